@@ -1,0 +1,31 @@
+# Two commands are enough on a fresh machine: `make demo` and `make test`.
+# The environment in .venv is made when it is needed, with uv where there is one, else venv and pip.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench bench-quick docs peers lock clean
+
+demo: $(READY)
+	@$(BIN)/anyshape demo
+
+test: $(READY)
+	$(BIN)/python scripts/test.py $(ARGS)
+
+check: $(READY)
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/pytest -q tests/test_layers.py tests/test_surface.py
+
+$(READY): requirements/dev.txt pyproject.toml
+	$(PYTHON) scripts/environment.py $(VENV)
+	@touch $@
+
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --extra telemetry -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

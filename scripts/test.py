@@ -1,0 +1,26 @@
+"""Run every test under coverage and report the branches that were not taken.
+
+Extra arguments go to pytest: `make test ARGS="tests/schema -x"`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main(arguments: list[str]) -> int:
+    """Return pytest's exit code, after the coverage report."""
+    coverage = [sys.executable, "-m", "coverage"]
+    subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
+    code = subprocess.run([*coverage, "run", "-m", "pytest", *arguments], cwd=ROOT).returncode
+    subprocess.run([*coverage, "combine", "--quiet"], cwd=ROOT)
+    subprocess.run([*coverage, "report"], cwd=ROOT)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

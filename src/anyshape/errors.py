@@ -1,0 +1,155 @@
+"""Every exception Anyshape raises, and `Problem`, the data a failure is made of.
+
+Catching `AnyshapeError` is enough to catch them all:
+
+    AnyshapeError
+    ├── SchemaError                 a schema document cannot be used
+    │   ├── InvalidSchema           it breaks its metaschema, or refers to itself in place
+    │   ├── UnresolvableReference   it refers to something it does not contain
+    │   └── UnsupportedDialect      its `$schema` names a dialect we do not speak
+    ├── ValidationError             a value breaks its schema
+    │   └── NotJson                 the value is not JSON at all
+    ├── LimitExceeded               neither valid nor invalid: a budget ran out first
+    ├── ToolDefinitionError         a tool cannot be made from what its author wrote
+    ├── ToolError                   a tool failed, with a message its caller may read
+    ├── OutputMismatch              a server's answer breaks the schema it published
+    ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
+    └── TransportError              bytes could not be moved: refused, broken, silent, too many
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = [
+    "AnyshapeError",
+    "InvalidSchema",
+    "LimitExceeded",
+    "NotJson",
+    "OutputMismatch",
+    "Problem",
+    "ProtocolError",
+    "SchemaError",
+    "ToolDefinitionError",
+    "ToolError",
+    "TransportError",
+    "UnresolvableReference",
+    "UnsupportedDialect",
+    "ValidationError",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One way in which a value breaks a schema.
+
+    `path` points into the value and `schema_path` into the document, both as JSON Pointers;
+    `causes` are the problems of the alternative that came closest, where there were alternatives.
+    """
+
+    keyword: str
+    path: str
+    message: str
+    schema_path: str
+    causes: tuple[Problem, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the line a person or a model reads: where, then what."""
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class AnyshapeError(Exception):
+    """The root of everything Anyshape raises."""
+
+
+class SchemaError(AnyshapeError):
+    """A schema document cannot be used; `path` points at the place in it."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+
+class InvalidSchema(SchemaError):
+    """The document is not a valid schema of its dialect."""
+
+
+class UnresolvableReference(SchemaError):
+    """A reference leaves what the document and its operator supplied; `uri` is its target."""
+
+    def __init__(self, message: str, *, uri: str, path: str = "") -> None:
+        super().__init__(message, path=path)
+        self.uri = uri
+
+
+class UnsupportedDialect(SchemaError):
+    """`$schema` names `dialect`, which is none of `supported`."""
+
+    def __init__(
+        self, message: str, *, dialect: object, supported: tuple[str, ...], path: str = "/$schema"
+    ) -> None:
+        super().__init__(message, path=path)
+        self.dialect = dialect
+        self.supported = supported
+
+
+class ValidationError(AnyshapeError):
+    """A value breaks its schema; `problems` say how, one entry each."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class NotJson(ValidationError):
+    """A value is not JSON (NaN, a cycle, a key that is no string, …), so no schema can judge it."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__([Problem(keyword="", path=path, message=message, schema_path="")])
+        self.path = path
+
+
+class LimitExceeded(AnyshapeError):
+    """A budget ran out: `found` is more than `allowed` for the limit named `limit`, at `path`."""
+
+    def __init__(
+        self, message: str, *, limit: str, allowed: int, found: int | None = None, path: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.limit = limit
+        self.allowed = allowed
+        self.found = found
+        self.path = path
+
+
+class ToolDefinitionError(AnyshapeError):
+    """A tool cannot be made from what its author wrote; the message names the place and the fix."""
+
+
+class ToolError(AnyshapeError):
+    """Raised by a tool to tell its caller what went wrong; raised by `Client.call` for the same."""
+
+
+class OutputMismatch(AnyshapeError):
+    """A tool's answer breaks the schema its server published, or the type the caller asked for."""
+
+    def __init__(self, message: str, *, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+
+class ProtocolError(AnyshapeError):
+    """A JSON-RPC error: `code`, `message` and `data` as they stand on the wire."""
+
+    def __init__(self, message: str, *, code: int = -32603, data: object = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.data = data
+
+
+class TransportError(AnyshapeError):
+    """A connection failed: refused, broken off, timed out, or sent more than was allowed."""
