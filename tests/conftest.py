@@ -1,0 +1,23 @@
+"""Fixtures that every part of the tests may use."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def node() -> Callable[..., list[str]]:
+    """Return `node_command` of scripts/node.py, with Node 22 and its packages installed."""
+    spec = importlib.util.spec_from_file_location("anyshape_node", ROOT / "scripts" / "node.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.install()
+    return module.node_command
