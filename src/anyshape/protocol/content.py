@@ -1,0 +1,331 @@
+"""The blocks a result's `content` is made of.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
+Each is a frozen value; `wire()` is its JSON form with `type` first, and `read_content` comes back
+from that form without ever failing: what it does not recognise is an `UnknownContent`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypedDict, cast
+
+import msgspec
+
+from anyshape.errors import NotJson
+
+__all__ = [
+    "Annotations",
+    "Audio",
+    "Content",
+    "EmbeddedResource",
+    "Icon",
+    "Image",
+    "ResourceLink",
+    "Text",
+    "UnknownContent",
+    "encode_content",
+    "encode_text",
+    "read_content",
+]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Annotations(TypedDict, total=False):
+    """Who a block is for and how much it matters, as it stands on the wire."""
+
+    audience: list[Literal["user", "assistant"]]
+    priority: float
+    lastModified: str
+
+
+class Icon(TypedDict, total=False):
+    """An image for a user interface, as it stands on the wire; `src` is required."""
+
+    src: str
+    mimeType: str
+    sizes: list[str]
+    theme: Literal["light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words for the model or the user."""
+
+    text: str
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return _with_common({"type": "text", "text": self.text}, self.annotations, self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture; `data` is its bytes, not base64."""
+
+    data: bytes
+    mime_type: str
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        wire = {"type": "image", "data": _to_base64(self.data), "mimeType": self.mime_type}
+        return _with_common(wire, self.annotations, self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """Sound; `data` is its bytes, not base64."""
+
+    data: bytes
+    mime_type: str
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        wire = {"type": "audio", "data": _to_base64(self.data), "mimeType": self.mime_type}
+        return _with_common(wire, self.annotations, self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLink:
+    """A resource that the client may fetch."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    icons: Sequence[Icon | Mapping[str, Any]] | None = None
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        wire: dict[str, Any] = {"type": "resource_link", "uri": self.uri, "name": self.name}
+        if self.title is not None:
+            wire["title"] = self.title
+        if self.description is not None:
+            wire["description"] = self.description
+        if self.mime_type is not None:
+            wire["mimeType"] = self.mime_type
+        if self.size is not None:
+            wire["size"] = self.size
+        if self.icons is not None:
+            wire["icons"] = [dict(icon) for icon in self.icons]
+        return _with_common(wire, self.annotations, self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource:
+    """The contents of a resource: `text`, or the bytes of `blob`.
+
+    `meta` belongs to the block, `resource_meta` to the resource inside it.
+    """
+
+    uri: str
+    text: str | None = None
+    blob: bytes | None = None
+    mime_type: str | None = None
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    resource_meta: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a resource that has no contents, or two."""
+        if (self.text is None) == (self.blob is None):
+            raise ValueError("an EmbeddedResource has either text or blob; give exactly one")
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        resource: dict[str, Any] = {"uri": self.uri}
+        if self.mime_type is not None:
+            resource["mimeType"] = self.mime_type
+        if self.blob is not None:
+            resource["blob"] = _to_base64(self.blob)
+        else:
+            resource["text"] = self.text
+        if self.resource_meta is not None:
+            resource["_meta"] = dict(self.resource_meta)
+        wire: dict[str, Any] = {"type": "resource", "resource": resource}
+        return _with_common(wire, self.annotations, self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownContent:
+    """A block that came from a peer and is none of the types above, kept as it came."""
+
+    json: Any
+
+    def wire(self) -> Any:
+        """Return the block as it came."""
+        return self.json
+
+
+Content: TypeAlias = Text | Image | Audio | ResourceLink | EmbeddedResource | UnknownContent
+"""Any content block."""
+
+
+def encode_content(block: Content) -> bytes:
+    """Return the JSON text of a block."""
+    if type(block) is Text and block.annotations is None and block.meta is None:
+        return encode_text(block.text)
+    try:
+        return _encode(block.wire())
+    except UnicodeEncodeError:
+        raise NotJson(f"{type(block).__name__} holds a lone surrogate; JSON text cannot") from None
+    except TypeError as error:
+        raise NotJson(f"{type(block).__name__} holds what is not JSON: {error}") from None
+
+
+def encode_text(text: str) -> bytes:
+    """Return the JSON text of a text block that is nothing but text."""
+    try:
+        return b'{"type":"text","text":%b}' % _encode(text)
+    except UnicodeEncodeError:
+        raise NotJson("Text holds a lone surrogate; JSON text cannot") from None
+
+
+def read_content(wire: object) -> Content:
+    """Return the block that a peer's JSON stands for; an unusual one is `UnknownContent`."""
+    if isinstance(wire, dict):
+        block = cast("dict[str, Any]", wire)
+        kind = block.get("type")
+        reader = _READERS.get(kind) if isinstance(kind, str) else None
+        if reader is not None:
+            try:
+                return reader(block)
+            except (KeyError, TypeError, ValueError, binascii.Error):
+                pass
+    return UnknownContent(wire)
+
+
+def _read_text(block: dict[str, Any]) -> Content:
+    return Text(_string(block["text"]), _object(block, "annotations"), _object(block, "_meta"))
+
+
+def _read_image(block: dict[str, Any]) -> Content:
+    return Image(
+        _from_base64(block["data"]),
+        _string(block["mimeType"]),
+        _object(block, "annotations"),
+        _object(block, "_meta"),
+    )
+
+
+def _read_audio(block: dict[str, Any]) -> Content:
+    return Audio(
+        _from_base64(block["data"]),
+        _string(block["mimeType"]),
+        _object(block, "annotations"),
+        _object(block, "_meta"),
+    )
+
+
+def _read_resource_link(block: dict[str, Any]) -> Content:
+    return ResourceLink(
+        uri=_string(block["uri"]),
+        name=_string(block["name"]),
+        title=_optional_string(block, "title"),
+        description=_optional_string(block, "description"),
+        mime_type=_optional_string(block, "mimeType"),
+        size=_optional_integer(block, "size"),
+        icons=_optional_objects(block, "icons"),
+        annotations=_object(block, "annotations"),
+        meta=_object(block, "_meta"),
+    )
+
+
+def _read_resource(block: dict[str, Any]) -> Content:
+    resource = block["resource"]
+    if not isinstance(resource, dict):
+        raise TypeError
+    contents = cast("dict[str, Any]", resource)
+    text = contents.get("text")
+    blob = contents.get("blob")
+    return EmbeddedResource(
+        uri=_string(contents["uri"]),
+        text=None if text is None else _string(text),
+        blob=None if blob is None else _from_base64(blob),
+        mime_type=_optional_string(contents, "mimeType"),
+        annotations=_object(block, "annotations"),
+        meta=_object(block, "_meta"),
+        resource_meta=_object(contents, "_meta"),
+    )
+
+
+_READERS = {
+    "text": _read_text,
+    "image": _read_image,
+    "audio": _read_audio,
+    "resource_link": _read_resource_link,
+    "resource": _read_resource,
+}
+
+
+def _with_common(
+    wire: dict[str, Any], annotations: Mapping[str, Any] | None, meta: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    if annotations is not None:
+        wire["annotations"] = dict(annotations)
+    if meta is not None:
+        wire["_meta"] = dict(meta)
+    return wire
+
+
+def _to_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _from_base64(value: object) -> bytes:
+    return base64.b64decode(_string(value), validate=True)
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _optional_string(block: dict[str, Any], key: str) -> str | None:
+    value = block.get(key)
+    return None if value is None else _string(value)
+
+
+def _optional_integer(block: dict[str, Any], key: str) -> int | None:
+    value = block.get(key)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise TypeError
+
+
+def _optional_objects(block: dict[str, Any], key: str) -> list[dict[str, Any]] | None:
+    value = block.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise TypeError
+    entries = cast("list[object]", value)
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise TypeError
+    return cast("list[dict[str, Any]]", entries)
+
+
+def _object(block: dict[str, Any], key: str) -> dict[str, Any] | None:
+    value = block.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise TypeError
+    return cast("dict[str, Any]", value)

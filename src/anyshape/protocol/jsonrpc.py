@@ -1,0 +1,278 @@
+"""JSON-RPC 2.0 frames as MCP narrows them: one typed decode in, joined bytes out.
+
+https://www.jsonrpc.org/specification and, for what MCP adds,
+https://modelcontextprotocol.io/specification/2026-07-28/basic#messages.
+
+Decoding looks at the envelope only; `params`, `result` and `error` stay raw JSON. An id is kept
+as the JSON text it came as, so that `1`, `"1"`, `1.0` and integers of any length are echoed
+exactly. What a frame may hold is decided here once:
+
+- not JSON, not UTF-8, NaN, a lone surrogate, nested too deeply: parse error, no id;
+- a key given twice: the last one counts, everywhere, because everything reads the same decode;
+- an id that is null, a boolean, an array or an object: invalid request, no id;
+- an array of messages: a `Batch`, which the caller refuses where the revision has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+
+__all__ = [
+    "HEADER_MISMATCH",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "METHOD_NOT_FOUND",
+    "MISSING_REQUIRED_CLIENT_CAPABILITY",
+    "PARSE_ERROR",
+    "UNSUPPORTED_PROTOCOL_VERSION",
+    "Batch",
+    "Malformed",
+    "Message",
+    "Notification",
+    "Request",
+    "Response",
+    "decode",
+    "encode_batch",
+    "encode_error",
+    "encode_id",
+    "encode_notification",
+    "encode_request",
+    "encode_response",
+    "request_key",
+]
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+HEADER_MISMATCH: Final = -32020
+MISSING_REQUIRED_CLIENT_CAPABILITY: Final = -32021
+UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+_NOTHING: Final = msgspec.Raw()
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """A message that wants an answer; `id` is JSON text, `params` an object or `None`."""
+
+    id: bytes
+    method: str
+    params: msgspec.Raw | None = None
+
+
+class Notification(msgspec.Struct, frozen=True, gc=False):
+    """A message that wants none."""
+
+    method: str
+    params: msgspec.Raw | None = None
+
+
+class Response(msgspec.Struct, frozen=True, gc=False):
+    """An answer: exactly one of `result` and `error` is there, both raw; `id` may be unknown."""
+
+    id: bytes | None
+    result: msgspec.Raw | None = None
+    error: msgspec.Raw | None = None
+
+
+class Malformed(msgspec.Struct, frozen=True, gc=False):
+    """A frame that is no message, with the error it deserves and its id where one was readable."""
+
+    code: int
+    message: str
+    id: bytes | None = None
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Several messages that came in one array, in order; never empty."""
+
+    messages: tuple[Request | Notification | Response | Malformed, ...]
+
+
+Single: TypeAlias = Request | Notification | Response | Malformed
+Message: TypeAlias = Request | Notification | Response | Malformed | Batch
+"""What one frame can be."""
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    jsonrpc: Literal["2.0"]
+    method: str | None = None
+    id: msgspec.Raw = _NOTHING
+    params: msgspec.Raw = _NOTHING
+    result: msgspec.Raw = _NOTHING
+    error: msgspec.Raw = _NOTHING
+
+
+_decode_envelope: Final = msgspec.json.Decoder(_Envelope).decode
+_decode_raws: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_string: Final = msgspec.json.Decoder(str).decode
+_decode_any: Final = msgspec.json.Decoder(Any).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+_NUMBER_STARTS: Final = frozenset(b"-0123456789")
+_QUOTE: Final = ord('"')
+_BRACE: Final = ord("{")
+
+
+def decode(frame: bytes) -> Message:
+    """Return the message that one frame holds; never raises for what a peer sent."""
+    if not frame.isascii():
+        # Raw members are skipped over, not decoded, so nothing else would look at their UTF-8.
+        try:
+            frame.decode()
+        except UnicodeDecodeError:
+            return Malformed(PARSE_ERROR, "Parse error: the message is not UTF-8")
+    return _decode_one(frame)
+
+
+def _decode_one(frame: bytes | msgspec.Raw) -> Message:
+    try:
+        envelope = _decode_envelope(frame)
+    except msgspec.ValidationError as error:
+        return _diagnose(frame, error)
+    except msgspec.DecodeError as error:
+        return Malformed(PARSE_ERROR, f"Parse error: {error}")
+    except RecursionError:
+        return Malformed(PARSE_ERROR, "Parse error: the message is nested too deeply")
+    return _classify(envelope)
+
+
+def _classify(envelope: _Envelope) -> Single:
+    method = envelope.method
+    id = bytes(envelope.id)
+    if method is None:
+        return _classify_response(envelope, id)
+    params: msgspec.Raw | None = envelope.params
+    if not params:
+        params = None
+    elif memoryview(params)[0] != _BRACE:
+        if bytes(params) != b"null":
+            known = id if _is_usable_id(id) else None
+            return Malformed(INVALID_PARAMS, "Invalid params: expected an object", known)
+        params = None
+    if not id:
+        return Notification(method, params)
+    if not _is_usable_id(id):
+        return Malformed(INVALID_REQUEST, "Invalid Request: id must be a string or a number")
+    return Request(id, method, params)
+
+
+def _classify_response(envelope: _Envelope, id: bytes) -> Single:
+    result, error = envelope.result, envelope.error
+    if bool(result) == bool(error):
+        known = id if _is_usable_id(id) else None
+        return Malformed(INVALID_REQUEST, "Invalid Request: expected a method", known)
+    if not _is_usable_id(id):
+        if not error or id not in (b"", b"null"):
+            return Malformed(INVALID_REQUEST, "Invalid Request: id must be a string or a number")
+        return Response(None, error=error)
+    return Response(id, result or None, error or None)
+
+
+def _is_usable_id(id: bytes) -> bool:
+    if not id:
+        return False
+    start = id[0]
+    return start == _QUOTE or start in _NUMBER_STARTS
+
+
+def _diagnose(frame: bytes | msgspec.Raw, error: msgspec.ValidationError) -> Message:
+    """Say what is wrong with a frame that is JSON but no message, patiently."""
+    start = bytes(frame).lstrip(b" \t\r\n")[:1]
+    if start == b"[":
+        try:
+            raws = _decode_raws(frame)
+        except msgspec.DecodeError as flaw:
+            return Malformed(PARSE_ERROR, f"Parse error: {flaw}")
+        if not raws:
+            return Malformed(INVALID_REQUEST, "Invalid Request: an empty batch")
+        return Batch(tuple(_decode_member(raw) for raw in raws))
+    if start != b"{":
+        return Malformed(INVALID_REQUEST, "Invalid Request: expected an object")
+    try:
+        members = _decode_members(frame)
+    except msgspec.DecodeError as flaw:
+        return Malformed(PARSE_ERROR, f"Parse error: {flaw}")
+    id = bytes(members.get("id", _NOTHING))
+    known = id if _is_usable_id(id) else None
+    if bytes(members.get("jsonrpc", _NOTHING)) != b'"2.0"':
+        reason = 'expected "jsonrpc": "2.0"'
+    elif "method" in members:
+        reason = "method must be a string"
+    else:
+        reason = str(error)
+    return Malformed(INVALID_REQUEST, f"Invalid Request: {reason}", known)
+
+
+def _decode_member(raw: msgspec.Raw) -> Single:
+    if memoryview(raw)[0] != _BRACE:
+        return Malformed(INVALID_REQUEST, "Invalid Request: expected an object")
+    # A member that is an object can be anything but a batch.
+    return cast("Single", _decode_one(raw))
+
+
+def request_key(id: bytes) -> bytes:
+    """Return what an id is known by: equal for every spelling of the same JSON value."""
+    if id[0] == _QUOTE:
+        return _encode(_decode_string(id)) if b"\\" in id else id
+    if id.isdigit():
+        return id
+    try:
+        value = _decode_any(id)
+    except msgspec.DecodeError:
+        return id
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return _encode(value)
+
+
+def encode_id(id: str | int | float) -> bytes:
+    """Return the JSON text of an id that we choose ourselves."""
+    return _encode(id)
+
+
+def encode_request(id: bytes, method: str, params: bytes | None = None) -> bytes:
+    """Return a request; `params` is the JSON text of an object."""
+    if params is None:
+        return b'{"jsonrpc":"2.0","id":%b,"method":%b}' % (id, _encode(method))
+    return b'{"jsonrpc":"2.0","id":%b,"method":%b,"params":%b}' % (id, _encode(method), params)
+
+
+def encode_notification(method: str, params: bytes | None = None) -> bytes:
+    """Return a notification; `params` is the JSON text of an object."""
+    if params is None:
+        return b'{"jsonrpc":"2.0","method":%b}' % _encode(method)
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (_encode(method), params)
+
+
+def encode_response(id: bytes, result: bytes) -> bytes:
+    """Return the answer to the request `id`; `result` is the JSON text of an object."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result)
+
+
+def encode_error(
+    id: bytes | None, code: int, message: str, data: Any = None, *, null_id: bool = False
+) -> bytes:
+    """Return an error answer.
+
+    An `id` of `None` was unreadable: it is left out, or sent as null where `null_id` says that
+    the peer's revision wants it so (see `Revision.omits_unknown_id`). `data` of `None` is left out.
+    """
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    if id is None:
+        id_part = b'"id":null,' if null_id else b""
+        return b'{"jsonrpc":"2.0",%b"error":%b}' % (id_part, _encode(error))
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id, _encode(error))
+
+
+def encode_batch(answers: Iterable[bytes]) -> bytes:
+    """Return the answers to a batch as one frame."""
+    return b"[%b]" % b",".join(answers)

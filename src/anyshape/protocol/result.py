@@ -1,0 +1,74 @@
+"""What a tool call comes to, before any revision has shaped it.
+
+"No structured content" and "structured content null" are different things: the first is `ABSENT`
+(or, once serialized, `None`), the second is the JSON value null.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from anyshape.protocol.content import Content, Text
+
+__all__ = ["ABSENT", "Absent", "EncodedResult", "ToolResult"]
+
+
+class Absent(enum.Enum):
+    """The type of `ABSENT`, which stands for a JSON value that is not there."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final = Absent.ABSENT
+"""No value, as opposed to the value null."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult(Generic[Value]):
+    """Say more than a return value can: structured value, own content, failure, metadata.
+
+    `structured` is natural (never in an envelope); leave it out for none, pass `None` for null.
+    Strings in `content` become `Text`.
+    """
+
+    structured: Value | Absent = ABSENT
+    content: Sequence[Content | str] = ()
+    is_error: bool = False
+    meta: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the content, so that what was built is what is sent."""
+        content = (self.content,) if isinstance(self.content, str) else self.content
+        blocks = tuple(Text(block) if isinstance(block, str) else block for block in content)
+        object.__setattr__(self, "content", blocks)
+
+    @property
+    def blocks(self) -> tuple[Content, ...]:
+        """The content, with every string already a `Text`."""
+        return self.content  # pyright: ignore[reportReturnType]  # made so in __post_init__
+
+
+class EncodedResult(msgspec.Struct, frozen=True, gc=False):
+    """A natural result, serialized once: every part is JSON text.
+
+    `structured` is the value, or `None` when there is none; `content` holds each block the tool
+    wrote itself, as `encode_content` writes it; `meta` is an object.
+    """
+
+    structured: bytes | None = None
+    content: tuple[bytes, ...] = ()
+    is_error: bool = False
+    meta: bytes | None = None

@@ -1,0 +1,152 @@
+"""The protocol revisions we speak, and what each of them knows.
+
+Revisions are an enumerated set, not strings to compare: a string that is none of them has no place
+in any order, so it can never count as newer. The facts are read off the schema of each revision
+(https://modelcontextprotocol.io/specification, `schema/<revision>/schema.ts`).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+__all__ = [
+    "HANDSHAKE",
+    "LATEST_HANDSHAKE",
+    "MODERN",
+    "NATURAL",
+    "RELEASED",
+    "SUPPORTED",
+    "WORKING_NAMES",
+    "Revision",
+]
+
+
+class Revision(enum.Enum):
+    """One protocol revision; its value is the string that names it on the wire."""
+
+    V2024_11_05 = "2024-11-05"
+    V2025_03_26 = "2025-03-26"
+    V2025_06_18 = "2025-06-18"
+    V2025_11_25 = "2025-11-25"
+    V2026_06_30 = "2026-06-30"
+    DRAFT_2026_06_V1 = "DRAFT-2026-06-v1"
+    V2026_07_28 = "2026-07-28"
+
+    @classmethod
+    def parse(cls, text: str) -> Revision | None:
+        """Return the revision that `text` names exactly, or `None`."""
+        return _BY_NAME.get(text)
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether requests stand alone: no handshake, `_meta` on each, `server/discover`."""
+        return self is Revision.V2026_07_28
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether `outputSchema` and `structuredContent` may have any JSON shape."""
+        return self in _NATURAL
+
+    @property
+    def has_structured_content(self) -> bool:
+        """Whether tools have `outputSchema` and results `structuredContent` at all."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether several JSON-RPC messages may travel in one array."""
+        return self is Revision.V2025_03_26
+
+    @property
+    def has_tool_annotations(self) -> bool:
+        """Whether a listed tool may carry `annotations`."""
+        return self is not Revision.V2024_11_05
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether tools, resources and implementations may carry `title`."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_item_meta(self) -> bool:
+        """Whether tools and content blocks may carry `_meta` (results always may)."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_last_modified(self) -> bool:
+        """Whether the annotations of content may carry `lastModified`."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_resource_links(self) -> bool:
+        """Whether content may be a `resource_link`."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_icons(self) -> bool:
+        """Whether tools, resources and implementations may carry `icons`."""
+        return self not in _BEFORE_2025_11_25
+
+    @property
+    def has_audio(self) -> bool:
+        """Whether content may be `audio`."""
+        return self is not Revision.V2024_11_05
+
+    @property
+    def has_progress_messages(self) -> bool:
+        """Whether a progress notification may carry `message`."""
+        return self is not Revision.V2024_11_05
+
+    @property
+    def has_version_header(self) -> bool:
+        """Whether HTTP requests carry `MCP-Protocol-Version`."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def omits_unknown_id(self) -> bool:
+        """Whether an error about an unreadable id leaves `id` out; older ones say `null`."""
+        return self not in _BEFORE_2025_11_25
+
+
+_BY_NAME: Final = {revision.value: revision for revision in Revision}
+
+RELEASED: Final = (
+    Revision.V2024_11_05,
+    Revision.V2025_03_26,
+    Revision.V2025_06_18,
+    Revision.V2025_11_25,
+    Revision.V2026_07_28,
+)
+"""The revisions that were published, oldest first."""
+
+WORKING_NAMES: Final = (Revision.V2026_06_30, Revision.DRAFT_2026_06_V1)
+"""Names 2026-07-28 went by before its release; spoken with a handshake, seen in natural shapes."""
+
+MODERN: Final = (Revision.V2026_07_28,)
+"""The revisions without a handshake."""
+
+LATEST_HANDSHAKE: Final = Revision.V2025_11_25
+"""What a server offers to a client that asks for a revision it does not know."""
+
+HANDSHAKE: Final = (
+    Revision.V2024_11_05,
+    Revision.V2025_03_26,
+    Revision.V2025_06_18,
+    Revision.V2025_11_25,
+    *WORKING_NAMES,
+)
+"""The revisions that `initialize` can settle on."""
+
+NATURAL: Final = (*WORKING_NAMES, *MODERN)
+"""The revisions in which a value of any JSON shape travels as it is."""
+
+SUPPORTED: Final = tuple(revision.value for revision in reversed(RELEASED))
+"""The wire names a server advertises, newest first."""
+
+_NATURAL: Final = frozenset(NATURAL)
+_BEFORE_2025_06_18: Final = frozenset({Revision.V2024_11_05, Revision.V2025_03_26})
+_BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {Revision.V2025_06_18}
