@@ -1,0 +1,278 @@
+"""The graph of subschemas that a document compiles to, as the engine builds and walks it.
+
+A node is a subschema; an edge leads to a subschema that is applied *in place* (to the same value)
+or *to a child* of it. Recursion in documents becomes cycles here. The graph mirrors how the engine
+compiles, because the cost analysis counts what the engine does:
+
+- Each target of a reference is compiled once, by itself, the first time a reference to it is met,
+  keywords in the order of their names. A reference met while its target is still being compiled
+  closes a cycle; validation passes through a memory there, one verdict for each (target, array or
+  object), so the edge is `remembered`. Every cycle has such an edge.
+- `$dynamicRef` and `$recursiveRef` depend on the way by which they are reached. A node is therefore
+  a subschema *in a scope*: which resource comes first, from outside, for each dynamic anchor.
+
+A cycle of in-place edges alone would never end; such documents are invalid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from anyshape.errors import InvalidSchema, LimitExceeded
+from anyshape.schema._dialects import Form, Step
+from anyshape.schema._json import is_array
+from anyshape.schema._references import Library, Spot, references_in, subschemas_of
+
+_Place: TypeAlias = tuple[str, str]
+_Scope: TypeAlias = tuple[tuple[str, _Place], ...]
+_Unit: TypeAlias = tuple[_Place | None, _Scope]
+_NodeKey: TypeAlias = tuple[_Unit, _Place, _Scope]
+
+COPIES = 8
+"""How many nodes a subschema may become, on average, before the graph is refused."""
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """From a subschema to one that its `keyword` applies; `label` is a property name or index."""
+
+    keyword: str
+    step: Step
+    label: str | int | None
+    target: Node
+    remembered: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One subschema in one scope; `rank` orders nodes so that in-place edges lead upwards."""
+
+    index: int
+    spot: Spot
+    edges: list[Edge] = field(default_factory=list["Edge"])
+    rank: int = 0
+    types: frozenset[str] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    node: Node
+    unit: _Unit
+    scope: _Scope
+    todo: Iterator[tuple[str, Step, str | int | None, Spot, bool]]
+    closes: _Unit | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """All nodes, the root first; `longest_chain` is the longest run of in-place edges."""
+
+    nodes: tuple[Node, ...]
+    longest_chain: int
+    recursive: bool
+
+    @property
+    def root(self) -> Node:
+        """The node where validation starts."""
+        return self.nodes[0]
+
+
+def build(root: Spot, library: Library, *, subschemas: int, depth: int) -> Graph:
+    """Resolve every reference reachable in `root`'s document and return its graph.
+
+    Raises `UnresolvableReference` for a reference that names nothing, wherever it stands,
+    `InvalidSchema` for a cycle in place, and `LimitExceeded` for a graph that is too large.
+    """
+    _resolve_all(library)
+    nodes = _compile(root, library, subschemas * COPIES)
+    longest = _rank(nodes)
+    if longest > depth:
+        raise LimitExceeded(
+            f"{longest} references and alternatives follow each other in place, "
+            f"more than {depth} (limit: depth)",
+            limit="depth",
+            allowed=depth,
+            found=longest,
+        )
+    recursive = any(edge.remembered for node in nodes for edge in node.edges)
+    return Graph(tuple(nodes), longest, recursive)
+
+
+def _resolve_all(library: Library) -> None:
+    """Resolve what validation might never reach too; documents referred to are loaded by it."""
+    done = 0
+    while done < len(library.spots):
+        places = list(library.spots.values())
+        for spot in places[done:]:
+            for keyword, reference in references_in(spot):
+                library.resolve(spot, keyword, reference)
+        done = len(places)
+
+
+def _compile(root: Spot, library: Library, most: int) -> list[Node]:
+    nodes: list[Node] = []
+    known: dict[_NodeKey, Node] = {}
+    units: dict[_Unit, Node] = {}
+    active: set[_Unit] = set()
+    stack: list[_Frame] = []
+
+    def enter(spot: Spot, unit: _Unit, scope: _Scope, closes: _Unit | None) -> Node:
+        scope = _enter_resource(library, spot, scope)
+        key = (unit, (spot.document, spot.pointer), scope)
+        node = known.get(key)
+        if node is not None:
+            return node
+        node = known[key] = Node(len(nodes), spot, types=_types(spot))
+        nodes.append(node)
+        if len(nodes) > most:
+            raise LimitExceeded(
+                f"references make more than {most} subschemas of this document (limit: subschemas)",
+                limit="subschemas",
+                allowed=most // COPIES,
+                found=len(nodes),
+            )
+        stack.append(_Frame(node, unit, scope, _steps(spot, library, scope), closes))
+        return node
+
+    enter(root, (None, ()), (), None)
+    while stack:
+        frame = stack[-1]
+        following = next(frame.todo, None)
+        if following is None:
+            stack.pop()
+            if frame.closes is not None:
+                active.discard(frame.closes)
+            continue
+        keyword, step, label, target, by_reference = following
+        if not by_reference:
+            inner = enter(target, frame.unit, frame.scope, None)
+            frame.node.edges.append(Edge(keyword, step, label, inner))
+            continue
+        scope = _enter_resource(library, target, frame.scope)
+        unit: _Unit = ((target.document, target.pointer), scope)
+        if unit in active:
+            frame.node.edges.append(Edge(keyword, step, label, units[unit], remembered=True))
+        elif unit in units:
+            frame.node.edges.append(Edge(keyword, step, label, units[unit]))
+        else:
+            active.add(unit)
+            units[unit] = enter(target, unit, scope, unit)
+            frame.node.edges.append(Edge(keyword, step, label, units[unit]))
+    return nodes
+
+
+def _enter_resource(library: Library, spot: Spot, scope: _Scope) -> _Scope:
+    names = library.dynamic_anchors(spot.base)
+    if not names:
+        return scope
+    bound = dict(scope)
+    for name in names:
+        anchor = library.anchor(spot.base, name)
+        if anchor is not None:
+            bound.setdefault(name, (anchor.spot.document, anchor.spot.pointer))
+    return tuple(sorted(bound.items()))
+
+
+def _steps(
+    spot: Spot, library: Library, scope: _Scope
+) -> Iterator[tuple[str, Step, str | int | None, Spot, bool]]:
+    """Yield (keyword, step, label, target, by reference) for all that `spot` applies."""
+    for keyword, reference in references_in(spot):
+        target, dynamic = library.resolve_anchor(spot, keyword, reference)
+        if dynamic is not None and keyword != "$ref":
+            target = library.spots[dict(scope).get(dynamic, (target.document, target.pointer))]
+        yield keyword, Step.IN_PLACE, None, target, True
+        if spot.dialect.reference_hides_siblings:
+            return
+    schema = spot.schema
+    if isinstance(schema, bool):
+        return
+    prefix = _prefix_length(schema)
+    for keyword, name, pointer, _ in subschemas_of(spot):
+        applicator = spot.dialect.applicators[keyword]
+        step, label = applicator.step, name
+        if step is Step.NOWHERE or _is_idle(keyword, schema):
+            continue
+        if step is Step.REST:
+            if applicator.form is Form.ONE_OR_LIST and isinstance(name, int):
+                step = Step.ITEM
+            elif keyword == "additionalItems" or (keyword == "items" and "prefixItems" in schema):
+                label = prefix
+            else:
+                label = 0
+        yield keyword, step, label, library.spots[spot.document, pointer], False
+
+
+def _is_idle(keyword: str, schema: dict[str, object]) -> bool:
+    """Tell whether the keyword beside it that would put `keyword` to use is missing."""
+    if keyword in ("then", "else"):
+        return "if" not in schema
+    return keyword == "additionalItems" and not is_array(schema.get("items"))
+
+
+def _prefix_length(schema: dict[str, object]) -> int:
+    prefix = schema.get("prefixItems", schema.get("items"))
+    return len(prefix) if is_array(prefix) else 0
+
+
+def _types(spot: Spot) -> frozenset[str] | None:
+    """Return the types outside of which the engine stops at once, `None` for all."""
+    schema = spot.schema
+    if isinstance(schema, bool):
+        return None if schema else frozenset()
+    if spot.dialect.reference_hides_siblings and "$ref" in schema:
+        return None
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return frozenset((declared,))
+    if is_array(declared):
+        return frozenset(name for name in declared if isinstance(name, str))
+    return None
+
+
+def _rank(nodes: list[Node]) -> int:
+    """Order the nodes along in-place edges; return the longest chain; refuse a cycle."""
+    waiting = [0] * len(nodes)
+    for node in nodes:
+        for edge in node.edges:
+            if edge.step is Step.IN_PLACE:
+                waiting[edge.target.index] += 1
+    ready = [node for node in nodes if waiting[node.index] == 0]
+    depth = [1] * len(nodes)
+    for rank, node in enumerate(ready):  # grows while it is walked
+        node.rank = rank
+        for edge in node.edges:
+            if edge.step is Step.IN_PLACE:
+                target = edge.target
+                depth[target.index] = max(depth[target.index], depth[node.index] + 1)
+                waiting[target.index] -= 1
+                if waiting[target.index] == 0:
+                    ready.append(target)
+    if len(ready) < len(nodes):
+        raise _cycle([node for node in nodes if waiting[node.index] > 0])
+    return max(depth)
+
+
+def _cycle(nodes: list[Node]) -> InvalidSchema:
+    """Say which references go round in a circle, given nodes each of which one leads to."""
+    before: dict[int, Node] = {
+        edge.target.index: node
+        for node in nodes
+        for edge in node.edges
+        if edge.step is Step.IN_PLACE
+    }
+    node = nodes[0]
+    way: list[Node] = []
+    while node not in way:
+        way.append(node)
+        node = before[node.index]
+    circle = [node, *reversed(way[way.index(node) :])]
+    shown = [f"#{member.spot.place}" for member in circle]
+    if len(shown) > 8:
+        shown = [*shown[:4], "…", *shown[-3:]]
+    return InvalidSchema(
+        "the schema applies itself to the same value without end: " + " → ".join(shown),
+        path=node.spot.pointer,
+    )

@@ -1,0 +1,345 @@
+"""Where every subschema of a set of documents stands, and what its references name.
+
+JSON Schema 2020-12 Core, sections 8.2 (identifiers, references) and 9 (loading): a document is a
+tree of resources, each with a URI; a reference is resolved against the URI of the resource it
+stands in, and names a resource, a place in one by JSON Pointer, or an anchor. Only documents put
+into the `Library` are ever looked at: nothing here reads a file or opens a socket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference
+from anyshape.schema._dialects import (
+    DEFAULT_DIALECT,
+    Dialect,
+    Form,
+    dialect_of,
+    is_metaschema,
+    metaschema_documents,
+)
+from anyshape.schema._json import escape, is_array, is_object, unescape
+
+ROOT_URI = "json-schema:///"
+"""What the engine calls a document that does not name itself."""
+
+_URI_PARTS = re.compile(
+    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """A subschema and where it stands: `pointer` in `document`, inside the resource `base`."""
+
+    schema: dict[str, object] | bool
+    document: str
+    pointer: str
+    base: str
+    dialect: Dialect
+
+    @property
+    def place(self) -> str:
+        """What a person calls it: a pointer into their document, or a full URI outside of it."""
+        return self.pointer if self.document == ROOT_URI else f"{self.document}#{self.pointer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A named spot; a dynamic one can be overridden by resources further out."""
+
+    spot: Spot
+    dynamic: bool
+
+
+class Library:
+    """The documents that a schema may refer to, indexed by URI, place and anchor."""
+
+    def __init__(self, resources: Mapping[str, object], *, subschemas: int) -> None:
+        self._waiting = {split_fragment(uri)[0]: document for uri, document in resources.items()}
+        self._most = subschemas
+        self._resources: dict[str, Spot] = {}
+        self._anchors: dict[tuple[str, str], Anchor] = {}
+        self._dynamic: dict[str, list[str]] = {}
+        self.spots: dict[tuple[str, str], Spot] = {}
+
+    def add(self, document: object, uri: str, dialect: Dialect) -> Spot:
+        """Index `document`, known by `uri`, and return its root."""
+        if not isinstance(document, bool) and not is_object(document):
+            raise InvalidSchema(
+                f"expected a schema (an object or a boolean) at {uri}, got {type(document).__name__}"
+            )
+        root = Spot(document, uri, "", uri, dialect)
+        self._resources.setdefault(uri, root)
+        self._index(root)
+        return self.spots[uri, ""]
+
+    def dynamic_anchors(self, base: str) -> Iterable[str]:
+        """Return the names that the resource `base` declares with `$dynamicAnchor`.
+
+        A `$recursiveAnchor` of 2019-09 counts as one with the empty name.
+        """
+        return self._dynamic.get(base, ())
+
+    def anchor(self, base: str, name: str) -> Anchor | None:
+        """Return what `name` names in the resource `base`."""
+        return self._anchors.get((base, name))
+
+    def missing(self, spot: Spot) -> Iterator[str]:
+        """Yield the URIs of documents that `spot`'s document refers to and nobody supplied."""
+        seen: set[str] = set()
+        for (document, _), place in list(self.spots.items()):
+            if document == spot.document:
+                for _, reference in references_in(place):
+                    uri = split_fragment(join(place.base, reference))[0]
+                    if uri not in seen and self._find(uri) is None:
+                        seen.add(uri)
+                        yield uri
+
+    def supply(self, uri: str, document: object) -> None:
+        """Add a document that references may name from now on."""
+        self._waiting[uri] = document
+
+    def resolve(self, spot: Spot, keyword: str, reference: str) -> Spot:
+        """Return what `reference`, written at `spot`, names; raise `UnresolvableReference`."""
+        return self.resolve_anchor(spot, keyword, reference)[0]
+
+    def resolve_anchor(self, spot: Spot, keyword: str, reference: str) -> tuple[Spot, str | None]:
+        """Return the same, and the name of the dynamic anchor by which it was found, if by one."""
+        uri, fragment = split_fragment(join(spot.base, reference))
+        resource = self._find(uri)
+        if resource is None:
+            raise _outside(spot, keyword, reference, uri)
+        name = unquote(fragment)
+        if name == "":
+            recursive = keyword == "$recursiveRef" and (resource.base, "") in self._anchors
+            return resource, "" if recursive else None
+        if name.startswith("/"):
+            found = self._walk(resource, name)
+            if found is not None:
+                return found, None
+        else:
+            anchor = self._anchors.get((resource.base, name))
+            if anchor is not None:
+                return anchor.spot, name if anchor.dynamic else None
+        raise UnresolvableReference(
+            f"{keyword} {_shown(reference)} at {spot.place or '/'} names nothing: "
+            f"{'the document' if uri == ROOT_URI else uri} has no {_shown('#' + name)}",
+            uri=uri + "#" + fragment if uri != ROOT_URI else "#" + fragment,
+            path=f"{spot.pointer}/{keyword}",
+        )
+
+    def _find(self, uri: str) -> Spot | None:
+        found = self._resources.get(uri)
+        if found is not None:
+            return found
+        if uri in self._waiting:
+            document = self._waiting.pop(uri)
+            self.add(document, uri, dialect_of(document, path=uri + "#"))
+            return self._resources[uri]
+        dialect = is_metaschema(uri)
+        if dialect is not None:
+            return self.add(metaschema_documents(dialect)[uri], uri, dialect)
+        return None
+
+    def _index(self, start: Spot) -> None:
+        stack = [start]
+        while stack:
+            spot = stack.pop()
+            schema = spot.schema
+            key = (spot.document, spot.pointer)
+            if key in self.spots:
+                continue
+            if not isinstance(schema, bool):
+                spot = self._identify(spot, schema)
+            self.spots[key] = spot
+            if len(self.spots) > self._most:
+                raise LimitExceeded(
+                    f"the schema has more than {self._most} subschemas (limit: subschemas)",
+                    limit="subschemas",
+                    allowed=self._most,
+                    found=len(self.spots),
+                    path=spot.pointer,
+                )
+            stack.extend(
+                Spot(inner, spot.document, pointer, spot.base, spot.dialect)
+                for _, _, pointer, inner in subschemas_of(spot)
+            )
+
+    def _identify(self, spot: Spot, schema: dict[str, object]) -> Spot:
+        """Register the names that `schema` gives itself; return the spot inside its own resource."""
+        dialect = spot.dialect
+        if dialect.reference_hides_siblings and "$ref" in schema:
+            return spot
+        identifier = schema.get(dialect.id_keyword)
+        if isinstance(identifier, str):
+            uri, fragment = split_fragment(join(spot.base, identifier))
+            if dialect.reference_hides_siblings and fragment:
+                self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
+            if not fragment and (uri != spot.base or spot.pointer == ""):
+                inner = dialect_of(schema, default=dialect, path=spot.pointer)
+                spot = Spot(schema, spot.document, spot.pointer, uri, inner)
+                dialect = inner
+                self._resources.setdefault(uri, spot)
+                if spot.pointer == "":
+                    # The document answers to the URI it was loaded by as well as to its own.
+                    self._resources[spot.document] = spot
+        for keyword in dialect.anchors:
+            name = schema.get(keyword)
+            if isinstance(name, str):
+                dynamic = keyword == "$dynamicAnchor"
+                self._anchors[spot.base, name] = Anchor(spot, dynamic)
+                if dynamic:
+                    self._dynamic.setdefault(spot.base, []).append(name)
+        if schema.get("$recursiveAnchor") is True and "$recursiveRef" in dialect.references:
+            self._anchors[spot.base, ""] = Anchor(spot, dynamic=True)
+            self._dynamic.setdefault(spot.base, []).append("")
+        return spot
+
+    def _walk(self, resource: Spot, pointer: str) -> Spot | None:
+        """Follow a JSON Pointer from the root of `resource`, through its subschemas where it can."""
+        place = resource.pointer + pointer
+        found = self.spots.get((resource.document, place))
+        if found is not None:
+            return found
+        value: object = resource.schema
+        at = resource.pointer
+        nearest = resource
+        for token in pointer.split("/")[1:]:
+            name = unescape(token)
+            if is_object(value) and name in value:
+                value = value[name]
+            elif is_array(value) and name.isdecimal() and int(name) < len(value):
+                value = value[int(name)]
+            else:
+                return None
+            at = f"{at}/{escape(name)}"
+            nearest = self.spots.get((resource.document, at), nearest)
+        if not isinstance(value, bool) and not is_object(value):
+            return None
+        # A place that no keyword marks as a subschema becomes one by being referred to.
+        self._index(Spot(value, resource.document, at, nearest.base, nearest.dialect))
+        return self.spots[resource.document, at]
+
+
+def subschemas_of(
+    spot: Spot,
+) -> Iterator[tuple[str, str | int | None, str, dict[str, object] | bool]]:
+    """Yield (keyword, name or index, pointer, subschema) for each subschema directly in `spot`.
+
+    Keywords come in the order of their names: the order in which the engine compiles them.
+    """
+    schema = spot.schema
+    if isinstance(schema, bool):
+        return
+    applicators = spot.dialect.applicators
+    for keyword in sorted(schema.keys() & applicators.keys()):
+        value = schema[keyword]
+        form = applicators[keyword].form
+        at = f"{spot.pointer}/{keyword}"
+        if form is Form.ONE or (form is Form.ONE_OR_LIST and not is_array(value)):
+            if isinstance(value, bool) or is_object(value):
+                yield keyword, None, at, value
+        elif form is Form.LIST or form is Form.ONE_OR_LIST:
+            if is_array(value):
+                for index, inner in enumerate(value):
+                    if isinstance(inner, bool) or is_object(inner):
+                        yield keyword, index, f"{at}/{index}", inner
+        elif is_object(value):
+            for name in sorted(value):
+                inner = value[name]
+                if isinstance(inner, bool) or is_object(inner):
+                    yield keyword, name, f"{at}/{escape(name)}", inner
+
+
+def references_in(spot: Spot) -> Iterator[tuple[str, str]]:
+    """Yield (keyword, reference) for each reference that `spot` itself makes."""
+    schema = spot.schema
+    if isinstance(schema, bool):
+        return
+    for keyword in spot.dialect.references:
+        reference = schema.get(keyword)
+        if isinstance(reference, str):
+            yield keyword, reference
+
+
+def load(document: object, library: Library, dialect: Dialect = DEFAULT_DIALECT) -> Spot:
+    """Put the document being compiled into `library` and return its root."""
+    return library.add(document, ROOT_URI, dialect)
+
+
+def split_fragment(uri: str) -> tuple[str, str]:
+    """Return `uri` without its fragment, and the fragment."""
+    before, _, fragment = uri.partition("#")
+    return before, fragment
+
+
+def join(base: str, reference: str) -> str:
+    """Resolve `reference` against `base` as RFC 3986, section 5.2 says, whatever the scheme."""
+    if reference.startswith("#"):
+        return split_fragment(base)[0] + reference
+    scheme, authority, path, query, fragment = _split(reference)
+    if scheme is None:
+        base_scheme, base_authority, base_path, base_query, _ = _split(base)
+        scheme = base_scheme
+        if authority is None:
+            authority = base_authority
+            if path == "":
+                path = base_path
+                query = base_query if query is None else query
+            elif not path.startswith("/"):
+                directory = base_path.rpartition("/")[0]
+                path = f"{directory}/{path}" if directory or base_authority is not None else path
+    path = _without_dots(path)
+    return (
+        ("" if scheme is None else f"{scheme}:")
+        + ("" if authority is None else f"//{authority}")
+        + path
+        + ("" if query is None else f"?{query}")
+        + ("" if fragment is None else f"#{fragment}")
+    )
+
+
+def _split(uri: str) -> tuple[str | None, str | None, str, str | None, str | None]:
+    match = _URI_PARTS.fullmatch(uri)
+    if match is None:
+        return None, None, uri, None, None
+    scheme, authority, path, query, fragment = match.groups()
+    return scheme, authority, path, query, fragment
+
+
+def _without_dots(path: str) -> str:
+    if "." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")
+    for index, segment in enumerate(segments):
+        last = index == len(segments) - 1
+        if segment == "..":
+            if len(kept) > 1:
+                kept.pop()
+            if last:
+                kept.append("")
+        elif segment == ".":
+            if last:
+                kept.append("")
+        else:
+            kept.append(segment)
+    return "/".join(kept)
+
+
+def _outside(spot: Spot, keyword: str, reference: str, uri: str) -> UnresolvableReference:
+    return UnresolvableReference(
+        f"{keyword} {_shown(reference)} at {spot.place or '/'} leaves the document: {_shown(uri)} "
+        "is not in it. Put what it names under $defs, or supply it with resources=",
+        uri=uri,
+        path=f"{spot.pointer}/{keyword}",
+    )
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= 100 else repr(text[:99] + "…")
