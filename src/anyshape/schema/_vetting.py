@@ -133,9 +133,8 @@ def read_target(uri: str) -> Target:
     check_characters(uri)
     try:
         parts = urlsplit(uri)
-        host, port = parts.hostname, parts.port
     except ValueError:
-        raise Refused("its host or port is malformed") from None
+        raise Refused("its host is malformed") from None
     scheme = parts.scheme.lower()
     if not scheme:
         raise Refused("it is not absolute; give the document an absolute $id, or pass resources=")
@@ -143,11 +142,16 @@ def read_target(uri: str) -> Target:
         raise Refused(f"{scheme}: is never fetched; pass the document in resources= instead")
     if "@" in parts.netloc:
         raise Refused("it carries a user name or password; remove them")
-    canonical = read_host(host) if host else None
-    if canonical is None:
+    try:
+        # RFC 3986 lets the port be empty.
+        text, port = _split_authority(parts.netloc.removesuffix(":"))
+    except ValueError as error:
+        raise Refused(f"its host or port is malformed: {error}") from None
+    host = read_host(text)
+    if host is None:
         raise Refused("it names no valid host (write international names as xn--…)")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(scheme, canonical, DEFAULT_PORTS[scheme] if port is None else port, path)
+    return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path)
 
 
 def admits(entry: str, target: Target) -> bool:
@@ -156,7 +160,7 @@ def admits(entry: str, target: Target) -> bool:
     An entry without a port admits the default port of the scheme; `*.` stands for one or more
     labels, so `*.example.com` is not `example.com`.
     """
-    host, port = _split_entry(entry)
+    host, port = _split_authority(entry)
     if target.port != (DEFAULT_PORTS[target.scheme] if port is None else port):
         return False
     if host.startswith("*."):
@@ -167,7 +171,7 @@ def admits(entry: str, target: Target) -> bool:
 
 def read_entry(entry: str) -> str:
     """Return a line of an allowlist in canonical form; ValueError says what is wrong with it."""
-    host, port = _split_entry(entry)
+    host, port = _split_authority(entry)
     wildcard = "*." if host.startswith("*.") else ""
     canonical = read_host(host.removeprefix("*."))
     if canonical is None or (wildcard and _ENDS_IN_NUMBER.fullmatch(canonical)):
@@ -176,8 +180,8 @@ def read_entry(entry: str) -> str:
     return bracketed if port is None else f"{bracketed}:{port}"
 
 
-def _split_entry(entry: str) -> tuple[str, int | None]:
-    match = re.fullmatch(r"(?:\[([^\[\]]+)\]|([^:\[\]/@]+))(?::([0-9]{1,5}))?", entry)
+def _split_authority(text: str) -> tuple[str, int | None]:
+    match = re.fullmatch(r"(?:\[([^\[\]]+)\]|([^:\[\]/@]+))(?::([0-9]{1,5}))?", text)
     if match is None or (match[1] and ":" not in match[1]):
         raise ValueError("expected host, host:port, [IPv6] or [IPv6]:port")
     port = int(match[3]) if match[3] else None
