@@ -1,0 +1,139 @@
+"""The envelope: `{"result": …}` around a value, and the schema that says so.
+
+Older clients take only objects, so the schema `S` of any other value is listed as
+
+    {"type": "object", "properties": {"result": S}, "required": ["result"]}
+
+with its references still pointing where they did. `$schema` moves to the root of the envelope, and
+so do `$defs` and `definitions`, which keeps `#/$defs/X` true as it stands; other pointers are
+rewritten to go through `#/properties/result`. Anchors belong to the whole document and need
+nothing. A schema with an `$id` of its own brings its own root along and is embedded as it is.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Final, cast
+
+from anyshape.protocol.shapes.references import (
+    Document,
+    Node,
+    Place,
+    dialect_of,
+    own_id,
+    pointer_tokens,
+)
+
+__all__ = ["as_object", "embed", "envelop", "root_is_referred_to"]
+
+_HOISTED: Final = ("$defs", "definitions")
+_REFERENCES: Final = ("$ref", "$dynamicRef")
+
+# `$recursiveRef` can only say "#", the root of its resource. So a 2019-09 schema that uses it is
+# made a resource by this id; it is a name, never fetched (RFC 6761 keeps `.invalid` from existing).
+_RESOURCE: Final = "https://anyshape.invalid/result"
+
+
+def as_object(schema: Node | bool) -> Node:
+    """Return a schema in object form, which is the only one that the wire has."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return schema
+
+
+def envelop(schema: Node | bool) -> Node:
+    """Return the schema of `{"result": value}` where `value` satisfies `schema`."""
+    hoisted, inner = embed(as_object(schema), "#/properties/result")
+    envelope: Node = {}
+    if "$schema" in hoisted:
+        envelope["$schema"] = hoisted.pop("$schema")
+    envelope["type"] = "object"
+    envelope["properties"] = {"result": inner}
+    envelope["required"] = ["result"]
+    envelope.update(hoisted)
+    return envelope
+
+
+def embed(schema: Node, target: str) -> tuple[Node, Node]:
+    """Return what moves to the new root, and the schema as it may stand at `target` below it.
+
+    `target` is the pointer, with its `#`, of the place where the second part will be.
+    """
+    dialect = dialect_of(schema)
+    hoisted: Node = {}
+    inner = dict(schema)
+    if "$schema" in inner:
+        hoisted["$schema"] = inner.pop("$schema")
+    if own_id(schema, dialect) is not None:
+        return hoisted, inner
+    document = Document(schema)
+    if "$recursiveRef" in dialect.keywords and _uses(document, "$recursiveRef"):
+        return hoisted, {"$id": _RESOURCE, **inner}
+    own_name = inner.get(dialect.id_keyword)
+    if "$ref" in inner and isinstance(own_name, str) and not own_name.startswith("#"):
+        # Void beside `$ref` in this dialect, yet some engines heed it; above, all agree.
+        hoisted[dialect.id_keyword] = inner.pop(dialect.id_keyword)
+    moved = [keyword for keyword in _HOISTED if isinstance(inner.get(keyword), dict)]
+    rewritten = _rewrite(document, target, moved)
+    hoisted.update({keyword: rewritten[keyword] for keyword in moved})
+    return hoisted, {keyword: rewritten[keyword] for keyword in inner if keyword not in moved}
+
+
+def root_is_referred_to(schema: Node) -> bool:
+    """Return whether a reference may lead back to the root, so that changing it changes others."""
+    document = Document(schema)
+    if _uses(document, "$recursiveRef") or _uses(document, "$dynamicRef"):
+        return True
+    for place, scope in document.schemas.items():
+        reference = cast("Node", document.at(place)).get("$ref")
+        if isinstance(reference, str) and document.resolve(reference, scope.base) == ():
+            return True
+    return False
+
+
+def _uses(document: Document, keyword: str) -> bool:
+    return any(keyword in cast("Node", document.at(place)) for place in document.schemas)
+
+
+def _rewrite(document: Document, target: str, moved: list[str]) -> Node:
+    """Return the root with the pointers of its own resource led through `target`.
+
+    Whatever lies on the way to a change is copied and everything else is shared, so the original
+    stays as it is and nothing but references can differ.
+    """
+    copies: dict[Place, Any] = {(): dict(document.root)}
+    base = document.schemas[()].base
+    for place, scope in document.schemas.items():
+        if scope.base != base:
+            continue
+        node = cast("Node", document.at(place))
+        for keyword in _REFERENCES:
+            reference = node.get(keyword)
+            if isinstance(reference, str):
+                retargeted = _retarget(reference, target, moved)
+                if retargeted != reference:
+                    _copy_to(place, copies)[keyword] = retargeted
+    return copies[()]
+
+
+def _retarget(reference: str, target: str, moved: list[str]) -> str:
+    if not reference.startswith("#"):
+        return reference or target
+    tokens = pointer_tokens(reference[1:])
+    if tokens is None or (tokens and tokens[0] in moved):
+        return reference
+    return target + reference[1:]
+
+
+def _copy_to(place: Place, copies: dict[Place, Any]) -> Node:
+    for length in range(1, len(place) + 1):
+        if place[:length] not in copies:
+            parent: Any = copies[place[: length - 1]]
+            token = place[length - 1]
+            key = _key(parent, token)
+            copies[place[:length]] = parent[key] = copy(parent[key])
+    return copies[place]
+
+
+def _key(container: object, token: str) -> Any:
+    return int(token) if isinstance(container, list) else token

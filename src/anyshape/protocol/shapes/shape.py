@@ -1,0 +1,189 @@
+"""What one revision makes of tools and results: data per revision, the same functions for all.
+
+Everything is decided when a tool is defined; a result encoder only joins bytes. The value comes
+serialized, is never parsed again, and its text mirror is that same text, quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.result import ABSENT, Absent, EncodedResult
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.blocks import block_adapter
+from anyshape.protocol.shapes.envelope import as_object
+from anyshape.protocol.shapes.output import Carriage, ShapeOptions, carriage_of, object_schema
+from anyshape.protocol.shapes.references import Node
+
+__all__ = ["Encode", "Shape"]
+
+Encode: TypeAlias = Callable[[EncodedResult], bytes]
+"""From a natural result to the JSON text of the `result` member of its answer."""
+
+_encode: Final = msgspec.json.Encoder().encode
+_SERVER_INFO_KEY: Final = b'"io.modelcontextprotocol/serverInfo"'
+_OPTIONS: Final = ShapeOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The form that tools and results take at one revision."""
+
+    revision: Revision
+
+    def output_schema(
+        self, schema: Node | bool | Absent, options: ShapeOptions = _OPTIONS
+    ) -> Node | Absent:
+        """Return a natural output schema as this revision lists it."""
+        if isinstance(schema, Absent) or not self.revision.has_structured_content:
+            return ABSENT
+        if self.revision.is_natural:
+            return as_object(schema)
+        return object_schema(schema, options)
+
+    def entry(self, tool: ToolDescription, options: ShapeOptions = _OPTIONS) -> dict[str, Any]:
+        """Return the `tools/list` entry of a tool, with the fields this revision knows."""
+        revision = self.revision
+        entry: dict[str, Any] = {"name": tool.name}
+        if tool.title is not None and revision.has_titles:
+            entry["title"] = tool.title
+        if tool.description is not None:
+            entry["description"] = tool.description
+        entry["inputSchema"] = tool.input_schema
+        output_schema = self.output_schema(tool.output_schema, options)
+        if not isinstance(output_schema, Absent):
+            entry["outputSchema"] = output_schema
+        annotations = self._annotations(tool)
+        if annotations is not None:
+            entry["annotations"] = annotations
+        if tool.icons is not None and revision.has_icons:
+            entry["icons"] = [dict(icon) for icon in tool.icons]
+        if tool.meta is not None and revision.has_item_meta:
+            entry["_meta"] = dict(tool.meta)
+        return entry
+
+    def _annotations(self, tool: ToolDescription) -> dict[str, Any] | None:
+        if not self.revision.has_tool_annotations:
+            return None
+        if tool.title is not None and not self.revision.has_titles:
+            # The one place this revision has for a title.
+            return {"title": tool.title, **(tool.annotations or {})}
+        return None if tool.annotations is None else dict(tool.annotations)
+
+    def list_result(
+        self,
+        entries: Sequence[bytes],
+        next_cursor: str | None = None,
+        *,
+        ttl_ms: int = 0,
+        cache_scope: Literal["public", "private"] = "public",
+        server_info: bytes | None = None,
+    ) -> bytes:
+        """Return the `tools/list` result that holds these entries, already JSON text."""
+        tools = b'"tools":[%b]' % b",".join(entries)
+        if next_cursor is not None:
+            tools += b',"nextCursor":%b' % _encode(next_cursor)
+        if not self.revision.is_modern:
+            return b"{%b}" % tools
+        cache = b'"ttlMs":%d,"cacheScope":%b' % (ttl_ms, _encode(cache_scope))
+        meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
+        return b'{"resultType":"complete",%b,%b%b}' % (tools, cache, meta)
+
+    def result_encoder(
+        self,
+        output_schema: Node | bool | Absent,
+        options: ShapeOptions = _OPTIONS,
+        server_info: bytes | None = None,
+    ) -> Encode:
+        """Return the function that gives each result of a tool the form of this revision."""
+        opening = b'{"resultType":"complete",' if self.revision.is_modern else b"{"
+        if not self.revision.is_modern:
+            server_info = None
+        carry = self._carrier(output_schema, options)
+        mirrors_objects = options.mirror_objects or not self.revision.is_natural
+        adapt = block_adapter(self.revision)
+        plain_meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
+
+        def encode(result: EncodedResult) -> bytes:
+            blocks = result.content
+            if adapt is not None and blocks:
+                blocks = tuple(map(adapt, blocks))
+            structured = result.structured
+            if structured is None:
+                carried = b""
+            else:
+                carried = carry(structured, result.is_error)
+                if mirrors_objects or structured[:1] != b"{":
+                    mirror = b'{"type":"text","text":%b}' % _encode(structured.decode())
+                    if mirror not in blocks:
+                        blocks = (*blocks, mirror)
+            failed = b',"isError":true' if result.is_error else b""
+            meta = plain_meta if result.meta is None else _joined_meta(result.meta, server_info)
+            return b'%b"content":[%b]%b%b%b}' % (
+                opening,
+                b",".join(blocks),
+                carried,
+                failed,
+                meta,
+            )
+
+        return encode
+
+    def _carrier(
+        self, schema: Node | bool | Absent, options: ShapeOptions
+    ) -> Callable[[bytes, bool], bytes]:
+        if not self.revision.has_structured_content:
+            return _carry_nothing
+        if self.revision.is_natural:
+            return _carry_as_it_is
+        return _CARRIERS[carriage_of(schema, options)]
+
+
+def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
+    return b""
+
+
+def _carry_as_it_is(structured: bytes, _is_error: bool) -> bytes:
+    return b',"structuredContent":' + structured
+
+
+def _carry_object(structured: bytes, _is_error: bool) -> bytes:
+    # Anything but an object can only be null, or belong to an error, which no schema covers.
+    return b',"structuredContent":' + structured if structured[:1] == b"{" else b""
+
+
+def _carry_in_envelope(structured: bytes, is_error: bool) -> bytes:
+    if is_error:
+        return _carry_object(structured, is_error)
+    return b',"structuredContent":{"result":%b}' % structured
+
+
+def _carry_by_value(structured: bytes, is_error: bool) -> bytes:
+    if is_error or structured[:1] == b"{":
+        return _carry_object(structured, is_error)
+    return b',"structuredContent":{"result":%b}' % structured
+
+
+_CARRIERS: Final = {
+    Carriage.AS_IT_IS: _carry_object,
+    Carriage.ENVELOPE: _carry_in_envelope,
+    Carriage.OBJECT_OR_NOTHING: _carry_object,
+    Carriage.BY_VALUE: _carry_by_value,
+}
+
+
+def _own_meta(server_info: bytes) -> bytes:
+    return b"{%b:%b}" % (_SERVER_INFO_KEY, server_info)
+
+
+def _joined_meta(meta: bytes, server_info: bytes | None) -> bytes:
+    if server_info is None or _SERVER_INFO_KEY in meta:
+        return b',"_meta":%b' % meta
+    if meta == b"{}":
+        return b',"_meta":%b' % _own_meta(server_info)
+    return b',"_meta":{%b:%b,%b' % (_SERVER_INFO_KEY, server_info, meta[1:])
