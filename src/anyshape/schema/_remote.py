@@ -84,10 +84,10 @@ class RemoteReferences:
             value: object = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}")
-        if not 0 < self.timeout <= _MAX_TIMEOUT:
+        timeout = cast("object", self.timeout)
+        if not isinstance(timeout, int | float) or not 0 < timeout <= _MAX_TIMEOUT:
             raise ValueError(
-                f"timeout must be more than 0 and at most {_MAX_TIMEOUT} seconds; "
-                f"got {self.timeout!r}"
+                f"timeout must be more than 0 and at most {_MAX_TIMEOUT} seconds; got {timeout!r}"
             )
         context = self.ssl_context
         # A context that asks for no certificate cannot check names either.
