@@ -15,14 +15,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, Final, cast
 
-from anyshape.protocol.shapes.references import (
-    Document,
-    Node,
-    Place,
-    dialect_of,
-    own_id,
-    pointer_tokens,
-)
+from anyshape.protocol.dialects import Node, Place, dialect_of, own_id
+from anyshape.protocol.shapes.references import Document, pointer_tokens
 
 __all__ = ["as_object", "embed", "envelop", "root_is_referred_to"]
 

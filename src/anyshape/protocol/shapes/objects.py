@@ -11,7 +11,8 @@ import enum
 from collections.abc import Iterable
 from typing import Final, cast
 
-from anyshape.protocol.shapes.references import Document, Node, Place
+from anyshape.protocol.dialects import Node, Place
+from anyshape.protocol.shapes.references import Document
 
 __all__ = ["Types", "admits"]
 

@@ -10,10 +10,10 @@ import enum
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from anyshape.protocol.dialects import Node, dialect_of
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.envelope import as_object, embed, envelop, root_is_referred_to
 from anyshape.protocol.shapes.objects import Types, admits
-from anyshape.protocol.shapes.references import Node, dialect_of
 
 __all__ = ["Carriage", "ShapeOptions", "carriage_of", "object_schema"]
 

@@ -13,12 +13,12 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.dialects import Node
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.envelope import as_object
 from anyshape.protocol.shapes.output import Carriage, ShapeOptions, carriage_of, object_schema
-from anyshape.protocol.shapes.references import Node
 
 __all__ = ["Encode", "Shape"]
 

@@ -1,0 +1,258 @@
+"""Parameters that travel in HTTP headers too: `x-mcp-header`, `Mcp-Param-*` and `Mcp-Name`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
+The plan is made once, from a tool's input schema; the client extracts headers by it and the server
+compares by it, so that both read the same places.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from anyshape.errors import InvalidSchema, NotJson
+from anyshape.protocol.dialects import Node, Place, dialect_of, subschemas
+
+__all__ = [
+    "METHOD_HEADER",
+    "NAME_HEADER",
+    "NAME_SOURCES",
+    "PARAMETER_PREFIX",
+    "VERSION_HEADER",
+    "HeaderParameter",
+    "HeaderPlan",
+    "decode_header_value",
+    "encode_header_value",
+    "header_plan",
+]
+
+VERSION_HEADER: Final = "mcp-protocol-version"
+METHOD_HEADER: Final = "mcp-method"
+NAME_HEADER: Final = "mcp-name"
+PARAMETER_PREFIX: Final = "mcp-param-"
+
+NAME_SOURCES: Final[Mapping[str, str]] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+}
+"""Which member of `params` the `Mcp-Name` header repeats, by method."""
+
+_ANNOTATION: Final = "x-mcp-header"
+_LARGEST_INTEGER: Final = 2**53 - 1
+_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?|")
+_PERMITTED: Final = re.compile(r"[\x20-\x7e\t]*")
+_DECIMAL: Final = re.compile(r"(-?[0-9]{1,16})(?:\.0{1,16})?")
+_SENTINEL_START: Final = "=?base64?"
+_SENTINEL_END: Final = "?="
+
+Kind: TypeAlias = Literal["string", "integer", "boolean"]
+
+
+def encode_header_value(value: str) -> str:
+    """Return a string as a header may carry it: itself, or base64 between the sentinels."""
+    if _PLAIN.fullmatch(value) and not _is_encoded(value):
+        return value
+    try:
+        encoded = base64.b64encode(value.encode())
+    except UnicodeEncodeError:
+        raise NotJson("a lone surrogate cannot travel in a header") from None
+    return f"{_SENTINEL_START}{encoded.decode('ascii')}{_SENTINEL_END}"
+
+
+def decode_header_value(value: str) -> str:
+    """Return the string a header value stands for; `ValueError` when it stands for none."""
+    if not _PERMITTED.fullmatch(value):
+        raise ValueError("it holds characters that a header may not")
+    if not _is_encoded(value):
+        return value
+    payload = value[len(_SENTINEL_START) : -len(_SENTINEL_END)]
+    try:
+        decoded = base64.b64decode(payload, validate=True)
+        text = decoded.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise ValueError("it is not base64 of UTF-8") from None
+    if base64.b64encode(decoded).decode("ascii") != payload:
+        raise ValueError("its base64 is not canonical")
+    return text
+
+
+def _is_encoded(value: str) -> bool:
+    shortest = len(_SENTINEL_START) + len(_SENTINEL_END)
+    return (
+        len(value) >= shortest
+        and value.startswith(_SENTINEL_START)
+        and value.endswith(_SENTINEL_END)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderParameter:
+    """One argument that a header repeats: which header, from where, of what type."""
+
+    header: str
+    """The header's name in lower case, prefix included."""
+    name: str
+    """The header's name as clients write it."""
+    path: Place
+    """The property names that lead to the argument."""
+    kind: Kind
+
+    def render(self, value: object) -> str | None:
+        """Return the header value for an argument; `None` for one that no header can carry."""
+        if self.kind == "string":
+            return encode_header_value(value) if isinstance(value, str) else None
+        if isinstance(value, bool):
+            return ("true" if value else "false") if self.kind == "boolean" else None
+        if self.kind == "integer":
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, int) and abs(value) <= _LARGEST_INTEGER:
+                return str(value)
+        return None
+
+    def expects(self, value: object) -> bool:
+        """Return whether an argument makes the header obligatory.
+
+        A value of another type is left to the check against the schema; an integer too large for
+        any header is not, or leaving the header out would hide it from those who route by it.
+        """
+        if self.kind == "integer" and isinstance(value, int) and not isinstance(value, bool):
+            return True
+        return self.render(value) is not None
+
+    def matches(self, value: object, header: str) -> bool:
+        """Return whether a header value says the same as the argument."""
+        try:
+            text = decode_header_value(header)
+        except ValueError:
+            return False
+        if self.kind == "string":
+            return text == value
+        rendered = self.render(value)
+        if rendered is None:
+            return False
+        if self.kind == "boolean":
+            return text == rendered
+        number = _DECIMAL.fullmatch(text)
+        return number is not None and int(number[1]) == int(rendered)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderPlan:
+    """Every argument of a tool that a header repeats."""
+
+    parameters: tuple[HeaderParameter, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.parameters)
+
+    def __iter__(self) -> Iterator[HeaderParameter]:
+        return iter(self.parameters)
+
+    def extract(self, arguments: Mapping[str, Any]) -> dict[str, str]:
+        """Return the headers a client sends beside these arguments."""
+        headers: dict[str, str] = {}
+        for parameter in self.parameters:
+            rendered = parameter.render(_value_at(arguments, parameter.path))
+            if rendered is not None:
+                headers[parameter.name] = rendered
+        return headers
+
+    def flaw(self, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
+        """Return how headers, by lower-case name, contradict the arguments, or `None`."""
+        for parameter in self.parameters:
+            header = headers.get(parameter.header)
+            value = _value_at(arguments, parameter.path)
+            if header is None:
+                if parameter.expects(value):
+                    return f"{parameter.name} is missing, but {_dotted(parameter)} has a value"
+            elif value is None:
+                return f"{parameter.name} is there, but {_dotted(parameter)} has no value"
+            elif not parameter.matches(value, header):
+                return f"{parameter.name} differs from {_dotted(parameter)} in the body"
+        return None
+
+
+_NO_PLAN: Final = HeaderPlan()
+
+
+def header_plan(input_schema: object) -> HeaderPlan:
+    """Return the plan that the `x-mcp-header` annotations of an input schema make.
+
+    `InvalidSchema` when one of them breaks a rule of the specification, naming the place.
+    """
+    if not isinstance(input_schema, dict):
+        return _NO_PLAN
+    root = cast("Node", input_schema)
+    dialect = dialect_of(root)
+    parameters: dict[str, HeaderParameter] = {}
+    # A path of `None` has left the chain of `properties`; what is annotated there is misplaced.
+    pending: list[tuple[Place | None, object]] = [((), root)]
+    while pending:
+        path, value = pending.pop()
+        if not isinstance(value, dict):
+            continue
+        node = cast("Node", value)
+        if _ANNOTATION in node:
+            parameter = _read_annotation(node, path)
+            if parameter.header in parameters:
+                raise InvalidSchema(
+                    f"{_ANNOTATION} {parameter.name[len(PARAMETER_PREFIX) :]!r} is used twice; "
+                    "header names must differ by more than case",
+                    path=_pointer(parameter.path),
+                )
+            parameters[parameter.header] = parameter
+        for place, child in subschemas(node, dialect):
+            chained = path is not None and place[0] == "properties"
+            pending.append(((*path, place[1]) if chained and path is not None else None, child))
+    if not parameters:
+        return _NO_PLAN
+    return HeaderPlan(tuple(sorted(parameters.values(), key=lambda each: each.header)))
+
+
+def _read_annotation(node: Node, path: Place | None) -> HeaderParameter:
+    if not path:
+        raise InvalidSchema(
+            f"{_ANNOTATION} may only be on a property that the root reaches through "
+            "`properties` alone"
+        )
+    where = _pointer(path)
+    name = node[_ANNOTATION]
+    if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+        raise InvalidSchema(f"{_ANNOTATION} must be an HTTP token, such as 'Region'", path=where)
+    kind = node.get("type")
+    if kind not in ("string", "integer", "boolean"):
+        raise InvalidSchema(
+            f"{_ANNOTATION} {name!r} needs a property of type string, integer or boolean",
+            path=where,
+        )
+    return HeaderParameter(
+        header=PARAMETER_PREFIX + name.lower(),
+        name=f"Mcp-Param-{name}",
+        path=path,
+        kind=kind,
+    )
+
+
+def _value_at(arguments: Mapping[str, Any], path: Place) -> object:
+    value: object = arguments
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = cast("Mapping[str, object]", value).get(name)
+    return value
+
+
+def _pointer(path: Place) -> str:
+    escaped = (name.replace("~", "~0").replace("/", "~1") for name in path)
+    return "".join(f"/properties/{name}" for name in escaped)
+
+
+def _dotted(parameter: HeaderParameter) -> str:
+    return ".".join(parameter.path)
