@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import jsonschema_rs
 
-from anyshape.errors import UnsupportedDialect
+from anyshape.errors import InvalidSchema, UnsupportedDialect
+from anyshape.schema._json import is_object
 
 
 class Form(enum.Enum):
@@ -181,9 +182,9 @@ def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: st
 
     Raises `UnsupportedDialect` for any other, and for a `$schema` that is not a string.
     """
-    if not isinstance(document, dict) or "$schema" not in document:
+    if not is_object(document) or "$schema" not in document:
         return default
-    declared: object = document["$schema"]
+    declared = document["$schema"]
     if isinstance(declared, str):
         found = _BY_URI.get(declared.removesuffix("#"))
         if found is not None:
@@ -203,15 +204,12 @@ def metaschema_documents(dialect: Dialect) -> Mapping[str, dict[str, object]]:
 
     The engine carries them; bundling a reference to the metaschema brings them to light.
     """
-    bundled: dict[str, object] = jsonschema_rs.bundle(
-        {"$schema": dialect.uri, "$ref": dialect.uri}, offline=True
-    )
+    reference: dict[str, object] = {"$schema": dialect.uri, "$ref": dialect.uri}
+    bundled = jsonschema_rs.bundle(reference, offline=True)
     container = bundled.get("$defs", bundled.get("definitions"))
-    documents: dict[str, dict[str, object]] = {}
-    if isinstance(container, dict):
-        for uri, document in container.items():
-            documents[str(uri).removesuffix("#")] = document
-    return documents
+    if not is_object(container):
+        raise InvalidSchema(f"the engine has no metaschema for {dialect.uri}")
+    return {uri.removesuffix("#"): found for uri, found in container.items() if is_object(found)}
 
 
 def is_metaschema(uri: str) -> Dialect | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeGuard
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:

@@ -71,7 +71,7 @@ class Library:
         """Index `document`, known by `uri`, and return its root."""
         if not isinstance(document, bool) and not is_object(document):
             raise InvalidSchema(
-                f"expected a schema (an object or a boolean) at {uri}, got {type(document).__name__}"
+                f"expected a schema (object or boolean) at {uri}, got {type(document).__name__}"
             )
         root = Spot(document, uri, "", uri, dialect)
         self._resources.setdefault(uri, root)
@@ -171,7 +171,7 @@ class Library:
             )
 
     def _identify(self, spot: Spot, schema: dict[str, object]) -> Spot:
-        """Register the names that `schema` gives itself; return the spot inside its own resource."""
+        """Register the names `schema` gives itself; return the spot inside its own resource."""
         dialect = spot.dialect
         if dialect.reference_hides_siblings and "$ref" in schema:
             return spot
@@ -201,7 +201,7 @@ class Library:
         return spot
 
     def _walk(self, resource: Spot, pointer: str) -> Spot | None:
-        """Follow a JSON Pointer from the root of `resource`, through its subschemas where it can."""
+        """Follow a JSON Pointer from the root of `resource`."""
         place = resource.pointer + pointer
         found = self.spots.get((resource.document, place))
         if found is not None:
