@@ -1,0 +1,53 @@
+"""What a plain server publishes for the functions of `tools.make_functions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_INPUT = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "minLength": 1, "description": "What to look for"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+        "order": {"enum": ["newest", "oldest", "relevance"], "default": "relevance"},
+        "filters": {"anyOf": [{"$ref": "#/$defs/Filters"}, {"type": "null"}], "default": None},
+    },
+    "required": ["query"],
+    "$defs": {
+        "Filters": {
+            "type": "object",
+            "properties": {
+                "owner": {"type": ["string", "null"], "default": None},
+                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 10},
+                "archived": {"type": "boolean", "default": False},
+            },
+        }
+    },
+}
+_OUTPUT = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "title": {"type": "string"},
+            "score": {"type": "number"},
+        },
+        "required": ["id", "title", "score"],
+    },
+}
+
+
+def make_entries(count: int) -> list[dict[str, Any]]:
+    """Return hand-made entries for `count` such functions."""
+    return [
+        {
+            "name": f"lookup_{number}",
+            "description": (
+                f"Look things up in collection {number} and return the best matches first."
+            ),
+            "inputSchema": _INPUT,
+            "outputSchema": _OUTPUT,
+        }
+        for number in range(count)
+    ]

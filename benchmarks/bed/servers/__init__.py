@@ -1,0 +1,1 @@
+"""The servers that are measured, each a program of its own."""
