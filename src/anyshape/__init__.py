@@ -1,5 +1,106 @@
-"""MCP tools that take and return any JSON shape, to every client, safely and fast."""
+"""MCP tools that take and return any JSON shape, to every client, safely and fast.
+
+    from anyshape import Server
+
+    server = Server("weather")
+
+    @server.tool
+    def temperatures(city: str) -> list[float]:
+        return [12.5, 14.0, 13.2]
+
+    server.run()
+
+Names load when they are first used, so importing this package is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 from anyshape._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from anyshape.client import CallResult, Client
+    from anyshape.errors import (
+        AnyshapeError,
+        InvalidSchema,
+        LimitExceeded,
+        NotJson,
+        OutputMismatch,
+        Problem,
+        ProtocolError,
+        SchemaError,
+        ToolDefinitionError,
+        ToolError,
+        TransportError,
+        UnresolvableReference,
+        UnsupportedDialect,
+        ValidationError,
+    )
+    from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
+    from anyshape.protocol.result import ABSENT, ToolResult
+    from anyshape.schema import Limits
+    from anyshape.server import Server
+    from anyshape.tools import UNSTRUCTURED, Context, Tool
+
+__all__ = [
+    "ABSENT",
+    "UNSTRUCTURED",
+    "AnyshapeError",
+    "Audio",
+    "CallResult",
+    "Client",
+    "Context",
+    "EmbeddedResource",
+    "Image",
+    "InvalidSchema",
+    "LimitExceeded",
+    "Limits",
+    "NotJson",
+    "OutputMismatch",
+    "Problem",
+    "ProtocolError",
+    "ResourceLink",
+    "SchemaError",
+    "Server",
+    "Text",
+    "Tool",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolResult",
+    "TransportError",
+    "UnresolvableReference",
+    "UnsupportedDialect",
+    "ValidationError",
+    "__version__",
+]
+
+_HOMES = {
+    "ABSENT": "anyshape.protocol.result",
+    "Audio": "anyshape.protocol.content",
+    "CallResult": "anyshape.client",
+    "Client": "anyshape.client",
+    "Context": "anyshape.tools",
+    "EmbeddedResource": "anyshape.protocol.content",
+    "Image": "anyshape.protocol.content",
+    "Limits": "anyshape.schema",
+    "ResourceLink": "anyshape.protocol.content",
+    "Server": "anyshape.server",
+    "Text": "anyshape.protocol.content",
+    "Tool": "anyshape.tools",
+    "ToolResult": "anyshape.protocol.result",
+    "UNSTRUCTURED": "anyshape.tools",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'anyshape' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES.get(name, "anyshape.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

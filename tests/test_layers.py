@@ -1,0 +1,74 @@
+"""The layers of the house: who may import whom, read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import anyshape
+
+PACKAGE = Path(anyshape.__file__).parent
+
+MAY_IMPORT = {
+    "_version": set[str](),
+    "errors": set[str](),
+    "schema": {"errors", "_version"},
+    "protocol": {"errors", "_version"},
+    "tools": {"errors", "schema", "protocol"},
+    "server": {"errors", "schema", "protocol", "tools", "_version"},
+    "client": {"errors", "schema", "protocol", "_version"},
+}
+ANYTHING = {"__init__", "__main__", "cli", "demo"}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> Iterator[str]:
+    """Yield the room of ours that each import in `path` leads to, lazy ones included."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            module = node.module or ""
+            names = (
+                [f"{module}.{alias.name}" for alias in node.names]
+                if module == "anyshape"
+                else [module]
+            )
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "anyshape" and len(parts) > 1:
+                yield parts[1]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_the_layers_below_it(path: Path) -> None:
+    here = room(path)
+    if here in ANYTHING:
+        return
+    allowed = MAY_IMPORT[here] | {here}
+    assert set(imported_rooms(path)) <= allowed
+
+
+def test_every_room_is_named_in_the_plan() -> None:
+    rooms = {room(path) for path in modules()}
+    assert rooms <= MAY_IMPORT.keys() | ANYTHING
+
+
+def test_no_drawers() -> None:
+    forbidden = {"utils", "helpers", "common", "shared", "manager", "metadata", "util", "misc"}
+    for path in modules():
+        assert not forbidden & {
+            part.removesuffix(".py") for part in path.relative_to(PACKAGE).parts
+        }
