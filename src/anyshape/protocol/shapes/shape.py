@@ -19,6 +19,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.envelope import as_object
 from anyshape.protocol.shapes.output import Carriage, ShapeOptions, carriage_of, object_schema
+from anyshape.protocol.shapes.reading import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
 
@@ -133,6 +134,10 @@ class Shape:
             )
 
         return encode
+
+    def reader(self, output_schema: object = ABSENT, *, unwrap: bool = True) -> Read:
+        """Return the function that reads a tool's answers, given the schema it was listed with."""
+        return result_reader(self.revision, output_schema, unwrap=unwrap)
 
     def _carrier(
         self, schema: Node | bool | Absent, options: ShapeOptions

@@ -1,0 +1,188 @@
+"""From the wire back to the natural value, whoever wrote it: what a client does with an answer.
+
+Servers that speak to older clients put what is not an object into an envelope, `{"result": …}`,
+and some do so at every revision. No field says so, so it is told by these rules, in this order:
+
+1. FastMCP marks its envelopes, in the schema (`x-fastmcp-wrap-result`) and in the result's `_meta`
+   (`fastmcp.wrap_result`): believed.
+2. A schema that is exactly an envelope, with no keyword an author would have added, is one at the
+   revisions that need envelopes. At the others only the kind that the Python SDK makes there is,
+   which its title gives away.
+3. Where no schema was listed, `{"result": value}` is one if a text block repeats the bare value.
+4. A text block that repeats the whole object shows that the object is the tool's own, and
+   overrules 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from anyshape.errors import ProtocolError
+from anyshape.protocol.content import Content, read_content
+from anyshape.protocol.result import ABSENT, Absent
+from anyshape.protocol.revision import Revision
+
+__all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
+
+_FASTMCP_MARKER: Final = "x-fastmcp-wrap-result"
+_BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
+_ENVELOPE: Final = _BARE | {"properties", "required"}
+
+# Most texts are ruled out by how they start, without reading them as JSON.
+_ENVELOPE_START: Final = re.compile(r'\s*\{\s*"result"\s*:')
+_VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """One answer to a call.
+
+    `value` is natural, or `ABSENT` when the answer has none; `structured` is `structuredContent`
+    as it came, which is what the listed schema speaks of.
+    """
+
+    wire: Mapping[str, Any]
+    value: Any
+    structured: Any
+    is_error: bool
+
+    @property
+    def content(self) -> tuple[Content, ...]:
+        """The content blocks; those of a kind we do not know are `UnknownContent`."""
+        blocks = cast("list[object]", self.wire.get("content") or [])
+        return tuple(map(read_content, blocks))
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The `_meta` of the result, empty when there is none."""
+        meta = self.wire.get("_meta")
+        return cast("Mapping[str, Any]", meta) if isinstance(meta, dict) else {}
+
+
+Read: TypeAlias = Callable[[object], ReadResult]
+"""From the `result` member of an answer to what it says; `ProtocolError` if it is no result."""
+
+
+def result_reader(
+    revision: Revision, output_schema: object = ABSENT, *, unwrap: bool = True
+) -> Read:
+    """Return the function that reads the answers of a tool listed with this schema.
+
+    With `unwrap=False` every value is taken as it came.
+    """
+    marked, enveloped = _judge(output_schema, revision) if unwrap else (False, False)
+    has_schema = isinstance(output_schema, dict)
+    null_is_nothing = unwrap and has_schema and not revision.is_natural
+
+    def read(wire: object) -> ReadResult:
+        result = _checked(wire)
+        is_error = result.get("isError", False)
+        structured: Any = result.get("structuredContent", ABSENT)
+        if isinstance(structured, Absent):
+            says_null = null_is_nothing and not is_error and _says_only_null(result)
+            return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error)
+        value = structured
+        if unwrap and not is_error and _has_only_result(structured):
+            inner: object = structured["result"]
+            if (
+                marked
+                or _is_marked(result)
+                or (enveloped and not _texts_repeat(result, structured))
+                or (not has_schema and not isinstance(inner, dict) and _texts_repeat(result, inner))
+            ):
+                value = inner
+        return ReadResult(result, value, structured, is_error)
+
+    return read
+
+
+def is_envelope(output_schema: object, revision: Revision) -> bool:
+    """Return whether a listed schema is that of an envelope, not of an object of the tool's own."""
+    return any(_judge(output_schema, revision))
+
+
+def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
+    """Return whether a schema is marked as an envelope, and whether it looks like one."""
+    if not isinstance(schema, dict):
+        return False, False
+    keywords = cast("dict[str, object]", schema)
+    properties = keywords.get("properties")
+    if keywords.get("type") != "object" or not isinstance(properties, dict):
+        return False, False
+    if cast("dict[str, object]", properties).keys() != {"result"}:
+        return False, False
+    if keywords.get(_FASTMCP_MARKER) is True:
+        return True, True
+    if keywords.get("required") != ["result"]:
+        return False, False
+    title = keywords.get("title")
+    if isinstance(title, str) and title.endswith("Output"):
+        return False, keywords.keys() <= _ENVELOPE | {"title"}
+    return False, not revision.is_natural and keywords.keys() <= _ENVELOPE
+
+
+def _checked(wire: object) -> dict[str, Any]:
+    if not isinstance(wire, dict):
+        raise ProtocolError("the answer to tools/call is not an object")
+    result = cast("dict[str, Any]", wire)
+    if not isinstance(result.get("content", []), list):
+        raise ProtocolError("the content of the answer to tools/call is not an array")
+    if not isinstance(result.get("isError", False), bool):
+        raise ProtocolError("isError in the answer to tools/call is not a boolean")
+    kind = result.get("resultType", "complete")
+    if kind != "complete":
+        raise ProtocolError(f"the answer to tools/call is of a kind we do not know: {kind!r:.80}")
+    return result
+
+
+def _has_only_result(structured: object) -> bool:
+    return isinstance(structured, dict) and cast("dict[str, object]", structured).keys() == {
+        "result"
+    }
+
+
+def _is_marked(result: dict[str, Any]) -> bool:
+    meta = result.get("_meta")
+    if not isinstance(meta, dict):
+        return False
+    fastmcp = cast("dict[str, object]", meta).get("fastmcp")
+    return (
+        isinstance(fastmcp, dict) and cast("dict[str, object]", fastmcp).get("wrap_result") is True
+    )
+
+
+def _texts(result: dict[str, Any]) -> list[str]:
+    blocks = cast("list[Any]", result.get("content") or [])
+    return [
+        block["text"]
+        for block in blocks
+        if isinstance(block, dict) and isinstance(block.get("text"), str)  # pyright: ignore[reportUnknownMemberType]
+    ]
+
+
+def _texts_repeat(result: dict[str, Any], value: object) -> bool:
+    """Return whether a text block is the JSON text of a value."""
+    start = _ENVELOPE_START if isinstance(value, dict) else _VALUE_START
+    for text in _texts(result):
+        if start.match(text):
+            try:
+                if _decode(text) == value:
+                    return True
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
+    return False
+
+
+def _says_only_null(result: dict[str, Any]) -> bool:
+    """Return whether an answer without structured content stands for null.
+
+    Where an object may be null and yet has to be listed as an object, null is sent as nothing.
+    """
+    return not result.get("content") or _texts(result) == ["null"]
