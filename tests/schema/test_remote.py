@@ -14,6 +14,7 @@ import logging
 import socket
 import socketserver
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -71,7 +72,7 @@ class LocalServer(socketserver.ThreadingTCPServer):
         *,
         tls: ssl.SSLContext | None = None,
         address: str = LOOPBACK,
-        greeting: bytes = b"",
+        greeting: Script | None = None,
     ) -> None:
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         super().__init__((address, 0), Handler)
@@ -104,7 +105,8 @@ class Handler(socketserver.BaseRequestHandler):
             connection = plain
             if server.tls:
                 connection = stack.enter_context(server.tls.wrap_socket(plain, server_side=True))
-            connection.sendall(server.greeting)
+            if server.greeting:
+                server.greeting(connection, server.stopped)
             head = b""
             while not head.endswith(b"\r\n\r\n"):
                 piece = connection.recv(4096)
@@ -698,12 +700,26 @@ def test_a_server_that_drips_is_cut_off_at_the_deadline(serve: Serve, script: Sc
     assert exhausted(permit(server, timeout=0.3), uri_of(server)) == "timeout"
 
 
-def test_a_server_that_is_silent_in_the_tls_handshake_is_cut_off(
-    serve: Serve, authority: trustme.CA
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(stay_silent, id="silence"),
+        pytest.param(repeat(b"\x16\x03\x03\x40\x00", b"\0", every=0.02), id="record"),
+    ],
+)
+def test_a_server_that_drips_in_the_tls_handshake_is_cut_off(
+    serve: Serve, authority: trustme.CA, script: Script
 ) -> None:
-    server = serve({})
+    server = serve({}, greeting=script)
     remote = permit(server, timeout=0.3, ssl_context=client_tls(authority))
     assert exhausted(remote, f"https://{NAME}:{server.port}/a") == "timeout"
+
+
+def test_a_server_that_drips_over_tls_is_cut_off(serve: Serve, authority: trustme.CA) -> None:
+    drip = repeat(HEAD + b"\r\n", b" ", every=0.02)
+    server = serve({"/a.json": drip}, tls=server_tls(authority, NAME))
+    remote = permit(server, timeout=0.5, ssl_context=client_tls(authority))
+    assert exhausted(remote, uri_of(server)) == "timeout"
 
 
 def test_a_name_server_that_is_silent_is_cut_off() -> None:
@@ -832,6 +848,18 @@ def test_an_answer_that_is_no_schema_is_refused(serve: Serve, answer: bytes, rul
     assert rule in refusal(permit(server), uri_of(server))
 
 
+def test_an_integer_is_bounded_even_where_the_interpreter_does_not_bound_it(
+    serve: Serve,
+) -> None:
+    server = serve({"/a.json": reply(b'{"a": ' + b"9" * 5000 + b"}")})
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        assert "digits" in refusal(permit(server), uri_of(server))
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 def test_a_server_that_is_not_there_is_refused(serve: Serve) -> None:
     server = serve({})
     uri, remote = uri_of(server), permit(server)
@@ -884,7 +912,10 @@ def test_an_expired_certificate_is_refused(serve: Serve, authority: trustme.CA) 
 
 
 def test_a_server_that_does_not_speak_tls_is_refused(serve: Serve, authority: trustme.CA) -> None:
-    server = serve({}, greeting=reply({}))
+    def talk(connection: socket.socket, _stopped: threading.Event) -> None:
+        connection.sendall(reply({}))
+
+    server = serve({}, greeting=talk)
     remote = permit(server, ssl_context=client_tls(authority))
     assert "TLS" in refusal(remote, f"https://{NAME}:{server.port}/a.json")
 

@@ -164,8 +164,7 @@ def admits(entry: str, target: Target) -> bool:
     if target.port != (DEFAULT_PORTS[target.scheme] if port is None else port):
         return False
     if host.startswith("*."):
-        # An address literal is never a subdomain of anything.
-        return target.host.endswith(host[1:]) and not target.is_literal
+        return target.host.endswith(host[1:])
     return host == target.host
 
 
