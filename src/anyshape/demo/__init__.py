@@ -1,0 +1,1 @@
+"""The demo server: one tool for each thing that Anyshape does differently."""
