@@ -45,7 +45,7 @@ _MAX_TIMEOUT = 3600
 _MAX_INTEGER_DIGITS = 4300
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteReferences:
     """Permit `compile` to fetch the documents that a schema refers to, within these bounds.
 
@@ -64,7 +64,7 @@ class RemoteReferences:
 
     allow_hosts: Sequence[str]
     timeout: float = 10.0
-    max_bytes: int = 2 * 1024 * 1024
+    max_bytes: int = 1_000_000
     max_documents: int = 32
     max_redirects: int = 3
     allow_http: bool = False
@@ -214,12 +214,13 @@ class RemoteSession:
         """Turn a refusal into the one line the operator reads, and log it."""
         message = f"cannot fetch {shorten(uri)}: {refused.reason}"
         limit = refused.limit
+        allowed: float = getattr(self._remote, limit) if limit else 0
+        if limit:
+            message += f" (RemoteReferences({limit}={allowed}) is the limit)"
+        # Not a warning: the exception says it to the caller, this line is for the audit.
+        log.info("%s", message)
         if not limit:
-            log.warning("%s", message)
             raise UnresolvableReference(message, uri=uri, path=path) from refused
-        allowed: float = getattr(self._remote, limit)
-        message += f" (RemoteReferences({limit}={allowed}) is the limit)"
-        log.warning("%s", message)
         raise LimitExceeded(
             message, limit=limit, allowed=ceil(allowed), found=refused.found, path=path
         ) from refused

@@ -136,7 +136,8 @@ def read_target(uri: str) -> Target:
     except ValueError:
         raise Refused("its host is malformed") from None
     scheme = parts.scheme.lower()
-    if not scheme:
+    # `json-schema:///` is the base of a document that does not name itself.
+    if scheme in {"", "json-schema"}:
         raise Refused("it is not absolute; give the document an absolute $id, or pass resources=")
     if scheme not in DEFAULT_PORTS:
         raise Refused(f"{scheme}: is never fetched; pass the document in resources= instead")
