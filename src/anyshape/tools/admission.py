@@ -1,0 +1,302 @@
+"""Whether a hand-written input schema and the parameters of a function can live together.
+
+Two questions about a name are asked of a document: might some arguments that it accepts contain
+the name, and must all of them contain it. Both are answered by what can be proved from the
+keywords that apply to the arguments object itself, through compositions, conditions and local
+references; what cannot be proved is left to each call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import unquote
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.tools.lean import subschemas
+
+__all__ = ["check_names"]
+
+_COMPOSED = ("allOf", "anyOf", "oneOf")
+_CONDITIONS = ("if", "then", "else")
+_UNNAMED = "\x00 a name that no schema mentions"
+
+
+def check_names(
+    document: Mapping[str, Any],
+    label: str,
+    *,
+    takes: Mapping[str, bool],
+    takes_any: bool = False,
+) -> None:
+    """Refuse a document and parameters that cannot go together.
+
+    `takes` maps each name the function takes to whether it is required; `takes_any` says that it
+    takes every other name too.
+    """
+    names = _Names(document)
+    known = ", ".join(takes) or "nothing"
+    if not takes_any:
+        for name in names.mentioned():
+            if name not in takes and names.may_admit(name):
+                raise ToolDefinitionError(
+                    f"{label}: input_schema admits '{name}', which the function cannot take (it "
+                    f"takes {known}); add the parameter, or take one dict"
+                )
+        if names.invites_others():
+            raise ToolDefinitionError(
+                f"{label}: input_schema admits names of any kind through additionalProperties, and "
+                f"the function takes only {known}; take one dict, or '**' for the others"
+            )
+    for name, required in takes.items():
+        if not names.may_admit(name):
+            raise ToolDefinitionError(
+                f"{label}: parameter '{name}' can never be given, because input_schema does not "
+                f"admit it; add it to properties, or remove the parameter"
+            )
+        if required and not names.requires(name):
+            raise ToolDefinitionError(
+                f"{label}: parameter '{name}' has no default, but input_schema accepts arguments "
+                f"without it; give it a default, or add it to required"
+            )
+
+
+class _Names:
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        dialect = str(document.get("$schema", ""))
+        self._references_stand_alone = bool(re.search(r"/draft-0[3-7]/", dialect))
+        self._in_place = list(self._collect())
+
+    def mentioned(self) -> list[str]:
+        """Return the names that properties or requirements speak of, in document order."""
+        found: dict[str, None] = {}
+        for schema in self._in_place:
+            for name, value in _mapping(schema.get("properties")).items():
+                if value is not False:
+                    found[name] = None
+            for name in _strings(schema.get("required")):
+                found[name] = None
+            for names in _mapping(schema.get("dependentRequired")).values():
+                found.update(dict.fromkeys(_strings(names)))
+        return list(found)
+
+    def invites_others(self) -> bool:
+        """Tell whether `additionalProperties` describes names nobody has spelled out."""
+        described = any(
+            isinstance(schema.get("additionalProperties"), dict) and schema["additionalProperties"]
+            for schema in self._in_place
+        )
+        return described and self.may_admit(_UNNAMED)
+
+    def may_admit(self, name: str) -> bool:
+        """Tell whether arguments with `name` could be accepted; false only if that is proved."""
+        return self._may(self._document, name, frozenset())
+
+    def requires(self, name: str) -> bool:
+        """Tell whether accepted arguments always have `name`; true only if that is proved."""
+        return self._must(self._document, name, frozenset())
+
+    def _may(self, schema: Any, name: str, seen: frozenset[int]) -> bool:
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, Mapping) or id(cast("Any", schema)) in seen:
+            return True
+        keywords = cast("Mapping[str, Any]", schema)
+        seen |= {id(keywords)}
+
+        def may(part: Any) -> bool:
+            return self._may(part, name, seen)
+
+        return (
+            self._may_locally(keywords, name)
+            and self._hold(keywords, may)
+            and all(may(part) for part in _dependent(keywords, name))
+        )
+
+    def _may_locally(self, schema: Mapping[str, Any], name: str) -> bool:
+        if self._is_replaced(schema):
+            return True
+        properties = _mapping(schema.get("properties"))
+        patterns = _mapping(schema.get("patternProperties"))
+        matching = [value for pattern, value in patterns.items() if _may_match(pattern, name)]
+        if properties.get(name) is False or schema.get("maxProperties") == 0:
+            return False
+        certain = [value for pattern, value in patterns.items() if _must_match(pattern, name)]
+        if any(value is False for value in certain):
+            return False
+        if name not in properties and not matching:
+            if schema.get("additionalProperties") is False:
+                return False
+            if schema.get("unevaluatedProperties") is False and not self._evaluates(name):
+                return False
+        forbidden = schema.get("not")
+        if isinstance(forbidden, Mapping):
+            words = cast("Mapping[str, Any]", forbidden)
+            if _strings(words.get("required")) == [name] and words.keys() <= {"required", "type"}:
+                return False
+        allowed = _mapping(schema.get("propertyNames"))
+        if "const" in allowed and allowed["const"] != name:
+            return False
+        return not ("enum" in allowed and name not in allowed["enum"])
+
+    def _must(self, schema: Any, name: str, seen: frozenset[int]) -> bool:
+        if isinstance(schema, bool):
+            return not schema  # nothing is accepted, so everything accepted has the name
+        if not isinstance(schema, Mapping) or id(cast("Any", schema)) in seen:
+            return False
+        keywords = cast("Mapping[str, Any]", schema)
+        seen |= {id(keywords)}
+
+        def must(part: Any) -> bool:
+            return self._must(part, name, seen)
+
+        if not self._is_replaced(keywords) and name in _strings(keywords.get("required")):
+            return True
+        return self._some(keywords, must)
+
+    def _hold(self, schema: Mapping[str, Any], check: Callable[[Any], bool]) -> bool:
+        """Tell whether `check` holds for everything that applies, alternatives taken as "any"."""
+        target = self._target(schema)
+        if target is not None and not check(target):
+            return False
+        if self._is_replaced(schema):
+            return True
+        if not all(check(part) for part in _list(schema.get("allOf"))):
+            return False
+        for keyword in ("anyOf", "oneOf"):
+            parts = _list(schema.get(keyword))
+            if parts and not any(check(part) for part in parts):
+                return False
+        if "if" in schema:
+            return any(check(schema.get(word, True)) for word in ("then", "else"))
+        return True
+
+    def _some(self, schema: Mapping[str, Any], check: Callable[[Any], bool]) -> bool:
+        """Tell whether `check` holds for something that always applies; alternatives as "all"."""
+        target = self._target(schema)
+        if target is not None and check(target):
+            return True
+        if self._is_replaced(schema):
+            return False
+        if any(check(part) for part in _list(schema.get("allOf"))):
+            return True
+        for keyword in ("anyOf", "oneOf"):
+            parts = _list(schema.get(keyword))
+            if parts and all(check(part) for part in parts):
+                return True
+        if "if" in schema and "else" in schema and check(schema["else"]):
+            return check(schema["if"]) or ("then" in schema and check(schema["then"]))
+        return False
+
+    def _evaluates(self, name: str) -> bool:
+        """Tell whether any keyword in place might evaluate `name`."""
+        return any(
+            name in _mapping(schema.get("properties"))
+            or schema.get("additionalProperties", False) is not False
+            or any(_may_match(p, name) for p in _mapping(schema.get("patternProperties")))
+            for schema in self._in_place
+        )
+
+    def _collect(self) -> Iterator[Mapping[str, Any]]:
+        """Yield every schema that may apply to the arguments object itself."""
+        seen: set[int] = set()
+        pending: list[Any] = [self._document]
+        while pending:
+            schema = pending.pop(0)
+            if not isinstance(schema, Mapping) or id(cast("Any", schema)) in seen:
+                continue
+            keywords = cast("Mapping[str, Any]", schema)
+            seen.add(id(keywords))
+            pending.append(self._target(keywords))
+            if self._is_replaced(keywords):
+                continue
+            yield keywords
+            for keyword in _COMPOSED:
+                pending.extend(_list(keywords.get(keyword)))
+            pending.extend(keywords.get(keyword) for keyword in _CONDITIONS)
+            pending.extend(_mapping(keywords.get("dependentSchemas")).values())
+            pending.extend(_mapping(keywords.get("dependencies")).values())
+
+    def _is_replaced(self, schema: Mapping[str, Any]) -> bool:
+        """Tell whether `$ref` hides the keywords beside it, as it does up to draft-07."""
+        return self._references_stand_alone and isinstance(schema.get("$ref"), str)
+
+    def _target(self, schema: Mapping[str, Any]) -> Any:
+        """Return what a local `$ref` points at, or `None` where we do not follow it."""
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        fragment = unquote(reference[1:])
+        if fragment and not fragment.startswith("/"):
+            return _find_anchor(self._document, fragment)
+        value: Any = self._document
+        for step in fragment.split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, Mapping) and step in value:
+                value = cast("Mapping[str, Any]", value)[step]
+            elif isinstance(value, list) and step.isdigit() and int(step) < len(_list(value)):
+                value = _list(value)[int(step)]
+            else:
+                return None
+        return value
+
+
+def _find_anchor(document: Any, anchor: str) -> Any:
+    pending: list[Any] = [document]
+    while pending:
+        schema = pending.pop()
+        if not isinstance(schema, dict):
+            continue
+        keywords = cast("dict[str, Any]", schema)
+        if keywords.get("$anchor") == anchor:
+            return keywords
+        pending.extend(subschemas(keywords))
+        pending.extend(_mapping(keywords.get("$defs")).values())
+        pending.extend(_mapping(keywords.get("definitions")).values())
+    return None
+
+
+def _dependent(schema: Mapping[str, Any], name: str) -> list[Any]:
+    """Return what applies because `name` is there."""
+    found = [_mapping(schema.get(word)).get(name) for word in ("dependentSchemas", "dependencies")]
+    return [part for part in found if part is not None]
+
+
+def _may_match(pattern: str, name: str) -> bool:
+    """Tell whether a pattern could match; an unusual one is taken to, rather than be run."""
+    literal = _literal(pattern)
+    return literal is None or literal(name)
+
+
+def _must_match(pattern: str, name: str) -> bool:
+    literal = _literal(pattern)
+    return literal is not None and literal(name)
+
+
+def _literal(pattern: str) -> Callable[[str], bool] | None:
+    """Return the test a pattern amounts to if it is text with or without anchors, else `None`."""
+    body = pattern.removeprefix("^").removesuffix("$")
+    if re.fullmatch(r"[A-Za-z0-9_ -]*", body) is None:
+        return None
+    start, end = pattern.startswith("^"), pattern.endswith("$")
+    if start and end:
+        return lambda name: name == body
+    if start:
+        return lambda name: name.startswith(body)
+    if end:
+        return lambda name: name.endswith(body)
+    return lambda name: body in name
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _strings(value: Any) -> list[str]:
+    return [item for item in _list(value) if isinstance(item, str)]

@@ -1,0 +1,221 @@
+"""From the JSON text of a call's arguments to the values of a function's parameters.
+
+First the full input schema judges the arguments, then they are converted. Conversion never
+changes what an argument is: a string stays a string unless the parameter's type says that it is
+written as one (a date, a UUID), and the only number that changes is one that JSON Schema and
+Python file differently (1.0 for an `int`, 1 for a `float`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from anyshape.errors import Problem
+from anyshape.tools import msgspec_types
+from anyshape.tools.inputs import Inputs, fresh_copy
+from anyshape.tools.plain import integral
+
+if TYPE_CHECKING:
+    from anyshape.schema import Schema
+
+__all__ = ["ArgumentsError", "Bind", "bind_parameters", "bind_whole_object"]
+
+Bind = Callable[[bytes | None], dict[str, Any]]
+"""Returns the values of the parameters by name, or raises `ArgumentsError`."""
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_EMPTY = b"{}"
+
+
+class ArgumentsError(Exception):
+    """The arguments of a call do not fit; `problems` say where."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def bind_whole_object(schema: Schema, parameter: str) -> Bind:
+    """Give all arguments, as one dict, to the parameter named `parameter`."""
+    read = _reader(schema)
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        return {parameter: read(raw)}
+
+    return bind
+
+
+def bind_parameters(schema: Schema, inputs: Inputs, *, derived: bool, takes_any: bool) -> Bind:
+    """Give each argument to its parameter, converted as `inputs` decided.
+
+    A schema that the author wrote may accept names that the function does not take; those are
+    refused here, unless it `takes_any`.
+    """
+    bind = _reader(schema)
+    if not derived and not takes_any:
+        bind = _refusing_others(bind, tuple(inputs.names))
+    if inputs.validate_json is not None:
+        bind = _validating(bind, inputs, takes_any=takes_any)
+    elif inputs.plain:
+        bind = _converting(bind, inputs)
+    if inputs.structs:
+        bind = _building(bind, inputs)
+    return _refreshing(bind, inputs) if inputs.fresh else bind
+
+
+def _reader(schema: Schema) -> Bind:
+    accepts, problems = schema.accepts, schema.problems
+
+    def read(raw: bytes | None) -> dict[str, Any]:
+        try:
+            arguments = {} if raw is None else _decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ArgumentsError(
+                [_problem(f"expected JSON, got text that is not: {error}")]
+            ) from None
+        if not accepts(arguments):
+            raise ArgumentsError(problems(arguments))
+        return arguments
+
+    return read
+
+
+def _refusing_others(read: Bind, names: tuple[str, ...]) -> Bind:
+    known = frozenset(names)
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        arguments = read(raw)
+        if not arguments.keys() <= known:
+            others = [name for name in arguments if name not in known]
+            raise ArgumentsError([_unknown(name, names) for name in others])
+        return arguments
+
+    return bind
+
+
+def _converting(read: Bind, inputs: Inputs) -> Bind:
+    converters = inputs.plain
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        arguments = read(raw)
+        for name, convert in converters:
+            if name in arguments:
+                try:
+                    arguments[name] = convert(arguments[name])
+                except OverflowError:
+                    message = "expected a number that a float can hold, got a larger one"
+                    raise ArgumentsError([_problem(message, f"/{name}")]) from None
+        return arguments
+
+    return bind
+
+
+def _validating(read: Bind, inputs: Inputs, *, takes_any: bool) -> Bind:
+    from pydantic import ValidationError
+
+    from anyshape.tools.pydantic_types import problems_of
+
+    validate_json = inputs.validate_json
+    assert validate_json is not None
+    structs = [name for name, _ in inputs.structs]
+    names = frozenset(inputs.names)
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        arguments = read(raw)
+        try:
+            values = validate_json(_EMPTY if raw is None else raw, strict=True)
+        except ValidationError as error:
+            whole = _with_whole_numbers(arguments)
+            if whole is arguments:
+                raise ArgumentsError(problems_of(error, arguments)) from None
+            try:
+                values = validate_json(_encode(whole), strict=True)
+            except ValidationError as again:
+                raise ArgumentsError(problems_of(again, arguments)) from None
+        for name in structs:
+            if name in arguments:
+                values[name] = arguments[name]
+        if takes_any:
+            for name in arguments.keys() - names:
+                values[name] = arguments[name]
+        return values
+
+    return bind
+
+
+def _building(read: Bind, inputs: Inputs) -> Bind:
+    structs = inputs.structs
+    convert = msgspec_types.convert
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        values = read(raw)
+        for name, annotation in structs:
+            if name not in values:
+                continue
+            value = values[name]
+            try:
+                values[name] = convert(value, annotation)
+            except msgspec.ValidationError as error:
+                whole = _with_whole_numbers(value)
+                try:
+                    if whole is value:
+                        raise error
+                    values[name] = convert(whole, annotation)
+                except msgspec.ValidationError as again:
+                    problem = msgspec_types.problem_of(again, f"/{name}")
+                    raise ArgumentsError([problem]) from None
+        return values
+
+    return bind
+
+
+def _refreshing(read: Bind, inputs: Inputs) -> Bind:
+    fresh = inputs.fresh
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        values = read(raw)
+        for name, default in fresh:
+            if name not in values:
+                values[name] = fresh_copy(default)
+        return values
+
+    return bind
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """Return `value` with every whole float as an integer, or `value` itself if it has none.
+
+    A type that wanted a float takes the integer back without loss; one that wanted an integer
+    would have refused the float, although its schema accepts it.
+    """
+    if type(value) is float:
+        return integral(value) if value.is_integer() else value
+    if type(value) is list:
+        before = cast("list[Any]", value)
+        items = [_with_whole_numbers(item) for item in before]
+        return value if all(map(_is_same, items, before)) else items
+    if type(value) is dict:
+        entries = cast("dict[str, Any]", value)
+        changed = {key: _with_whole_numbers(item) for key, item in entries.items()}
+        return value if all(changed[key] is entries[key] for key in entries) else changed
+    return value
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    return first is second
+
+
+def _unknown(name: str, names: tuple[str, ...]) -> Problem:
+    close = get_close_matches(name[:100], names, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"it takes {', '.join(names) or 'none'}"
+    path = "/" + name[:100].replace("~", "~0").replace("/", "~1")
+    return _problem(f"expected an argument this tool takes, got an unknown one; {hint}", path)
+
+
+def _problem(message: str, path: str = "") -> Problem:
+    return Problem(keyword="", path=path, message=message, schema_path="")

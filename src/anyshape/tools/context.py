@@ -1,0 +1,106 @@
+"""What a tool may know of the call it serves, and what it may say before it answers.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
+A parameter annotated `Context` receives it; it is never published.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+__all__ = ["Context"]
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Context:
+    """One call: who asked, with which metadata, whether it still matters; and progress.
+
+    `request_id` is the JSON-RPC id; `meta` the request's `_meta`; `client` the caller's
+    `Implementation` (name, version, …) if it introduced itself; `access` what the server's token
+    verifier returned, if it has one. Everything works from worker threads too.
+    """
+
+    __slots__ = (
+        "_cancelled",
+        "_ended",
+        "_last",
+        "_loop",
+        "_report",
+        "_thread",
+        "access",
+        "client",
+        "meta",
+        "request_id",
+    )
+
+    def __init__(
+        self,
+        *,
+        request_id: str | int | float | None = None,
+        meta: Mapping[str, Any] = _NOTHING,
+        client: Mapping[str, Any] | None = None,
+        access: Any = None,
+        report: Callable[[float, float | None, str | None], object] | None = None,
+    ) -> None:
+        """Make the context of one call; `report(progress, total, message)` runs on the loop."""
+        self.request_id = request_id
+        self.meta = meta
+        self.client = client
+        self.access = access
+        self._report = report
+        self._cancelled = False
+        self._ended = False
+        self._last = -math.inf
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the answer any more: cancelled, timed out or disconnected.
+
+        A function on a worker thread cannot be interrupted; one that takes long should look here
+        between its steps and return when it is true.
+        """
+        return self._cancelled
+
+    def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Tell the caller how far the call has come, if it asked to be told.
+
+        `progress` has to grow from report to report: one that does not, or that comes after the
+        call has ended, is not sent.
+        """
+        if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
+            raise ValueError(f"progress has to be a finite number, got {progress} of {total}")
+        if self._report is None or self._ended or progress <= self._last:
+            return
+        self._last = progress
+        if self._loop is None or threading.get_ident() == self._thread:
+            self._report(progress, total, message)
+        else:
+            self._loop.call_soon_threadsafe(self._send_late, progress, total, message)
+
+    def cancel(self) -> None:
+        """Let the tool notice that nobody waits for its answer, and stop its reports."""
+        self._cancelled = True
+        self._ended = True
+
+    def end(self) -> None:
+        """Stop the reports: the call has its answer."""
+        self._ended = True
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Remember the loop that reports from worker threads have to reach."""
+        self._loop = loop
+        self._thread = threading.get_ident()
+
+    def _send_late(self, progress: float, total: float | None, message: str | None) -> None:
+        if not self._ended and self._report is not None:
+            self._report(progress, total, message)

@@ -1,0 +1,241 @@
+"""Everything about a tool that is decided when it is made, from a function or a handler."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
+from anyshape.protocol.content import Icon
+from anyshape.protocol.description import ToolAnnotations, ToolDescription
+from anyshape.protocol.headers import HeaderPlan, header_plan
+from anyshape.protocol.names import name_flaw
+from anyshape.protocol.result import ABSENT
+from anyshape.schema import Limits, Schema, compile
+from anyshape.tools.admission import check_names
+from anyshape.tools.binding import Bind, bind_parameters, bind_whole_object
+from anyshape.tools.docstrings import Documentation, read_docstring
+from anyshape.tools.inputs import describe_inputs, takes_whole_object
+from anyshape.tools.outputs import Output, OutputSchema, describe_output
+from anyshape.tools.results import Finish, finisher
+from anyshape.tools.serialization import encode_json, encoder
+from anyshape.tools.signature import EMPTY, Signature, read_signature
+
+__all__ = ["Definition", "Words", "define_function", "define_handler"]
+
+Invoke = Callable[[dict[str, Any]], Any]
+"""Calls the function with the values of its parameters by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What an author says about a tool beside its schemas."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    annotations: ToolAnnotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    icons: Sequence[Icon | Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What was decided: the listing, the checks, and the steps of a call."""
+
+    listing: ToolDescription
+    input: Schema
+    output: Schema | None
+    headers: HeaderPlan
+    bind: Bind
+    invoke: Invoke
+    finish: Finish
+    asynchronous: bool
+    context: tuple[str, ...]
+
+
+def define_function(
+    function: Callable[..., Any],
+    words: Words,
+    *,
+    input_schema: Mapping[str, Any] | None,
+    output_schema: OutputSchema,
+    limits: Limits,
+) -> Definition:
+    """Define a tool from a function, deriving the schemas that were left out."""
+    signature = read_signature(function, allow_variable=input_schema is not None)
+    documentation = read_docstring(_docstring_of(function))
+    if words.description is None:
+        words = replace(words, description=documentation.description)
+    if words.name is None:
+        words = replace(words, name=signature.name)
+    if input_schema is None:
+        inputs = describe_inputs(signature, documentation)
+        schema = _compile(inputs.document, "input", signature.label, limits)
+        bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
+    else:
+        schema = _compile(
+            _snapshot(input_schema, signature.label), "input", signature.label, limits
+        )
+        bind = _bind_written(schema, signature)
+    output = describe_output(signature.returns, output_schema, signature.label)
+    return _define(function, signature, words, schema, bind, output, limits)
+
+
+def define_handler(
+    handler: Callable[..., Any],
+    words: Words,
+    *,
+    input_schema: Mapping[str, Any],
+    output_schema: OutputSchema,
+    limits: Limits,
+) -> Definition:
+    """Define a tool from a handler, which takes all arguments as one dict."""
+    signature = read_signature(handler)
+    if len(signature.parameters) != 1:
+        raise ToolDefinitionError(
+            f"{signature.label}: a handler takes the arguments as one dict, and a Context if it "
+            f"likes, but this one has {len(signature.parameters)} parameters for them; use "
+            f"Tool.from_function for a function with parameters of its own"
+        )
+    schema = _compile(_snapshot(input_schema, signature.label), "input", signature.label, limits)
+    bind = bind_whole_object(schema, signature.parameters[0].name)
+    output = describe_output(EMPTY, output_schema, signature.label)
+    return _define(handler, signature, words, schema, bind, output, limits)
+
+
+def _define(
+    function: Callable[..., Any],
+    signature: Signature,
+    words: Words,
+    schema: Schema,
+    bind: Bind,
+    output: Output,
+    limits: Limits,
+) -> Definition:
+    label = signature.label
+    name = _check_words(words, label)
+    if output.document is not ABSENT:
+        document = output.document
+        if isinstance(document, Mapping):
+            document = _snapshot(document, label)
+        checked = _compile(document, "output", label, limits)
+    else:
+        document, checked = ABSENT, None
+    try:
+        headers = header_plan(schema.document)
+    except SchemaError as error:
+        raise ToolDefinitionError(f"{label}: {error.message}{_at(error.path)}") from error
+    return Definition(
+        listing=ToolDescription(
+            name=name,
+            input_schema=schema.document,
+            title=words.title,
+            description=words.description,
+            output_schema=document,
+            annotations=words.annotations,
+            meta=words.meta,
+            icons=words.icons,
+        ),
+        input=schema,
+        output=checked,
+        headers=headers,
+        bind=bind,
+        invoke=_invoker(function, signature),
+        finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
+        asynchronous=signature.asynchronous,
+        context=signature.context,
+    )
+
+
+def _bind_written(schema: Schema, signature: Signature) -> Bind:
+    """Decide how arguments that the author's own schema accepts reach the parameters."""
+    whole = takes_whole_object(signature, schema.document)
+    if whole is not None:
+        return bind_whole_object(schema, whole)
+    inputs = describe_inputs(signature, Documentation(), checked=False)
+    takes_any = signature.variable is not None
+    check_names(
+        schema.document,
+        signature.label,
+        takes={name: name in inputs.required for name in inputs.names},
+        takes_any=takes_any,
+    )
+    return bind_parameters(schema, inputs, derived=False, takes_any=takes_any)
+
+
+def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
+    positional = signature.positional
+    if not positional:
+        return lambda values: function(**values)
+    defaults = {
+        parameter.name: parameter.default
+        for parameter in signature.parameters
+        if parameter.positional and not parameter.required
+    }
+
+    def invoke(values: dict[str, Any]) -> Any:
+        # One left out has to be filled, or those after it would move into its place.
+        first = [values.pop(name) if name in values else defaults[name] for name in positional]
+        return function(*first, **values)
+
+    return invoke
+
+
+def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
+    try:
+        return compile(document, role=role, limits=limits)
+    except SchemaError as error:
+        raise ToolDefinitionError(
+            f"{label}: {role}_schema{_at(error.path)}: {error.message}"
+        ) from error
+    except LimitExceeded as error:
+        raise ToolDefinitionError(f"{label}: {role}_schema: {error.message}") from error
+    except NotJson as error:
+        raise ToolDefinitionError(f"{label}: {role}_schema is not JSON: {error}") from error
+
+
+def _snapshot(document: Any, label: str) -> dict[str, Any]:
+    """Copy what an author wrote, so that changing it later changes no tool."""
+    if not isinstance(document, Mapping):
+        raise ToolDefinitionError(
+            f"{label}: input_schema has to be a JSON Schema object, got {type(document).__name__}"
+        )
+    try:
+        return copy.deepcopy(dict(document))  # pyright: ignore[reportUnknownArgumentType]
+    except RecursionError as error:
+        raise ToolDefinitionError(f"{label}: a schema is nested too deeply") from error
+
+
+def _check_words(words: Words, label: str) -> str:
+    name = words.name
+    flaw = "it is missing" if name is None else name_flaw(name)
+    if name is None or flaw is not None:
+        raise ToolDefinitionError(f"{label}: the tool's name cannot be used: {flaw}; pass name=")
+    for word, value in (
+        ("annotations", words.annotations),
+        ("meta", words.meta),
+        ("icons", words.icons),
+    ):
+        if value is None:
+            continue
+        try:
+            encode_json(value)
+        except NotJson as error:
+            raise ToolDefinitionError(f"{label}: {word} is not JSON: {error}") from error
+    return name
+
+
+def _docstring_of(function: Any) -> str | None:
+    while hasattr(function, "func") and hasattr(function, "keywords"):
+        function = function.func  # a partial's own docstring is about functools.partial
+    text = getattr(function, "__doc__", None)
+    if hasattr(function, "__code__") or hasattr(function, "__func__"):
+        return text
+    return text or getattr(type(function).__call__, "__doc__", None)
+
+
+def _at(path: str) -> str:
+    return f" at {path}" if path else ""

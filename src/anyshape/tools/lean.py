@@ -1,0 +1,131 @@
+"""Derived schemas without ballast: definitions used once stand where they are used.
+
+Every tool's schema travels in every listing and, in most hosts, in every prompt. A definition
+stays under `$defs` when it is shared or contains itself; one that is used once costs a name, a
+reference and a reader's jump for nothing. Only documents that Anyshape derived pass through here;
+a schema that an author wrote is published as written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+__all__ = ["arrange", "subschemas"]
+
+Document = dict[str, Any]
+
+_PREFIX = "#/$defs/"
+_ONE = (
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
+_MAP = ("dependentSchemas", "patternProperties", "properties")
+_ANNOTATIONS = frozenset(
+    ("default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
+)
+
+
+def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
+    """Return `schema` as a document: single-use definitions inlined, shared ones under `$defs`."""
+    uses = _count_uses(schema, definitions)
+    kept = {name for name in uses if uses[name] > 1 or _contains_itself(name, definitions)}
+    arranged = _Inliner(definitions, kept)
+    root = arranged.place(schema)
+    shared = {name: arranged.place(definitions[name]) for name in sorted(kept)}
+    for name in sorted(arranged.unmerged - kept):
+        shared[name] = arranged.place(definitions[name])
+    return {**root, "$defs": dict(sorted(shared.items()))} if shared else root
+
+
+def subschemas(schema: Document) -> Iterator[Any]:
+    """Yield what stands in the schema positions of `schema`, definitions apart."""
+    for keyword in _ONE:
+        if keyword in schema:
+            yield schema[keyword]
+    for keyword in _LIST:
+        yield from schema.get(keyword, ())
+    for keyword in _MAP:
+        yield from schema.get(keyword, {}).values()
+
+
+class _Inliner:
+    def __init__(self, definitions: Mapping[str, Document], kept: set[str]) -> None:
+        self._definitions = definitions
+        self._kept = kept
+        self.unmerged: set[str] = set()
+
+    def place(self, schema: Any) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        document = cast("Document", schema)
+        name = _target(document)
+        if name is not None and name in self._definitions and name not in self._kept:
+            target = self._definitions[name]
+            beside = {key: value for key, value in document.items() if key != "$ref"}
+            if beside.keys() & target.keys() <= _ANNOTATIONS:
+                return self.place({**target, **beside})
+            self.unmerged.add(name)
+        return {key: self._place_under(key, value) for key, value in document.items()}
+
+    def _place_under(self, keyword: str, value: Any) -> Any:
+        if keyword in _ONE:
+            return self.place(value)
+        if keyword in _LIST:
+            return [self.place(item) for item in value]
+        if keyword in _MAP:
+            return {key: self.place(item) for key, item in value.items()}
+        return value
+
+
+def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counter[str]:
+    uses: Counter[str] = Counter()
+    pending: list[Any] = [schema]
+    while pending:
+        current = pending.pop()
+        if not isinstance(current, dict):
+            continue
+        document = cast("Document", current)
+        name = _target(document)
+        if name is not None and name in definitions:
+            uses[name] += 1
+            if uses[name] == 1:
+                pending.append(definitions[name])
+        pending.extend(subschemas(document))
+    return uses
+
+
+def _contains_itself(name: str, definitions: Mapping[str, Document]) -> bool:
+    seen: set[str] = set()
+    pending: list[Any] = [definitions[name]]
+    while pending:
+        current = pending.pop()
+        if not isinstance(current, dict):
+            continue
+        document = cast("Document", current)
+        target = _target(document)
+        if target == name:
+            return True
+        if target is not None and target in definitions and target not in seen:
+            seen.add(target)
+            pending.append(definitions[target])
+        pending.extend(subschemas(document))
+    return False
+
+
+def _target(schema: Document) -> str | None:
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_PREFIX):
+        return reference[len(_PREFIX) :].replace("~1", "/").replace("~0", "~")
+    return None

@@ -1,0 +1,66 @@
+"""Types built from `msgspec.Struct`, which pydantic does not know: schema, in and out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import msgspec
+
+from anyshape.errors import Problem
+
+__all__ = ["contains_struct", "convert", "problem_of", "schemas_of", "to_builtins"]
+
+Document = dict[str, Any]
+
+_PLACE = re.compile(r" - at `(key in )?\$([^`]*)`$")
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+
+def contains_struct(annotation: Any) -> bool:
+    """Tell whether a struct stands anywhere in `annotation` itself (not inside other classes)."""
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return True
+    return any(contains_struct(argument) for argument in get_args(annotation))
+
+
+def schemas_of(
+    annotations: Sequence[Any], *, suffix: str = ""
+) -> tuple[list[Document], dict[str, Document]]:
+    """Return one schema per annotation and the definitions they share.
+
+    Raises `TypeError` for a type that msgspec has no schema for. `suffix` ends the definitions'
+    names, where they would otherwise meet others of the same name.
+    """
+    found, components = msgspec.json.schema_components(
+        annotations, ref_template="#/$defs/{name}" + suffix
+    )
+    definitions: dict[str, Document] = {}
+    for name, definition in components.items():
+        # The title of a component is always the name of its class, never the author's words.
+        definitions[name + suffix] = {
+            key: value for key, value in definition.items() if key != "title"
+        }
+    return list(found), definitions
+
+
+def convert(value: Any, annotation: Any) -> Any:
+    """Build the Python value of `annotation` from decoded JSON, coercing nothing."""
+    return msgspec.convert(value, annotation, str_keys=True)
+
+
+def to_builtins(value: Any) -> Any:
+    """Return a value made of structs as JSON types."""
+    return msgspec.to_builtins(value, str_keys=True)
+
+
+def problem_of(error: msgspec.ValidationError, path: str) -> Problem:
+    """Return what msgspec found wrong with the argument at `path`."""
+    message = str(error)
+    place = _PLACE.search(message)
+    if place is not None:
+        message = message[: place.start()]
+        for step in _STEP.finditer(place.group(2)):
+            path += "/" + (step.group(1) or step.group(2)).replace("~", "~0").replace("/", "~1")
+    return Problem(keyword="", path=path, message=message, schema_path="")

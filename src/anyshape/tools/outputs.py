@@ -1,0 +1,237 @@
+"""A return annotation becomes an output schema, and a way to turn values into JSON.
+
+What is decided here, once: whether a tool's values are structured, content, or judged by what they
+are; the schema that is published; how a value becomes JSON types.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import enum
+import functools
+import operator
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Never, NoReturn, TypeAlias, Union, cast, get_args, get_origin
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.protocol.content import (
+    Audio,
+    EmbeddedResource,
+    Image,
+    ResourceLink,
+    Text,
+    UnknownContent,
+)
+from anyshape.protocol.result import ABSENT, Absent, ToolResult
+from anyshape.tools import msgspec_types, plain
+from anyshape.tools.lean import arrange
+from anyshape.tools.signature import EMPTY
+
+__all__ = [
+    "CONTENT_TYPES",
+    "UNSTRUCTURED",
+    "Kind",
+    "Output",
+    "OutputSchema",
+    "Unstructured",
+    "describe_output",
+]
+
+
+class Unstructured(enum.Enum):
+    """The type of `UNSTRUCTURED`."""
+
+    UNSTRUCTURED = "unstructured"
+
+    def __repr__(self) -> str:
+        return "UNSTRUCTURED"
+
+
+UNSTRUCTURED: Final = Unstructured.UNSTRUCTURED
+"""Pass as `output_schema=` to publish none and to send values as text alone."""
+
+OutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
+"""What may be given as `output_schema=`; `ABSENT` is what leaving it out means."""
+
+CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, UnknownContent)
+
+ToBuiltins: TypeAlias = Callable[[Any], Any]
+
+
+class Kind(enum.Enum):
+    """What a tool's return values are."""
+
+    STRUCTURED = "structured"
+    CONTENT = "content"
+    BY_VALUE = "by value"
+    """Nothing was declared: content is content, a string is text, the rest is structured."""
+    TEXT = "text"
+    """Declared unstructured: content is content, a string is text, the rest is JSON as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The decision: what is published, and how values become JSON types.
+
+    `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec
+    encodes the values themselves as it encodes what `to_builtins` makes of them.
+    """
+
+    kind: Kind
+    document: dict[str, Any] | bool | Absent = ABSENT
+    to_builtins: ToBuiltins | None = None
+    encodes: bool = False
+
+
+def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
+    """Decide what values of `annotation` become; `written` is the author's own schema, if any."""
+    if written is UNSTRUCTURED:
+        return Output(Kind.TEXT, ABSENT, *_to_builtins_of(_value_type(annotation)))
+    document = _read_written(written, label)
+    annotation = _value_type(annotation)
+    if annotation is EMPTY:
+        kind = Kind.BY_VALUE if document is ABSENT else Kind.STRUCTURED
+        return Output(kind, document)
+    content = _content_in(annotation, label)
+    if content:
+        if document is not ABSENT:
+            raise ToolDefinitionError(
+                f"{label}: returns content, which no output_schema describes; return ToolResult "
+                f"with structured= and content=, or leave output_schema out"
+            )
+        return Output(Kind.CONTENT)
+    if document is not ABSENT:
+        return Output(Kind.STRUCTURED, document, *_to_builtins_of(annotation))
+    return _derive(annotation, label)
+
+
+def _read_written(written: OutputSchema, label: str) -> dict[str, Any] | bool | Absent:
+    if written is ABSENT or isinstance(written, bool):
+        return written
+    if isinstance(written, Mapping):
+        return cast("dict[str, Any]", written)
+    raise ToolDefinitionError(
+        f"{label}: output_schema has to be a JSON Schema document (an object, True or False), got "
+        f"{'null' if written is None else type(written).__name__}; pass UNSTRUCTURED for none"
+    )
+
+
+def _derive(annotation: Any, label: str) -> Output:
+    if annotation in (NoReturn, Never):
+        return Output(Kind.STRUCTURED, False)
+    described = plain.describe([annotation])
+    if described is not None:
+        (form,), definitions = described
+        return Output(Kind.STRUCTURED, arrange(form.schema, definitions))
+    if not msgspec_types.contains_struct(annotation):
+        from anyshape.tools.pydantic_types import UnsupportedError, adapt_output
+
+        try:
+            adapter = adapt_output(annotation)
+        except UnsupportedError as error:
+            output = _derive_from_structs(annotation)
+            if output is None:
+                raise _no_schema(annotation, label, str(error)) from error
+            return output
+        return Output(Kind.STRUCTURED, adapter.document, adapter.to_builtins)
+    output = _derive_from_structs(annotation)
+    if output is None:
+        raise _no_schema(
+            annotation, label, "msgspec structs and pydantic models cannot contain each other"
+        )
+    return output
+
+
+def _derive_from_structs(annotation: Any) -> Output | None:
+    try:
+        (schema,), definitions = msgspec_types.schemas_of([annotation])
+    except (TypeError, NameError):
+        return None
+    document = arrange(schema, definitions)
+    return Output(Kind.STRUCTURED, document, msgspec_types.to_builtins, encodes=True)
+
+
+def _to_builtins_of(annotation: Any) -> tuple[ToBuiltins | None, bool]:
+    """Return how values become JSON types where the annotation's own schema is not published."""
+    try:
+        output = _derive(annotation, "")
+    except ToolDefinitionError:
+        return None, False
+    return output.to_builtins, output.encodes
+
+
+def _no_schema(annotation: Any, label: str, reason: str) -> ToolDefinitionError:
+    name = getattr(annotation, "__name__", None) or str(annotation)
+    return ToolDefinitionError(
+        f"{label}: return type {name} has no JSON Schema ({reason}); return a type that pydantic "
+        f"or msgspec understands, write output_schema=, or pass output_schema=UNSTRUCTURED"
+    )
+
+
+def _value_type(annotation: Any) -> Any:
+    """Return the type of the value itself: out of `ToolResult[T]`, unions with it, awaitables.
+
+    A bare `ToolResult` says nothing about its value, as if nothing had been annotated.
+    """
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if annotation is ToolResult:
+        return EMPTY
+    if origin is ToolResult:
+        return _value_type(arguments[0])
+    if origin in (collections.abc.Awaitable, collections.abc.Coroutine):
+        return _value_type(arguments[-1])
+    if _is_union(origin):
+        members = [_value_type(member) for member in arguments]
+        if members != list(arguments):
+            values = [member for member in members if member is not EMPTY]
+            return functools.reduce(operator.or_, values) if values else EMPTY
+    return annotation
+
+
+def _content_in(annotation: Any, label: str) -> bool:
+    """Tell whether values of `annotation` are content; refuse a mixture with other values."""
+    found = _content_members(annotation)
+    if found is None:
+        return False
+    if found is False:
+        raise ToolDefinitionError(
+            f"{label}: its return annotation mixes content with other values; return ToolResult "
+            f"with content= and structured= instead"
+        )
+    return True
+
+
+def _content_members(annotation: Any) -> bool | None:
+    """Return `True` for content, `None` for values that are none, `False` for a mixture."""
+    if get_origin(annotation) is typing.Annotated:
+        return _content_members(get_args(annotation)[0])
+    if isinstance(annotation, type) and issubclass(annotation, CONTENT_TYPES):
+        return True
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if _is_union(origin):
+        # Strings and None go along with content: text, and nothing at all.
+        members = [
+            _content_members(member)
+            for member in arguments
+            if member is not str and member is not type(None)
+        ]
+        if not any(member is not None for member in members):
+            return None
+        return all(member is True for member in members)
+    if origin in (list, tuple, collections.abc.Sequence, collections.abc.Iterable):
+        members = [
+            _content_members(member)
+            for member in arguments
+            if member is not Ellipsis and member is not str
+        ]
+        if not any(member is not None for member in members):
+            return None
+        return all(member is True for member in members)
+    return None
+
+
+def _is_union(origin: Any) -> bool:
+    return origin is Union or origin is types.UnionType

@@ -1,0 +1,284 @@
+"""Annotations that are JSON already: strings, numbers, lists, dicts, literals, TypedDicts of those.
+
+For these the decoded JSON value *is* the Python value, so a call converts nothing (numbers apart:
+JSON Schema calls 1.0 an integer, Python calls 1 no float) and a definition needs no pydantic.
+`describe` gives up, returning `None`, on the first thing it is not sure of.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import Any, Literal, Union, cast, get_args, get_origin
+
+__all__ = ["Convert", "Plain", "describe", "integral"]
+
+Convert = Callable[[Any], Any]
+"""Turns a decoded JSON value that satisfies its schema into the Python value."""
+
+Document = dict[str, Any]
+
+_QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A plain annotation: its schema, and how its values are converted (`None`: not at all)."""
+
+    schema: Document
+    convert: Convert | None = None
+    kind: str = ""
+    """The one JSON type of its values, or empty where there are several."""
+
+
+def describe(annotations: Iterable[Any]) -> tuple[list[Plain], dict[str, Document]] | None:
+    """Describe each annotation, and the definitions they share; `None` unless all are plain."""
+    definitions: dict[str, Document] = {}
+    reader = _Reader(definitions)
+    plains: list[Plain] = []
+    for annotation in annotations:
+        found = reader.read(annotation)
+        if found is None:
+            return None
+        plains.append(found)
+    return plains, definitions
+
+
+class _Reader:
+    """One walk over an annotation; every TypedDict met is defined once."""
+
+    def __init__(self, definitions: dict[str, Document]) -> None:
+        self._definitions = definitions
+        self._dictionaries: dict[str, Any] = {}
+        self._converters: dict[str, Convert | None] = {}
+
+    def read(self, annotation: Any) -> Plain | None:
+        scalar = _SCALARS.get(annotation) if _is_hashable(annotation) else None
+        if scalar is not None:
+            return Plain(dict(scalar.schema), scalar.convert, scalar.kind)
+        if isinstance(annotation, typing.NewType):
+            return self.read(annotation.__supertype__)
+        if _is_typed_dict(annotation):
+            return self._read_typed_dict(annotation)
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin is typing.Annotated and all(isinstance(note, str) for note in arguments[1:]):
+            return self.read(arguments[0])
+        if origin is list and len(arguments) == 1:
+            return self._read_list(arguments[0])
+        if origin is dict and len(arguments) == 2 and arguments[0] is str:
+            return self._read_dict(arguments[1])
+        if origin is Literal:
+            return _read_literal(arguments)
+        if origin is Union or origin is types.UnionType:
+            return self._read_union(arguments)
+        return None
+
+    def _read_list(self, item: Any) -> Plain | None:
+        inner = self.read(item)
+        if inner is None:
+            return None
+        schema: Document = {"type": "array", "items": inner.schema} if inner.schema else _array()
+        if inner.convert is None:
+            return Plain(schema, None, "array")
+        if inner.convert is integral:
+            return Plain(schema, _convert_integers, "array")
+        if inner.convert is _to_float:
+            return Plain(schema, _convert_floats, "array")
+        convert = inner.convert
+        return Plain(schema, lambda values: [convert(value) for value in values], "array")
+
+    def _read_dict(self, item: Any) -> Plain | None:
+        inner = self.read(item)
+        if inner is None:
+            return None
+        schema: Document = {"type": "object"}
+        if inner.schema:
+            schema["additionalProperties"] = inner.schema
+        if inner.convert is None:
+            return Plain(schema, None, "object")
+        convert = inner.convert
+        return Plain(
+            schema, lambda values: {key: convert(value) for key, value in values.items()}, "object"
+        )
+
+    def _read_union(self, members: tuple[Any, ...]) -> Plain | None:
+        read = [self.read(member) for member in members]
+        plains = [plain for plain in read if plain is not None]
+        if len(plains) < len(read):
+            return None
+        if all(plain.convert is None for plain in plains):
+            return Plain({"anyOf": [plain.schema for plain in plains]})
+        kinds = [plain.kind for plain in plains]
+        if "" in kinds or len(set(kinds)) < len(kinds):
+            return None  # which member a value belongs to is more than its JSON type
+        converters = {plain.kind: plain.convert for plain in plains}
+        if "integer" in converters and "number" in converters:
+            converters["integer"] = converters["number"] = None
+        by_type: dict[type, Convert] = {}
+        for kind, python_type in (
+            ("integer", float),
+            ("number", int),
+            ("array", list),
+            ("object", dict),
+        ):
+            convert = converters.get(kind)
+            if convert is not None:
+                by_type[python_type] = convert
+
+        def convert_member(value: Any) -> Any:
+            convert = by_type.get(type(value))
+            return value if convert is None else convert(value)
+
+        return Plain(
+            {"anyOf": [plain.schema for plain in plains]}, convert_member if by_type else None
+        )
+
+    def _read_typed_dict(self, cls: Any) -> Plain | None:
+        name = cls.__name__
+        reference = {"$ref": f"#/$defs/{name}"}
+        if name in self._dictionaries:
+            if self._dictionaries[name] is not cls:
+                return None
+            return Plain(reference, self._converters.get(name, self._late(name)), "object")
+        if _has_unusual_rules(cls):
+            return None
+        try:
+            hints = typing.get_type_hints(cls, include_extras=True)
+        except (NameError, TypeError):
+            return None
+        self._dictionaries[name] = cls
+        definition: Document = {"type": "object"}
+        if cls.__doc__:
+            definition["description"] = cleandoc(cls.__doc__)
+        self._definitions[name] = definition
+        properties: Document = {}
+        converters: dict[str, Convert] = {}
+        for key, hint in hints.items():
+            field = self.read(_unqualified(hint))
+            if field is None:
+                return None
+            properties[key] = field.schema
+            if field.convert is not None:
+                converters[key] = field.convert
+        if properties:
+            definition["properties"] = properties
+        required = [key for key in hints if key in cls.__required_keys__]
+        if required:
+            definition["required"] = required
+        convert = _convert_fields(converters) if converters else None
+        self._converters[name] = convert
+        return Plain(reference, convert, "object")
+
+    def _late(self, name: str) -> Convert:
+        """Return a conversion for a TypedDict that is still being read: it contains itself."""
+
+        def convert(value: Any) -> Any:
+            known = self._converters[name]
+            return value if known is None else known(value)
+
+        return convert
+
+
+def _convert_fields(converters: dict[str, Convert]) -> Convert:
+    pairs = tuple(converters.items())
+
+    def convert(value: Any) -> Any:
+        # In place: the dict was made by the decoder, for this call.
+        for key, convert_field in pairs:
+            if key in value:
+                value[key] = convert_field(value[key])
+        return value
+
+    return convert
+
+
+def _read_literal(values: tuple[Any, ...]) -> Plain | None:
+    if not all(value is None or type(value) in (str, int, bool) for value in values):
+        return None
+    kinds = {type(value) for value in values}
+    schema: Document = {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
+    kind = _JSON_TYPES[kinds.pop()] if len(kinds) == 1 else ""
+    if kind and kind != "null":
+        schema = {"type": kind, **schema}
+    if any(type(value) is int for value in values):
+        return Plain(schema, integral, kind if kind == "integer" else "")
+    return Plain(schema, None, kind)
+
+
+def integral(value: Any) -> Any:
+    """Return a whole float as the integer it is; anything else unchanged."""
+    return int(value) if type(value) is float else value
+
+
+def _to_float(value: Any) -> Any:
+    return float(value) if type(value) is int else value
+
+
+def _convert_integers(values: list[Any]) -> list[Any]:
+    # The first scan runs in C and nearly always finds nothing to do.
+    return [integral(value) for value in values] if float in map(type, values) else values
+
+
+def _convert_floats(values: list[Any]) -> list[Any]:
+    return [_to_float(value) for value in values] if int in map(type, values) else values
+
+
+def _array() -> Document:
+    return {"type": "array"}
+
+
+def _unqualified(hint: Any) -> Any:
+    while getattr(get_origin(hint), "_name", None) in _QUALIFIERS:
+        hint = get_args(hint)[0]
+    return hint
+
+
+def _is_typed_dict(annotation: Any) -> bool:
+    return (
+        isinstance(annotation, type)
+        and issubclass(annotation, dict)
+        and hasattr(cast("Any", annotation), "__required_keys__")
+    )
+
+
+def _has_unusual_rules(cls: Any) -> bool:
+    return (
+        hasattr(cls, "__pydantic_config__")
+        or bool(getattr(cls, "__parameters__", ()))
+        or bool(getattr(cls, "__closed__", False))
+        or not hasattr(cls, "__annotations__")
+    )
+
+
+def _is_hashable(annotation: Any) -> bool:
+    try:
+        hash(annotation)
+    except TypeError:
+        return False
+    return True
+
+
+_JSON_TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    bool: "boolean",
+    type(None): "null",
+}
+
+_SCALARS: dict[Any, Plain] = {
+    str: Plain({"type": "string"}, None, "string"),
+    bool: Plain({"type": "boolean"}, None, "boolean"),
+    int: Plain({"type": "integer"}, integral, "integer"),
+    float: Plain({"type": "number"}, _to_float, "number"),
+    None: Plain({"type": "null"}, None, "null"),
+    type(None): Plain({"type": "null"}, None, "null"),
+    list: Plain({"type": "array"}, None, "array"),
+    dict: Plain({"type": "object"}, None, "object"),
+    typing.List: Plain({"type": "array"}, None, "array"),  # noqa: UP006 - what an author may write
+    typing.Dict: Plain({"type": "object"}, None, "object"),  # noqa: UP006
+    Any: Plain({}),
+    object: Plain({}),
+}

@@ -1,0 +1,132 @@
+"""From a value that a tool returned to JSON text that its output schema has accepted.
+
+The value is brought to JSON types once, checked, and encoded; the text is never parsed again.
+`None` of it happens by halves: NaN, lone surrogates, cycles and objects that are not JSON are
+refused, where an encoder alone would have written null or something of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from anyshape.errors import NotJson, Problem
+from anyshape.tools.outputs import Output
+
+if TYPE_CHECKING:
+    from anyshape.schema import Schema
+
+__all__ = ["Encode", "ResultError", "encode_json", "encoder"]
+
+Encode = Callable[[Any], bytes]
+"""Returns the JSON text of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
+
+# A Decimal is a number to the schema, so it is one on the wire; typed ones are strings by now.
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+_encode_structs = msgspec.json.Encoder().encode
+
+
+class ResultError(Exception):
+    """A value does not satisfy the output schema; `problems` say where."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def encoder(output: Output, schema: Schema | None) -> Encode:
+    """Return the function that checks and encodes the values of a tool."""
+    if schema is None:
+        schema = _anything()
+    if output.to_builtins is None:
+        return _encode_json_types(schema)
+    return _encode_converted(schema, output.to_builtins, encodes=output.encodes)
+
+
+def encode_json(value: Any) -> bytes:
+    """Return the JSON text of a value that no schema describes, or raise `NotJson`."""
+    return _unchecked()(value)
+
+
+def _encode_json_types(schema: Schema) -> Encode:
+    accepts, problems = schema.accepts, schema.problems
+
+    def encode(value: Any) -> bytes:
+        try:
+            accepted = accepts(value)
+        except NotJson:
+            value = _to_json_types(value)
+            accepted = accepts(value)
+        if not accepted:
+            raise ResultError(problems(value))
+        try:
+            return _encode(value)
+        except TypeError:
+            # A mapping, a sequence or a subclass that the schema reads and msgspec does not.
+            value = _to_json_types(value)
+            if accepts(value):
+                return _encode(value)
+            raise ResultError(problems(value)) from None
+
+    return encode
+
+
+def _encode_converted(
+    schema: Schema, to_builtins: Callable[[Any], Any], *, encodes: bool
+) -> Encode:
+    accepts, problems = schema.accepts, schema.problems
+
+    def encode(value: Any) -> bytes:
+        try:
+            builtins = to_builtins(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
+            # is a ValueError.
+            raise NotJson(str(error).partition("\n")[0]) from error
+        if not accepts(builtins):
+            raise ResultError(problems(builtins))
+        return _encode_structs(value if encodes else builtins)
+
+    return encode
+
+
+def _to_json_types(value: Any) -> Any:
+    try:
+        return msgspec.to_builtins(
+            value, builtin_types=(Decimal,), str_keys=True, enc_hook=_convert
+        )
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise NotJson(str(error).partition("\n")[0]) from error
+
+
+def _convert(value: Any) -> Any:
+    """Bring what msgspec does not know nearer to JSON; called again on what this returns."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bool | int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    if hasattr(type(value), "model_dump") or not isinstance(value, Collection):
+        from anyshape.tools.pydantic_types import to_json_value
+
+        return to_json_value(value)
+    return list(cast("Collection[Any]", value))
+
+
+@cache
+def _anything() -> Schema:
+    from anyshape.schema import compile
+
+    return compile(True)
+
+
+@cache
+def _unchecked() -> Encode:
+    return _encode_json_types(_anything())

@@ -1,0 +1,258 @@
+"""What a callable takes and gives, as its author wrote it: names, kinds, annotations, defaults.
+
+The callable may be a function, a bound method, a `functools.partial`, an object with `__call__`,
+or any of those behind decorators that used `functools.wraps`. String annotations are resolved in
+the module, and for nested functions in the enclosing function, where they were written.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Union, get_args, get_origin
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.tools.context import Context
+
+__all__ = ["EMPTY", "Parameter", "Signature", "read_signature"]
+
+EMPTY = inspect.Parameter.empty
+"""Stands for an annotation or a default that was not written."""
+
+_UNBOUND = ("self", "cls")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter that a caller fills; what was not written about it is `EMPTY`."""
+
+    name: str
+    annotation: Any
+    default: Any = EMPTY
+    positional: bool = False
+
+    @property
+    def required(self) -> bool:
+        """Tell whether a call must bring this parameter."""
+        return self.default is EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a callable takes (without its context), what it gives, and how it runs."""
+
+    name: str
+    label: str
+    """What a message calls it by."""
+    parameters: tuple[Parameter, ...]
+    context: tuple[str, ...]
+    positional: tuple[str, ...]
+    returns: Any
+    asynchronous: bool
+    variable: str | None = None
+    """The name of its `**` parameter, if it has one."""
+
+
+def read_signature(function: Callable[..., Any], *, allow_variable: bool = False) -> Signature:
+    """Read what `function` takes and gives, or say why it cannot be a tool.
+
+    `allow_variable` admits a `**` parameter, which only a hand-written schema can describe.
+    """
+    label = name_of(function)
+    _refuse_what_is_no_function(function, label)
+    target = _innermost(function)
+    try:
+        written = inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise ToolDefinitionError(
+            f"{label}: its signature cannot be read ({error}); wrap it in a function of your own"
+        ) from None
+    hints = _resolve_hints(target, label)
+    own = getattr(target, "__annotations__", {})
+
+    def annotation_of(name: str, raw: Any) -> Any:
+        if name in hints and own.get(name) is raw:
+            return hints[name]
+        return _resolve_one(raw, target, label) if isinstance(raw, str) else raw
+
+    bound = _bound_names(function)
+    parameters: list[Parameter] = []
+    context: list[str] = []
+    positional: list[str] = []
+    variable: str | None = None
+    for index, (name, raw) in enumerate(written.parameters.items()):
+        if name in bound:
+            continue
+        annotation = annotation_of(name, raw.annotation)
+        if raw.kind is raw.VAR_POSITIONAL:
+            raise ToolDefinitionError(
+                f"{label}: parameter '*{name}' has no name a caller could use; "
+                f"take a list instead, as in '{name}: list[...]'"
+            )
+        if raw.kind is raw.VAR_KEYWORD:
+            if not allow_variable:
+                raise ToolDefinitionError(
+                    f"{label}: parameter '**{name}' cannot be described; name each parameter, "
+                    f"take '{name}: dict[str, ...]', or write input_schema="
+                )
+            variable = name
+            continue
+        if is_context(annotation):
+            context.append(name)
+            if raw.kind is raw.POSITIONAL_ONLY:
+                positional.append(name)
+            continue
+        if index == 0 and name in _UNBOUND and raw.annotation is EMPTY and _is_in_class(target):
+            raise ToolDefinitionError(
+                f"{label}: parameter '{name}' shows that this method has no instance yet; "
+                f"make the tool from the bound method, as in server.tool(instance.method)"
+            )
+        if raw.kind is raw.POSITIONAL_ONLY:
+            positional.append(name)
+        parameters.append(Parameter(name, annotation, raw.default, raw.kind is raw.POSITIONAL_ONLY))
+    return Signature(
+        name=label.removesuffix("()").rpartition(".")[2],
+        label=label,
+        parameters=tuple(parameters),
+        context=tuple(context),
+        positional=tuple(positional),
+        returns=annotation_of("return", written.return_annotation),
+        asynchronous=_is_asynchronous(function) or _is_asynchronous(target),
+        variable=variable,
+    )
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name a message calls `function` by."""
+    target: Any = function
+    while isinstance(target, functools.partial):
+        target = target.func
+    name = getattr(target, "__qualname__", None) or type(target).__qualname__
+    return f"{name.rpartition('<locals>.')[2]}()"
+
+
+def is_context(annotation: Any) -> bool:
+    """Tell whether `annotation` asks for the call's `Context` (`Optional[Context]` does)."""
+    if annotation is Context:
+        return True
+    origin = get_origin(annotation)
+    if origin is typing.Annotated:
+        return is_context(get_args(annotation)[0])
+    if origin is Union or origin is types.UnionType:
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        return len(members) == 1 and is_context(members[0])
+    return isinstance(annotation, type) and issubclass(annotation, Context)
+
+
+def _refuse_what_is_no_function(function: Any, label: str) -> None:
+    if isinstance(function, classmethod):
+        raise ToolDefinitionError(
+            f"{label}: a classmethod inside its class is not callable yet; "
+            f"make the tool after the class, as in server.tool(Class.method)"
+        )
+    if inspect.isclass(function):
+        raise ToolDefinitionError(
+            f"{label}: a class is not a function; make the tool from a function that builds it"
+        )
+    if not callable(function):
+        raise ToolDefinitionError(f"{label}: expected a function, got {type(function).__name__}")
+    for candidate in (function, _innermost(function)):
+        if inspect.isgeneratorfunction(candidate) or inspect.isasyncgenfunction(candidate):
+            raise ToolDefinitionError(
+                f"{label}: a generator has no single result; "
+                f"return a list, and report progress through Context"
+            )
+
+
+def _innermost(function: Any) -> Any:
+    """Return the function whose module and annotations are the ones that were written."""
+    while True:
+        if isinstance(function, functools.partial | functools.partialmethod):
+            function = function.func
+        elif isinstance(function, staticmethod | types.MethodType):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif not inspect.isroutine(function) and not inspect.isclass(function):
+            function = _call_of(function)
+        else:
+            return function
+
+
+def _bound_names(function: Any) -> set[str]:
+    """Return the keywords a `partial` has settled: the author decided them, no caller may."""
+    names: set[str] = set()
+    while isinstance(function, functools.partial):
+        names.update(function.keywords)
+        function = function.func
+    return names
+
+
+def _is_in_class(function: Any) -> bool:
+    parent = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return bool(parent) and not parent.endswith("<locals>")
+
+
+def _is_asynchronous(function: Any) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not inspect.isroutine(function) and inspect.iscoroutinefunction(_call_of(function))
+
+
+def _call_of(instance: Any) -> Any:
+    """Return the method that calling an object calls."""
+    return getattr(type(instance), "__call__", None)  # noqa: B004 - the method itself is wanted
+
+
+def _resolve_hints(function: Any, label: str) -> dict[str, Any]:
+    if not getattr(function, "__annotations__", None):
+        return {}
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError:
+        pass
+    except TypeError as error:
+        raise ToolDefinitionError(f"{label}: its annotations cannot be read ({error})") from None
+    try:
+        return typing.get_type_hints(
+            function, localns=_enclosing_names(function), include_extras=True
+        )
+    except NameError as error:
+        raise ToolDefinitionError(
+            f"{label}: annotation name '{error.name}' is not defined where the function is; "
+            f"import it at run time, not only under TYPE_CHECKING"
+        ) from None
+
+
+def _resolve_one(annotation: str, function: Any, label: str) -> Any:
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    names = {**getattr(function, "__globals__", {}), **_enclosing_names(function)}
+    try:
+        return typing.get_type_hints(holder, names, names, include_extras=True)["it"]
+    except NameError as error:
+        raise ToolDefinitionError(
+            f"{label}: annotation name '{error.name}' is not defined where the function is"
+        ) from None
+
+
+def _enclosing_names(function: Any) -> Mapping[str, Any]:
+    """Return the local names of the running function in which `function` was defined.
+
+    A type declared inside a function is in no module; under `from __future__ import annotations`
+    its name can only be found in the frame that is still defining the tool.
+    """
+    parent, separator, _ = getattr(function, "__qualname__", "").rpartition(".<locals>.")
+    names = dict(inspect.getclosurevars(function).nonlocals) if separator else {}
+    frame = sys._getframe() if separator else None
+    while frame is not None:
+        if frame.f_code.co_qualname == parent:
+            return {**frame.f_locals, **names}
+        frame = frame.f_back
+    return names

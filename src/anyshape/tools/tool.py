@@ -1,0 +1,256 @@
+"""A tool: what is listed, what is checked, and how one call runs.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+Everything that can be decided was decided when the tool was made; `call` runs it. A failure of
+the tool is a result that says so, never an exception.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from inspect import isawaitable
+from types import CoroutineType
+from typing import Any, NoReturn, cast
+
+from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError, ToolError
+from anyshape.protocol.content import Icon
+from anyshape.protocol.description import ToolAnnotations, ToolDescription
+from anyshape.protocol.headers import HeaderPlan
+from anyshape.protocol.result import ABSENT, EncodedResult
+from anyshape.schema import Limits, Schema
+from anyshape.tools import failures
+from anyshape.tools.binding import ArgumentsError
+from anyshape.tools.context import Context
+from anyshape.tools.definition import Definition, Words, define_function, define_handler
+from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.serialization import ResultError
+from anyshape.tools.workers import WORKERS
+
+__all__ = ["Tool"]
+
+_DEFAULT_LIMITS = Limits()
+
+
+class Tool:
+    """A tool that a server can list and call; made by hand, or from a function.
+
+    By hand, `handler` takes the arguments as one dict, and a `Context` if it has a parameter
+    annotated so; both schemas are the author's own. `Tool.from_function` derives what is left out.
+    A tool does not change once it is made.
+    """
+
+    __slots__ = (
+        "_bind",
+        "_context",
+        "_finish",
+        "_invoke",
+        "_start",
+        "_threaded",
+        "function",
+        "headers",
+        "input",
+        "listing",
+        "name",
+        "output",
+        "timeout",
+    )
+
+    function: Callable[..., Any]
+    """What is called."""
+    headers: HeaderPlan
+    """Which arguments travel in HTTP headers too."""
+    input: Schema
+    """What arguments are checked against."""
+    listing: ToolDescription
+    """The tool's entry in a listing, in natural form."""
+    name: str
+    """What the tool is called by."""
+    output: Schema | None
+    """What values are checked against, if the tool publishes a schema."""
+    timeout: float | None
+    """After how many seconds a call is given up; `None` leaves that to the server."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        handler: Callable[..., Any],
+        input_schema: Mapping[str, Any],
+        output_schema: OutputSchema = ABSENT,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: ToolAnnotations | Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
+        timeout: float | None = None,
+        inline: bool = False,
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> None:
+        """Make a tool by hand."""
+        definition = define_handler(
+            handler,
+            Words(name, title, description, annotations, meta, icons),
+            input_schema=input_schema,
+            output_schema=output_schema,
+            limits=limits,
+        )
+        self._assemble(handler, definition, timeout, inline=inline)
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        input_schema: Mapping[str, Any] | None = None,
+        output_schema: OutputSchema = ABSENT,
+        annotations: ToolAnnotations | Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
+        timeout: float | None = None,
+        inline: bool = False,
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> Tool:
+        """Make a tool from a function, deriving the name, words and schemas that are left out.
+
+        A synchronous function runs on a worker thread; `inline=True` runs it on the event loop,
+        which is faster and right only for a function that never waits.
+        """
+        definition = define_function(
+            function,
+            Words(name, title, description, annotations, meta, icons),
+            input_schema=input_schema,
+            output_schema=output_schema,
+            limits=limits,
+        )
+        tool = cls.__new__(cls)
+        tool._assemble(function, definition, timeout, inline=inline)
+        return tool
+
+    async def call(
+        self, arguments: bytes | None = None, context: Context | None = None
+    ) -> EncodedResult:
+        """Run one call; `arguments` is the JSON text of an object, `None` for none.
+
+        Whatever goes wrong in the tool becomes a result with `is_error`. Only the cancellation of
+        the task that awaits this, and what ends the process, are raised.
+        """
+        try:
+            values = self._bind(arguments)
+            if self._context:
+                context = self._hand_over(context, values)
+            outcome = self._start(values)
+            if self.timeout is not None:
+                outcome = await self._within(self.timeout, outcome)
+            while type(outcome) is CoroutineType or isawaitable(outcome):
+                outcome = await outcome
+            try:
+                return self._finish(outcome)
+            except (ResultError, NotJson, LimitExceeded) as error:
+                return failures.unusable(self.name, error)
+        except ArgumentsError as refusal:
+            return failures.refused(refusal.problems)
+        except ToolError as error:
+            return failures.failed(str(error))
+        except _OvertimeError:
+            _give_up(context)
+            return failures.timed_out(self.name, cast("float", self.timeout))
+        except LimitExceeded as error:
+            return failures.over_limit(error)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                _give_up(context)
+                raise
+            # Nobody cancelled this call: something that the tool waited for was.
+            return failures.crashed(self.name, error)
+        except BaseExceptionGroup as group:
+            message = failures.message_in(group)
+            if message is not None:
+                return failures.failed(message)
+            if not isinstance(group, Exception):
+                raise
+            return failures.crashed(self.name, group)
+        except (Exception, SystemExit) as error:
+            return failures.crashed(self.name, error)
+        finally:
+            if self._context and context is not None:
+                context.end()
+
+    def _hand_over(self, context: Context | None, values: dict[str, Any]) -> Context:
+        """Put the context where the function wants it."""
+        if context is None:
+            context = Context()
+        if self._threaded:
+            context.attach(asyncio.get_running_loop())
+        for name in self._context:
+            values[name] = context
+        return context
+
+    def _start_on_worker(self, values: dict[str, Any]) -> asyncio.Future[Any]:
+        return WORKERS.run(partial(self._invoke, values))
+
+    async def _within(self, seconds: float, outcome: Any) -> Any:
+        try:
+            async with asyncio.timeout(seconds) as clock:
+                while isawaitable(outcome):
+                    outcome = await outcome
+        except TimeoutError:
+            if clock.expired():
+                raise _OvertimeError from None
+            raise  # the function's own
+        return outcome
+
+    def _assemble(
+        self,
+        function: Callable[..., Any],
+        definition: Definition,
+        timeout: float | None,
+        *,
+        inline: bool,
+    ) -> None:
+        name = definition.listing.name
+        threaded = not inline and not definition.asynchronous
+        if timeout is not None and not 0 < timeout < float("inf"):
+            raise ToolDefinitionError(f"{name}: timeout has to be above 0, got {timeout}")
+        if timeout is not None and not threaded and not definition.asynchronous:
+            raise ToolDefinitionError(
+                f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
+            )
+        for attribute, value in {
+            "function": function,
+            "headers": definition.headers,
+            "input": definition.input,
+            "listing": definition.listing,
+            "name": name,
+            "output": definition.output,
+            "timeout": timeout,
+            "_bind": definition.bind,
+            "_context": definition.context,
+            "_finish": definition.finish,
+            "_invoke": definition.invoke,
+            "_threaded": threaded,
+            "_start": definition.invoke,
+        }.items():
+            object.__setattr__(self, attribute, value)
+        if threaded:
+            object.__setattr__(self, "_start", self._start_on_worker)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Tool does not change; make another one to set {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name}>"
+
+
+class _OvertimeError(Exception):
+    """The time of a call has run out."""
+
+
+def _give_up(context: Context | None) -> None:
+    if context is not None:
+        context.cancel()
