@@ -1,0 +1,58 @@
+"""The client that the official conformance suite drives: `conformance_client.py [REVISION] URL`.
+
+The suite names the scenario, the revision and, for some, the calls to make in its environment; a
+REVISION given here, such as `auto`, counts more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from anyshape.client import Client
+
+
+async def call_everything(client: Client) -> None:
+    """Call every usable tool, with an argument for each property it requires."""
+    for tool in await client.list_tools():
+        properties: dict[str, Any] = tool.input_schema.get("properties", {})
+        required: list[str] = tool.input_schema.get("required", [])
+        await client.call_tool(tool.name, {name: example(properties[name]) for name in required})
+
+
+def example(schema: dict[str, Any]) -> object:
+    """Return a value of a simple schema."""
+    return {"string": "example", "boolean": True, "object": {}}.get(schema.get("type", ""), 3)
+
+
+async def echo_schema(client: Client) -> None:
+    """Send a tool's schema back exactly as it came."""
+    tools = {tool.name: tool for tool in await client.list_tools()}
+    schema = dict(tools["json_schema_2020_12_tool"].input_schema)
+    await client.call_tool("json_schema_echo", {"schema": schema})
+
+
+async def make_calls(client: Client, calls: list[dict[str, Any]]) -> None:
+    """Make the calls that the suite asks for, even those whose arguments are wrong."""
+    for call in calls:
+        await client.call_tool(call["name"], call["arguments"], check_arguments=False)
+
+
+async def main(url: str, revision: str) -> None:
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    async with Client(url, revision=revision, timeout=20) as client:
+        if "toolCalls" in context:
+            await make_calls(client, context["toolCalls"])
+        elif os.environ.get("MCP_CONFORMANCE_SCENARIO") == "json-schema-2020-12-preservation":
+            await echo_schema(client)
+        else:
+            await call_everything(client)
+
+
+if __name__ == "__main__":
+    *chosen, url = sys.argv[1:]
+    revision = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "auto")
+    asyncio.run(main(url, *chosen or [revision]))

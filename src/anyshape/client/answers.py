@@ -1,0 +1,85 @@
+"""From the raw parts of an answer to Python values, bounded in depth."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.quoting import shorten
+from anyshape.errors import LimitExceeded, ProtocolError
+from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
+
+__all__ = ["as_list", "as_object", "as_string", "decode_value", "protocol_error"]
+
+_decode_any: Final = msgspec.json.Decoder(Any).decode
+_CONTAINERS: Final = frozenset({dict, list})
+
+
+def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
+    """Return the JSON value, or raise `LimitExceeded` if it is nested too deeply."""
+    try:
+        value = _decode_any(raw)
+    except RecursionError:
+        raise _too_deep(max_depth) from None
+    except msgspec.DecodeError as error:
+        raise ProtocolError(f"the answer is not JSON: {error}", code=PARSE_ERROR) from None
+    text = bytes(raw)
+    # No value is deeper than it has opening brackets, and most answers have few.
+    if text.count(b"[") + text.count(b"{") > max_depth and _is_deeper(value, max_depth):
+        raise _too_deep(max_depth)
+    return value
+
+
+def _is_deeper(value: object, max_depth: int) -> bool:
+    level: list[Any] = [value] if type(value) in _CONTAINERS else []
+    for _ in range(max_depth):
+        level = [
+            child
+            for container in level
+            for child in (container.values() if type(container) is dict else container)
+            if type(child) in _CONTAINERS
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep(max_depth: int) -> LimitExceeded:
+    return LimitExceeded(
+        f"the answer is nested deeper than {max_depth} levels",
+        limit="max_depth",
+        allowed=max_depth,
+    )
+
+
+def protocol_error(raw: msgspec.Raw, max_depth: int) -> ProtocolError:
+    """Return the exception for the `error` member of an answer, however it is made."""
+    try:
+        error = decode_value(raw, max_depth)
+    except LimitExceeded:
+        error = None
+    members = as_object(error)
+    if not members:
+        return ProtocolError("the server answered with an error that is no object")
+    code, message = members.get("code"), members.get("message")
+    return ProtocolError(
+        shorten(message, 1000) if isinstance(message, str) else "the server gave no message",
+        code=code if type(code) is int else INTERNAL_ERROR,
+        data=members.get("data"),
+    )
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return the value if it is an object, else an empty one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return the value if it is an array, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_string(value: object) -> str | None:
+    """Return the value if it is a string."""
+    return value if isinstance(value, str) else None

@@ -1,0 +1,460 @@
+"""The client: connect, list, call.
+
+    async with Client("https://example.com/mcp") as client:
+        users = await client.call("list_users", returns=list[User])
+
+A server that misbehaves costs at most the call at hand: everything it sends is bounded in size,
+depth, time and work before it is used, and every failure is an `AnyshapeError` that says what
+happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast, overload
+
+import msgspec
+
+from anyshape.client.answers import decode_value
+from anyshape.client.exchange import Exchange
+from anyshape.client.listing import ListedTool, Listing
+from anyshape.client.negotiation import ServerInfo, agree, handshake
+from anyshape.client.options import Auth, Bounds, Http, Identity, Process
+from anyshape.client.progress import OnProgress
+from anyshape.client.quoting import shorten
+from anyshape.client.result import CallResult
+from anyshape.client.transports.memory import Connectable, MemoryTransport
+from anyshape.client.transports.transport import Transport
+from anyshape.client.typed import convert, convert_text
+from anyshape.errors import (
+    AnyshapeError,
+    NotJson,
+    OutputMismatch,
+    Problem,
+    ProtocolError,
+    ToolError,
+    TransportError,
+)
+from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
+from anyshape.protocol.result import ABSENT
+from anyshape.protocol.revision import Revision
+from anyshape.schema import Limits
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from typing_extensions import TypeForm
+
+__all__ = ["Client", "Target"]
+
+T = TypeVar("T")
+
+Target: TypeAlias = str | Sequence[str] | Connectable
+"""A URL, a command, or a server in memory."""
+
+_encode: Final = msgspec.json.Encoder().encode
+_UNTYPED: Final = object()
+_SHOWN: Final = 5
+
+
+class Client:
+    """A connection to one server, opened and closed by `async with`.
+
+    `target` is a URL, a command as a list of strings, or a `Server` (in memory). `revision` is
+    `"auto"`, or the one revision to speak. `timeout` bounds every request, in seconds; `None` waits
+    for ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
+    send, asked again when the server answers 401. `limits` bound what the server's schemas may
+    cost, `bounds` what its answers may; `http`, `process` and `identity` say how to reach it and
+    how to introduce ourselves.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        revision: str | Revision = "auto",
+        timeout: float | None = 60.0,
+        auth: Auth | None = None,
+        check_arguments: bool = True,
+        unwrap: bool = True,
+        listen: bool = True,
+        limits: Limits | None = None,
+        bounds: Bounds | None = None,
+        http: Http | None = None,
+        process: Process | None = None,
+        identity: Identity | None = None,
+    ) -> None:
+        self._wanted = _wanted(revision)
+        self._timeout = timeout
+        self._check_arguments = check_arguments
+        self._unwrap = unwrap
+        self._listen = listen
+        self._limits = limits or Limits()
+        self._bounds = bounds or Bounds()
+        self._identity = identity or Identity()
+        self._exchange = Exchange(
+            _transport(target, self._bounds, http or Http(), process or Process(), auth),
+            self._bounds,
+        )
+        self._listing = self._new_listing()
+        self._server: ServerInfo | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._open = False
+
+    async def __aenter__(self) -> Client:
+        """Connect, and agree on a revision."""
+        if self._open:
+            raise TransportError("the client is open already")
+        self._open = True
+        exchange = self._exchange
+        try:
+            await exchange.open()
+            agreement = await agree(exchange, self._wanted, self._identity, self._timeout)
+        except BaseException:
+            self._open = False
+            await exchange.close()
+            raise
+        exchange.lifecycle = agreement.lifecycle
+        exchange.on_tools_changed = self._listing.invalidate
+        exchange.reopen = self._reopen
+        self._server = agreement.server
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop listening, end what is in flight, and close."""
+        self._open = False
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await listener
+        await self._exchange.close()
+        self._exchange.lifecycle = None
+        self._listing = self._new_listing()
+
+    @property
+    def revision(self) -> Revision:
+        """The revision that was agreed on."""
+        return self._exchange.agreed().revision
+
+    @property
+    def server(self) -> ServerInfo:
+        """What the server says of itself."""
+        if self._server is None:
+            raise TransportError("the client is not open; use it in `async with Client(…)`")
+        return self._server
+
+    @property
+    def rejected(self) -> Mapping[str, AnyshapeError]:
+        """The tools of the last listing that cannot be used, and why."""
+        return self._listing.rejected
+
+    async def list_tools(self, *, timeout: float | None = None) -> list[ListedTool]:
+        """Return every usable tool; `rejected` has the others.
+
+        The server is asked unless it said that its last answer still holds.
+        """
+        self._exchange.agreed()
+        if not self._listing.is_fresh:
+            self._start_listening()
+            await self._listing.fetch(self._limit(timeout))
+        return list(self._listing.tools.values())
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        check_arguments: bool | None = None,
+    ) -> CallResult:
+        """Call a tool and return what it came to.
+
+        `ValidationError` if the arguments break the tool's schema (nothing is sent then),
+        `OutputMismatch` if the answer does, `ProtocolError` or `TransportError` if there is none.
+        """
+        limit = self._limit(timeout)
+        tool = self._listing.get(name) or await self._find(name, limit)
+        given = {} if arguments is None else arguments
+        if self._check_arguments if check_arguments is None else check_arguments:
+            tool.input.validate(given)
+        extra = b"" if not meta else _encode_object(meta, "meta")[1:-1]
+        members = tool.call_members + _encode_object(given, "arguments")
+        try:
+            raw = await self._send(tool, given, members, extra, limit, on_progress)
+        except ProtocolError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+            # The headers follow the tool's schema: it may have changed since it was listed.
+            fetched = self._listing.fetches
+            await self._listing.fetch(limit, newer_than=fetched)
+            tool = await self._find(name, limit)
+            raw = await self._send(tool, given, members, extra, limit, on_progress)
+        return self._read(tool, raw)
+
+    @overload
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Any: ...
+
+    @overload
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        returns: TypeAdapter[T],
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        returns: TypeForm[T],
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> T: ...
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        returns: Any = _UNTYPED,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Call a tool and return its value, as a `returns` if that is given.
+
+        `ToolError` if the tool failed; `OutputMismatch` if its value does not satisfy its schema or
+        `returns`. A tool that answers in words only gives its text, read as `returns`.
+        """
+        result = await self.call_tool(
+            name, arguments, timeout=timeout, on_progress=on_progress, meta=meta
+        )
+        if result.is_error:
+            raise ToolError(result.text or f"tool {shorten(name, 60)!r} failed and gave no reason")
+        if returns is _UNTYPED:
+            return result.value if result.has_value else result.text
+        if not result.has_value:
+            return convert_text(result.text, returns, name)
+        try:
+            return convert(result.value, returns, name)
+        except OutputMismatch:
+            # What looked like an envelope may be the type that the caller has in mind.
+            if result.raw.get("structuredContent") == result.value:
+                raise
+            with contextlib.suppress(OutputMismatch):
+                return convert(result.raw.get("structuredContent"), returns, name)
+            raise
+
+    # Inside.
+
+    def _new_listing(self) -> Listing:
+        return Listing(self._exchange, self._limits, unwrap=self._unwrap)
+
+    def _limit(self, timeout: float | None) -> float | None:
+        return self._timeout if timeout is None else timeout
+
+    async def _find(self, name: str, timeout: float | None) -> ListedTool:
+        """Return a tool, listing first if it was not or if the list may have changed."""
+        self._exchange.agreed()
+        listing = self._listing
+        if listing.get(name) is None and (name not in listing.rejected or not listing.is_usable):
+            self._start_listening()
+            try:
+                await listing.fetch(timeout)
+            except AnyshapeError:
+                # A list that could not be renewed still says what the tools were.
+                if name not in listing.tools:
+                    raise
+        tool = listing.tools.get(name)
+        if tool is not None:
+            return tool
+        place = self._exchange.transport.place
+        shown = shorten(name, 60)
+        reason = listing.rejected.get(name)
+        if reason is not None:
+            raise ProtocolError(
+                f"tool {shown!r} of {place} cannot be used: {reason}", code=INVALID_PARAMS
+            ) from reason
+        known = shorten(", ".join(list(listing.tools)[:20]), 200) or "none"
+        raise ProtocolError(
+            f"{place} has no tool {shown!r}; it lists: {known}", code=INVALID_PARAMS
+        )
+
+    async def _send(
+        self,
+        tool: ListedTool,
+        arguments: Mapping[str, Any],
+        members: bytes,
+        meta: bytes,
+        timeout: float | None,
+        on_progress: OnProgress | None,
+    ) -> dict[str, Any]:
+        more = b""
+        for _ in range(self._bounds.max_rounds):
+            raw = await self._exchange.request(
+                "tools/call",
+                members + more,
+                timeout=timeout,
+                name=tool.name,
+                headers=tool.header_plan.extract(arguments) if tool.header_plan else {},
+                meta=meta,
+                on_progress=on_progress,
+                repeatable=tool.is_repeatable,
+            )
+            result = decode_value(raw, self._bounds.max_depth)
+            if not isinstance(result, dict):
+                raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
+            answer = cast("dict[str, Any]", result)
+            kind = answer.get("resultType", "complete")
+            if kind == "complete":
+                return answer
+            more = _next_round(tool, answer, kind)
+        raise ProtocolError(
+            f"tool {tool.name!r} asked to be called again {self._bounds.max_rounds} times"
+        )
+
+    def _read(self, tool: ListedTool, raw: dict[str, Any]) -> CallResult:
+        read = tool.read(raw)
+        output = tool.output
+        if output is not None and not read.is_error:
+            structured = read.structured
+            if structured is ABSENT:
+                if read.value is ABSENT:
+                    raise OutputMismatch(
+                        f"tool {shorten(tool.name, 60)!r} has an outputSchema "
+                        "and gave no structured content"
+                    )
+            elif not output.accepts(structured):
+                raise _mismatch(tool.name, output.problems(structured))
+        return CallResult(read)
+
+    def _start_listening(self) -> None:
+        if not self._listen or self._listener is not None:
+            return
+        tools = self.server.capabilities.get("tools")
+        if isinstance(tools, dict) and cast("dict[str, Any]", tools).get("listChanged") is True:
+            loop = asyncio.get_running_loop()
+            self._listener = loop.create_task(self._exchange_listen())
+
+    async def _exchange_listen(self) -> None:
+        """Hear of changes to the list for as long as the server tells; TTLs cover the rest."""
+        lifecycle = self._exchange.agreed()
+        with contextlib.suppress(AnyshapeError):
+            if lifecycle.stateful:
+                await self._exchange.transport.overhear(lifecycle.headers("", None))
+            else:
+                await self._exchange.ask(
+                    lifecycle,
+                    "subscriptions/listen",
+                    b'"notifications":{"toolsListChanged":true}',
+                    endless=True,
+                )
+
+    async def _reopen(self) -> None:
+        lifecycle = self._exchange.agreed()
+        self._listing.invalidate()
+        if lifecycle.stateful:
+            revision = lifecycle.revision
+            agreement = await handshake(
+                self._exchange, revision, (revision,), self._identity, self._timeout
+            )
+            self._exchange.lifecycle = agreement.lifecycle
+
+
+def _mismatch(name: str, problems: list[Problem]) -> OutputMismatch:
+    shown = "; ".join(shorten(str(problem)) for problem in problems[:_SHOWN])
+    return OutputMismatch(
+        f"the answer of tool {shorten(name, 60)!r} breaks its outputSchema: {shown}",
+        problems=problems,
+    )
+
+
+def _next_round(tool: ListedTool, answer: Mapping[str, Any], kind: object) -> bytes:
+    """Return what to add to a call that the server wants to see once more."""
+    if kind != "input_required":
+        raise ProtocolError(
+            f"tool {tool.name!r} gave a result of the unknown type {shorten(repr(kind), 60)}"
+        )
+    wanted = answer.get("inputRequests")
+    if wanted:
+        raise ProtocolError(
+            f"tool {tool.name!r} asks for input that this client did not offer to give"
+        )
+    state = answer.get("requestState")
+    if not isinstance(state, str):
+        raise ProtocolError(f"tool {tool.name!r} asks for input without saying which")
+    return b',"requestState":%b' % _encode(state)
+
+
+def _encode_object(value: Mapping[str, Any], what: str) -> bytes:
+    try:
+        text = _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise NotJson(f"{what}: {shorten(str(error))}") from None
+    if text[:1] != b"{":
+        raise NotJson(f"{what}: expected an object, got {type(value).__name__}")
+    return text
+
+
+def _wanted(revision: str | Revision) -> Revision | None:
+    if isinstance(revision, Revision):
+        return revision
+    if revision == "auto":
+        return None
+    found = Revision.parse(revision)
+    if found is None:
+        known = ", ".join(repr(each.value) for each in Revision)
+        raise ValueError(f"revision={revision!r}: expected 'auto' or one of {known}")
+    return found
+
+
+def _transport(
+    target: object, bounds: Bounds, http: Http, process: Process, auth: Auth | None
+) -> Transport:
+    if isinstance(target, str):
+        if not target.lower().startswith(("http://", "https://")):
+            raise ValueError(
+                f"Client({shorten(target, 60)!r}): expected an http or https URL; "
+                "pass a command as a list of strings"
+            )
+        from anyshape.client.transports.http import HttpTransport
+
+        return HttpTransport(target, http, auth, bounds)
+    if isinstance(target, list | tuple):
+        command = cast("Sequence[object]", target)
+        if not command or not all(isinstance(part, str) for part in command):
+            raise ValueError(
+                "Client(command): expected a list of strings, such as ['python', 'server.py']"
+            )
+        from anyshape.client.transports.process import ProcessTransport
+
+        return ProcessTransport(cast("Sequence[str]", command), process, bounds)
+    if isinstance(target, Connectable):
+        return MemoryTransport(target)
+    kind = type(target).__name__
+    raise TypeError(f"Client({kind}): expected a URL, a list of strings or a Server")

@@ -1,0 +1,213 @@
+"""Requests and their answers, over any transport.
+
+Gives every request an id, a time limit and, where it is safe, a second chance; takes what the
+server says in between to those it concerns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from anyshape.client.answers import protocol_error
+from anyshape.client.lifecycle import Lifecycle
+from anyshape.client.options import Bounds
+from anyshape.client.progress import OnProgress, ProgressRelay, read_progress
+from anyshape.client.transports.transport import (
+    ConnectionLost,
+    Hearing,
+    Outgoing,
+    SessionLost,
+    Transport,
+)
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import (
+    METHOD_NOT_FOUND,
+    Request,
+    encode_error,
+    encode_notification,
+    encode_response,
+)
+
+__all__ = ["Exchange", "NoAnswer"]
+
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+
+class NoAnswer(TransportError):
+    """A server was silent for longer than the caller would wait."""
+
+
+class Exchange:
+    """The conversation with one server; `lifecycle` is there once it was agreed."""
+
+    def __init__(self, transport: Transport, bounds: Bounds) -> None:
+        self.transport = transport
+        self.bounds = bounds
+        self.lifecycle: Lifecycle | None = None
+        self.on_tools_changed: Callable[[], None] | None = None
+        self.reopen: Callable[[], Awaitable[None]] | None = None
+        self._ids = itertools.count(1)
+        self._relays: dict[int | str, ProgressRelay] = {}
+        self._reopening = asyncio.Lock()
+        self._generation = 0
+
+    async def open(self) -> None:
+        """Open the transport."""
+        await self.transport.open(self._hear)
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self.transport.close()
+
+    async def ask(
+        self,
+        lifecycle: Lifecycle,
+        method: str,
+        members: bytes = b"",
+        *,
+        name: str | None = None,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        meta: bytes = b"",
+        on_progress: OnProgress | None = None,
+        repeatable: bool = False,
+        cancellable: bool = True,
+        endless: bool = False,
+    ) -> msgspec.Raw:
+        """Send one request and return the JSON text of its result."""
+        id = next(self._ids)
+        relay: ProgressRelay | None = None
+        if on_progress is not None:
+            relay = self._relays[id] = ProgressRelay(on_progress)
+            meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
+        mirrored = lifecycle.headers(method, name)
+        if headers:
+            mirrored.update(headers)
+        outgoing = Outgoing(
+            id,
+            method,
+            lifecycle.frame(id, method, members, meta),
+            mirrored,
+            repeatable,
+            cancellable,
+            endless,
+        )
+        try:
+            response = await self.transport.request(outgoing)
+            if relay is not None:
+                await relay.finish()
+        finally:
+            if relay is not None:
+                relay.abandon()
+                del self._relays[id]
+        if response.error is not None:
+            raise protocol_error(response.error, self.bounds.max_depth)
+        if response.result is None:  # pragma: no cover - decode lets no such response through
+            raise ProtocolError(f"{self.transport.place} answered {method} with nothing")
+        return response.result
+
+    async def request(
+        self,
+        method: str,
+        members: bytes = b"",
+        *,
+        timeout: float | None,
+        name: str | None = None,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        meta: bytes = b"",
+        on_progress: OnProgress | None = None,
+        repeatable: bool = False,
+    ) -> msgspec.Raw:
+        """Send a request within `timeout` seconds, again where that is safe."""
+        attempt = 0
+        try:
+            async with asyncio.timeout(timeout):
+                while True:
+                    generation = self._generation
+                    try:
+                        return await self.ask(
+                            self.agreed(),
+                            method,
+                            members,
+                            name=name,
+                            headers=headers,
+                            meta=meta,
+                            on_progress=on_progress,
+                            repeatable=repeatable,
+                        )
+                    except ConnectionLost as error:
+                        attempt += 1
+                        if attempt > self.transport.attempts or (error.sent and not repeatable):
+                            raise
+                        await self._revive(generation, attempt)
+                    except SessionLost:
+                        # The server refused the request unread: repeating it is always safe.
+                        attempt += 1
+                        if attempt > 1:
+                            raise
+                        await self._reopen(generation)
+        except TimeoutError as error:
+            raise self.silence(method, name, timeout) from error
+
+    async def notify(self, method: str) -> None:
+        """Send a notification that has no parameters."""
+        headers = self.agreed().headers(method, None)
+        await self.transport.notify(encode_notification(method), headers)
+
+    def agreed(self) -> Lifecycle:
+        """Return the lifecycle, or say that there is none yet."""
+        if self.lifecycle is None:
+            raise TransportError("the client is not open; use it in `async with Client(…)`")
+        return self.lifecycle
+
+    def silence(self, method: str, name: str | None, timeout: float | None) -> NoAnswer:
+        """Return the exception for a request that nobody answered in time."""
+        what = method if name is None else f"{method} {name!r}"
+        place, more = self.transport.place, self.transport.explain_silence()
+        return NoAnswer(f"{place} gave no answer to {what} within {timeout:g} s{more}")
+
+    # After a loss.
+
+    async def _revive(self, generation: int, attempt: int) -> None:
+        async with self._reopening:
+            anew = await self.transport.revive()
+            if anew:
+                await self._settle_again()
+        if not anew and generation == self._generation:
+            await asyncio.sleep(0.05 * 4 ** (attempt - 1))
+
+    async def _reopen(self, generation: int) -> None:
+        async with self._reopening:
+            if generation == self._generation:
+                await self._settle_again()
+
+    async def _settle_again(self) -> None:
+        self._generation += 1
+        if self.reopen is not None:
+            await self.reopen()
+
+    # What the server says on its own.
+
+    def _hear(self, message: Hearing) -> bytes | None:
+        if isinstance(message, Request):
+            return self._refuse(message)
+        if message.method == "notifications/progress":
+            report = read_progress(message.params)
+            relay = self._relays.get(report[0]) if report is not None else None
+            if report is not None and relay is not None:
+                relay.take(report[1])
+        elif message.method == "notifications/tools/list_changed" and self.on_tools_changed:
+            self.on_tools_changed()
+        return None
+
+    def _refuse(self, message: Request) -> bytes | None:
+        """Answer a server's request; only those with a handshake may send any."""
+        if self.lifecycle is None or not self.lifecycle.stateful:
+            return None
+        if message.method == "ping":
+            return encode_response(message.id, b"{}")
+        return encode_error(message.id, METHOD_NOT_FOUND, "this client answers only ping")

@@ -1,0 +1,308 @@
+"""Tools as a server lists them: admitted one by one, so that a bad one costs only itself.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.answers import as_list, as_object, as_string, decode_value
+from anyshape.client.exchange import Exchange
+from anyshape.client.options import Bounds
+from anyshape.client.quoting import shorten
+from anyshape.errors import AnyshapeError, InvalidSchema, LimitExceeded, ProtocolError
+from anyshape.protocol.headers import HeaderPlan, header_plan
+from anyshape.protocol.result import ABSENT
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.reading import Read, result_reader
+from anyshape.schema import Limits, Schema, compile
+
+__all__ = ["ListedTool", "Listing"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_SLICE: Final = 0.01
+_LONGEST_NAME: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """One usable tool of a server; schemas and annotations are exactly as received."""
+
+    name: str
+    input_schema: Mapping[str, Any]
+    title: str | None = None
+    description: str | None = None
+    output_schema: Mapping[str, Any] | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    icons: Sequence[Any] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    entry: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """The whole entry, unknown members included."""
+    input: Schema = field(kw_only=True, repr=False, compare=False)
+    output: Schema | None = field(kw_only=True, repr=False, compare=False, default=None)
+    read: Read = field(kw_only=True, repr=False, compare=False)
+    """From the wire form of its results to their natural values."""
+    header_plan: HeaderPlan = field(kw_only=True, repr=False, compare=False)
+    call_members: bytes = field(kw_only=True, repr=False, compare=False)
+    """The members of a call's parameters, up to the arguments."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the server says that calling twice does no more than calling once."""
+        hints = self.annotations
+        return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
+
+
+class _Page(msgspec.Struct):
+    tools: list[msgspec.Raw]
+    nextCursor: Any = None  # noqa: N815 - as it stands on the wire
+    ttlMs: Any = None  # noqa: N815
+
+
+_decode_page: Final = msgspec.json.Decoder(_Page).decode
+
+
+class Listing:
+    """The tools of one server, and how long they may be taken for current."""
+
+    def __init__(self, exchange: Exchange, limits: Limits, *, unwrap: bool) -> None:
+        self._exchange = exchange
+        self._limits = limits
+        self._unwrap = unwrap
+        self._tools: dict[str, ListedTool] = {}
+        self._rejected: dict[str, AnyshapeError] = {}
+        self._admitted: dict[bytes, ListedTool | AnyshapeError] = {}
+        self._lock = asyncio.Lock()
+        self._listed = False
+        self._changed = False
+        self._changes = 0
+        self._expires: float | None = None
+        self._fetches = 0
+
+    @property
+    def tools(self) -> Mapping[str, ListedTool]:
+        """The usable tools by name, in the server's order."""
+        return MappingProxyType(self._tools)
+
+    @property
+    def rejected(self) -> Mapping[str, AnyshapeError]:
+        """Why each unusable tool is; one without a usable name is called `#` and its position."""
+        return MappingProxyType(self._rejected)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the server said that the list may be used without asking again."""
+        if not self._listed or self._changed:
+            return False
+        return self._expires is not None and time.monotonic() < self._expires
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether calls may go by the list: it did not expire and no change was announced.
+
+        A server that gives no lifetime is not asked again before every call.
+        """
+        if not self._listed or self._changed:
+            return False
+        return self._expires is None or time.monotonic() < self._expires
+
+    def get(self, name: str) -> ListedTool | None:
+        """Return a tool that calls may go by."""
+        return self._tools.get(name) if self.is_usable else None
+
+    def invalidate(self) -> None:
+        """Take the list for outdated; the server said so."""
+        self._changed = True
+        self._changes += 1
+
+    async def fetch(self, timeout: float | None, *, newer_than: int | None = None) -> None:
+        """Ask the server for its tools; callers that come meanwhile share the answer."""
+        wanted = self._fetches if newer_than is None else newer_than
+        async with self._lock:
+            if self._fetches <= wanted:
+                await self._fetch_pages(timeout)
+
+    @property
+    def fetches(self) -> int:
+        """How many times the list was fetched; see `fetch`."""
+        return self._fetches
+
+    async def _fetch_pages(self, timeout: float | None) -> None:
+        bounds = self._exchange.bounds
+        collector = _Collector(self._admitted, bounds, self._admit)
+        changes, cursor, seen = self._changes, None, set[str]()
+        lifetimes: list[float | None] = []
+        try:
+            while True:
+                if len(lifetimes) == bounds.max_pages:
+                    raise LimitExceeded(
+                        f"tools/list goes on after {bounds.max_pages} pages",
+                        limit="max_pages",
+                        allowed=bounds.max_pages,
+                    )
+                members = b"" if cursor is None else b'"cursor":%b' % _encode(cursor)
+                raw = await self._exchange.request(
+                    "tools/list", members, timeout=timeout, repeatable=True
+                )
+                page = self._read_page(raw)
+                lifetimes.append(_lifetime(page.ttlMs))
+                await collector.take(page.tools)
+                cursor = page.nextCursor
+                if cursor is None:
+                    break
+                if not isinstance(cursor, str):
+                    raise ProtocolError("tools/list gave a nextCursor that is no string")
+                if cursor in seen:
+                    raise ProtocolError("tools/list gave the same nextCursor twice")
+                seen.add(cursor)
+        finally:
+            # What was admitted before a failure is as good as it was.
+            self._tools, self._rejected = collector.tools, collector.rejected
+            self._admitted = collector.admitted
+            self._listed = True
+            self._fetches += 1
+            self._changed = self._changes != changes
+            known = [lifetime for lifetime in lifetimes if lifetime is not None]
+            self._expires = min(known) if known and len(known) == len(lifetimes) else None
+
+    def _admit(self, name: str, entry: Mapping[str, Any]) -> ListedTool:
+        revision = self._exchange.agreed().revision
+        return admit(name, entry, revision, self._limits, unwrap=self._unwrap)
+
+    def _read_page(self, raw: msgspec.Raw) -> _Page:
+        try:
+            return _decode_page(raw)
+        except (msgspec.DecodeError, RecursionError) as error:
+            place = self._exchange.transport.place
+            raise ProtocolError(
+                f"{place} answered tools/list with something else: {error}"
+            ) from None
+
+
+def _lifetime(ttl: object) -> float | None:
+    """Return when a page expires; `None` if it gives no lifetime."""
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+        return None
+    return time.monotonic() + min(ttl, 1e12) / 1000
+
+
+class _Collector:
+    """Gathers the tools of one listing, reusing what an identical entry came to before."""
+
+    def __init__(
+        self,
+        known: Mapping[bytes, ListedTool | AnyshapeError],
+        bounds: Bounds,
+        admit: Callable[[str, Mapping[str, Any]], ListedTool],
+    ) -> None:
+        self.tools: dict[str, ListedTool] = {}
+        self.rejected: dict[str, AnyshapeError] = {}
+        self.admitted: dict[bytes, ListedTool | AnyshapeError] = {}
+        self._known = known
+        self._max_depth = bounds.max_depth
+        self._max_tools = bounds.max_tools
+        self._admit = admit
+        self._count = 0
+        self._pages: dict[str, tuple[int, bytes]] = {}
+        self._page = 0
+
+    async def take(self, entries: Sequence[msgspec.Raw]) -> None:
+        """Admit the entries of one page, letting others run in between."""
+        self._page += 1
+        started = time.monotonic()
+        for raw in entries:
+            self._count += 1
+            if self._count > self._max_tools:
+                raise LimitExceeded(
+                    f"tools/list holds more than {self._max_tools} tools",
+                    limit="max_tools",
+                    allowed=self._max_tools,
+                )
+            self._take_one(bytes(raw))
+            if time.monotonic() - started > _SLICE:
+                await asyncio.sleep(0)
+                started = time.monotonic()
+
+    def _take_one(self, text: bytes) -> None:
+        name = f"#{self._count}"
+        try:
+            entry = _read_entry(text, self._max_depth)
+            name = _name_of(entry)
+            outcome = self._known.get(text)
+            if outcome is None:
+                outcome = self._admit(name, entry)
+        except AnyshapeError as error:
+            outcome = error
+        self.admitted[text] = outcome
+        before = self._pages.get(name)
+        self._pages[name] = (self._page, text)
+        if before is not None:
+            page, same = before
+            if page != self._page and same == text:
+                # The list moved between two pages; the specification says that this may be seen.
+                return
+            self.tools.pop(name, None)
+            outcome = ProtocolError(f"two tools are called {shorten(name, 60)!r}")
+        if isinstance(outcome, AnyshapeError):
+            self.rejected[name] = outcome
+        else:
+            self.tools[name] = outcome
+
+
+def _read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
+    entry = decode_value(text, max_depth)
+    if not isinstance(entry, dict):
+        raise ProtocolError(f"expected a tool, got {shorten(text, 60)}")
+    return cast("dict[str, Any]", entry)
+
+
+def _name_of(entry: Mapping[str, Any]) -> str:
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        raise ProtocolError(f"a tool needs a name, got {shorten(repr(name), 60)}")
+    if len(name) > _LONGEST_NAME:
+        raise ProtocolError(f"a tool's name is longer than {_LONGEST_NAME} characters")
+    return name
+
+
+def admit(
+    name: str, entry: Mapping[str, Any], revision: Revision, limits: Limits, *, unwrap: bool
+) -> ListedTool:
+    """Return the tool of one entry, or raise what makes it unusable."""
+    if not isinstance(entry.get("inputSchema"), dict):
+        raise InvalidSchema("inputSchema: expected an object")
+    input_schema = cast("dict[str, Any]", entry["inputSchema"])
+    output_schema: dict[str, Any] | None = None
+    output: Schema | None = None
+    if "outputSchema" in entry:
+        if not isinstance(entry["outputSchema"], dict):
+            kind = type(entry["outputSchema"]).__name__
+            raise InvalidSchema(f"outputSchema: expected an object, got {kind}")
+        output_schema = cast("dict[str, Any]", entry["outputSchema"])
+        output = compile(output_schema, role="output", limits=limits)
+    return ListedTool(
+        name,
+        input_schema,
+        title=as_string(entry.get("title")),
+        description=as_string(entry.get("description")),
+        output_schema=output_schema,
+        annotations=as_object(entry.get("annotations")),
+        icons=as_list(entry.get("icons")),
+        meta=as_object(entry.get("_meta")),
+        entry=entry,
+        input=compile(input_schema, role="input", limits=limits),
+        output=output,
+        read=result_reader(
+            revision, ABSENT if output_schema is None else output_schema, unwrap=unwrap
+        ),
+        header_plan=header_plan(input_schema),
+        call_members=b'"name":%b,"arguments":' % _encode(name),
+    )

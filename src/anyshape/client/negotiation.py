@@ -1,0 +1,205 @@
+"""Finding the revision that both sides speak.
+
+Modern first: `server/discover` is asked, and only a server that does not know how to answer it is
+opened with the older `initialize` handshake.
+https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.answers import as_object, as_string, decode_value
+from anyshape.client.exchange import Exchange
+from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
+from anyshape.client.options import Identity
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.transport import ConnectionLost, HttpStatus
+from anyshape.errors import ProtocolError
+from anyshape.protocol.jsonrpc import (
+    HEADER_MISMATCH,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
+
+__all__ = ["ServerInfo", "agree", "handshake"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_REFUSALS: Final = frozenset({401, 403, 407})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server says of itself; none of it is verified."""
+
+    name: str | None = None
+    version: str | None = None
+    title: str | None = None
+    instructions: str | None = None
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a client and a server settled on."""
+
+    lifecycle: Lifecycle
+    server: ServerInfo
+
+
+async def agree(
+    exchange: Exchange, wanted: Revision | None, identity: Identity, timeout: float | None
+) -> Agreement:
+    """Return the agreement with a server; `wanted` is the only revision to accept, if given."""
+    if wanted is not None and wanted in HANDSHAKE:
+        return await handshake(exchange, wanted, (wanted,), identity, timeout)
+    patience = timeout if wanted is not None else _shorter(timeout, exchange.bounds.probe_timeout)
+    found = await _discover(exchange, identity, patience)
+    if isinstance(found, Agreement):
+        return found
+    if wanted is not None:
+        raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found}")
+    return await handshake(exchange, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
+
+
+async def _discover(
+    exchange: Exchange, identity: Identity, timeout: float | None
+) -> Agreement | str:
+    """Return the agreement with a modern server, or why this is none."""
+    exchange.transport.settle(stateful=False)
+    revision = MODERN[0]
+    for _ in range(2):
+        lifecycle = Stateless(revision, identity)
+        try:
+            async with asyncio.timeout(timeout):
+                raw = await exchange.ask(lifecycle, "server/discover", repeatable=True)
+            result = as_object(decode_value(raw, exchange.bounds.max_depth))
+        except TimeoutError:
+            return str(exchange.silence("server/discover", None, timeout))
+        except ProtocolError as error:
+            if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
+                raise
+            supported = _supported_by(error)
+            if supported is None:
+                return f"it answered server/discover with {error.code}: {error.message}"
+            choice = _choose(supported, MODERN)
+            if choice is None:
+                return _explain(exchange, supported)
+            revision = choice
+            continue
+        except HttpStatus as error:
+            if error.status in _REFUSALS:
+                raise
+            return str(error)
+        except ConnectionLost as error:
+            if not error.sent:
+                raise
+            await exchange.transport.revive()
+            return str(error)
+        versions: object = result.get("supportedVersions")
+        if not isinstance(versions, list):
+            return "it answered server/discover with something else"
+        supported = [entry for entry in cast("list[object]", versions) if isinstance(entry, str)]
+        choice = _choose(supported, MODERN)
+        if choice is None:
+            return _explain(exchange, supported)
+        return Agreement(Stateless(choice, identity), _describe(result))
+    raise ProtocolError(
+        f"{exchange.transport.place} says that it supports {revision}, and refuses it",
+        code=UNSUPPORTED_PROTOCOL_VERSION,
+    )
+
+
+async def handshake(
+    exchange: Exchange,
+    offered: Revision,
+    accepted: Sequence[Revision],
+    identity: Identity,
+    timeout: float | None,
+) -> Agreement:
+    """Open the conversation with `initialize`, offering one revision and accepting some."""
+    exchange.transport.settle(stateful=True)
+    members = _encode(
+        {
+            "protocolVersion": offered.value,
+            "capabilities": {},
+            "clientInfo": identity.wire(),
+        }
+    )[1:-1]
+    try:
+        async with asyncio.timeout(timeout):
+            raw = await exchange.ask(_Opening(offered), "initialize", members, cancellable=False)
+    except TimeoutError as error:
+        raise exchange.silence("initialize", None, timeout) from error
+    result = as_object(decode_value(raw, exchange.bounds.max_depth))
+    answered: object = result.get("protocolVersion")
+    revision = Revision.parse(answered) if isinstance(answered, str) else None
+    if revision is None or revision not in accepted:
+        raise ProtocolError(
+            f"{exchange.transport.place} answered initialize with protocol version "
+            f"{shorten(repr(answered), 60)}; this client accepts "
+            + ", ".join(str(entry) for entry in accepted)
+        )
+    lifecycle = Handshake(revision)
+    await exchange.transport.notify(
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        lifecycle.headers("notifications/initialized", None),
+    )
+    return Agreement(lifecycle, _describe(result))
+
+
+class _Opening(Handshake):
+    """The first request of a handshake, which no revision covers yet."""
+
+    def headers(self, method: str, name: str | None) -> dict[str, str]:
+        """Return nothing: the revision is what is being asked."""
+        return {}
+
+
+def _supported_by(error: ProtocolError) -> list[str] | None:
+    """Return the revisions that a refusal names, or `None` if it is no modern refusal."""
+    if error.code != UNSUPPORTED_PROTOCOL_VERSION:
+        return None
+    named: object = as_object(error.data).get("supported")
+    if not isinstance(named, list):
+        return None
+    return [entry for entry in cast("list[object]", named) if isinstance(entry, str)]
+
+
+def _choose(supported: Sequence[str], ours: Sequence[Revision]) -> Revision | None:
+    return next((revision for revision in reversed(ours) if revision.value in supported), None)
+
+
+def _explain(exchange: Exchange, supported: Sequence[str]) -> str:
+    """Return why no modern revision is shared; raise if no other is either."""
+    listed = shorten(", ".join(supported[:20]), 200) or "none"
+    if _choose(supported, HANDSHAKE) is None:
+        ours = ", ".join(str(revision) for revision in (*MODERN, *HANDSHAKE))
+        raise ProtocolError(
+            f"{exchange.transport.place} supports {listed}; this client speaks {ours}",
+            code=UNSUPPORTED_PROTOCOL_VERSION,
+        )
+    return f"it supports only {listed}"
+
+
+def _describe(result: Mapping[str, Any]) -> ServerInfo:
+    meta = as_object(result.get("_meta"))
+    info = as_object(meta.get(_SERVER_INFO)) or as_object(result.get("serverInfo"))
+    return ServerInfo(
+        name=as_string(info.get("name")),
+        version=as_string(info.get("version")),
+        title=as_string(info.get("title")),
+        instructions=as_string(result.get("instructions")),
+        capabilities=as_object(result.get("capabilities")),
+    )
+
+
+def _shorter(one: float | None, other: float) -> float:
+    return other if one is None else min(one, other)

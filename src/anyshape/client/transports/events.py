@@ -1,0 +1,96 @@
+"""Server-sent events, read piece by piece.
+
+The format is https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream;
+comments are ignored and lines may end in LF, CR or CRLF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyshape.errors import TransportError
+
+__all__ = ["Event", "EventReader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One dispatched event."""
+
+    data: bytes
+    name: bytes = b"message"
+
+
+class EventReader:
+    """Turns chunks of a stream into events; `last_id` and `retry` are for resuming it."""
+
+    def __init__(self, max_event_bytes: int) -> None:
+        self.last_id: str | None = None
+        self.retry: float | None = None
+        self._max_event_bytes = max_event_bytes
+        self._partial: list[bytes] = []
+        self._partial_size = 0
+        self._data: list[bytes] = []
+        self._data_size = 0
+        self._name = b""
+        self._after_return = False
+        self._first = True
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """Return the events that this chunk completes."""
+        if self._after_return and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+        if not chunk:
+            return []
+        self._after_return = chunk.endswith(b"\r")
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        events: list[Event] = []
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            if self._partial:
+                self._partial.append(line)
+                line = b"".join(self._partial)
+                self._partial.clear()
+                self._partial_size = 0
+            event = self._take(line)
+            if event is not None:
+                events.append(event)
+        if rest:
+            self._partial.append(rest)
+            self._partial_size += len(rest)
+            self._check_size(self._data_size + self._partial_size)
+        return events
+
+    def _take(self, line: bytes) -> Event | None:
+        if self._first:
+            self._first = False
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._dispatch()
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+            self._data_size += len(value) + 1
+            self._check_size(self._data_size)
+        elif name == b"event":
+            self._name = value
+        elif name == b"id" and b"\0" not in value:
+            self.last_id = value.decode("utf-8", "replace")
+        elif name == b"retry" and value.isdigit() and len(value) < 10:
+            self.retry = int(value) / 1000
+        return None
+
+    def _dispatch(self) -> Event | None:
+        data, name = self._data, self._name
+        self._name = b""
+        if not data:
+            return None
+        self._data = []
+        self._data_size = 0
+        return Event(b"\n".join(data), name or b"message")
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_event_bytes:
+            raise TransportError(f"one event is longer than {self._max_event_bytes} bytes")

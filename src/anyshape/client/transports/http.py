@@ -1,0 +1,410 @@
+"""Streamable HTTP: every message is a POST, every answer a JSON object or a stream of events.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http and, for
+servers with a handshake (sessions, resumable streams, a GET stream),
+https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+
+docs/internals/client.md has the measurements by which `aiohttp` was chosen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import Coroutine, Mapping
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+
+from anyshape.client.options import Auth, Bounds, Http
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.credentials import CredentialStore
+from anyshape.client.transports.events import EventReader
+from anyshape.client.transports.transport import (
+    ConnectionLost,
+    HttpStatus,
+    Listener,
+    Outgoing,
+    SessionLost,
+    cancellation,
+    members,
+)
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import (
+    INVALID_REQUEST,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    decode,
+)
+
+__all__ = ["HttpTransport"]
+
+logger = logging.getLogger(__name__)
+
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+_SESSION = "Mcp-Session-Id"
+_REDIRECTS = 3
+_RESUMPTIONS = 5
+_GRACE = 2.0
+_EXCERPT = 2048
+
+
+class HttpTransport:
+    """Talks to one endpoint over a pool of connections."""
+
+    def __init__(self, url: str, http: Http, auth: Auth | None, bounds: Bounds) -> None:
+        self._url = url
+        self._origin = urlsplit(url)[:2]
+        self._http = http
+        self._bounds = bounds
+        self._credentials = CredentialStore(auth)
+        self._fixed = {
+            **http.headers,
+            "Content-Type": _JSON,
+            "Accept": f"{_JSON}, {_EVENTS}",
+        }
+        self._client: aiohttp.ClientSession | None = None
+        self._listener: Listener | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._stateful = False
+        self._session: str | None = None
+        self.attempts = http.reconnects
+        self.place = f"the server at {shorten(url, 80)}"
+
+    async def open(self, listener: Listener) -> None:
+        """Make the pool; nothing is sent yet."""
+        self._listener = listener
+        self._client = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._http.max_connections, ssl=self._http.tls),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._http.connect_timeout),
+            trust_env=self._http.proxy_from_environment,
+        )
+
+    def settle(self, *, stateful: bool) -> None:
+        """Start without a session; the answer to `initialize` may bring one."""
+        self._stateful = stateful
+        self._session = None
+
+    async def request(self, outgoing: Outgoing) -> Response:
+        """Post the request and read until its answer."""
+        try:
+            response = await self._send("POST", outgoing.headers, outgoing.frame)
+            try:
+                return await self._read_answer(response, outgoing)
+            except BaseException:
+                response.close()
+                raise
+        except asyncio.CancelledError:
+            # Hanging up is what tells a stateless server; one with sessions wants to be told.
+            if self._stateful and outgoing.cancellable:
+                self._spawn(self.notify(cancellation(outgoing.id), _kept(outgoing.headers)))
+            raise
+        except aiohttp.ClientError as error:
+            raise self._lost(error) from error
+
+    async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
+        """Post a message that has no answer."""
+        try:
+            async with asyncio.timeout(self._http.connect_timeout):
+                response = await self._send("POST", headers, frame)
+                response.release()
+        except (aiohttp.ClientError, TimeoutError, TransportError) as error:
+            logger.debug("%s did not take a notification: %s", self.place, error)
+
+    async def overhear(self, headers: Mapping[str, str]) -> None:
+        """Keep the GET stream of a server with a handshake open, if it offers one."""
+        if not self._stateful:
+            return
+        with contextlib.suppress(aiohttp.ClientError, TransportError):
+            response = await self._send("GET", {**headers, "Accept": _EVENTS}, None)
+            try:
+                if response.status == 200 and _kind(response) == _EVENTS:
+                    reader = EventReader(self._bounds.max_answer_bytes)
+                    async for chunk in response.content.iter_any():
+                        for event in reader.feed(chunk):
+                            self._find_answer(event.data, None)
+            finally:
+                response.close()
+
+    async def revive(self) -> bool:
+        """Do nothing: the next request opens a connection."""
+        return False
+
+    def explain_silence(self) -> str:
+        """Return nothing: what came on a connection is said by the error itself."""
+        return ""
+
+    async def close(self) -> None:
+        """End the session if there is one, and every connection."""
+        client, self._client = self._client, None
+        for task in list(self._background):
+            task.cancel()
+        if self._background:
+            await asyncio.gather(*self._background, return_exceptions=True)
+        if client is None:
+            return
+        try:
+            if self._session is not None:
+                with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        headers = {**self._fixed, **await self._credentials.headers()}
+                        headers[_SESSION] = self._session
+                        async with client.delete(self._url, headers=headers):
+                            pass
+        finally:
+            self._session = None
+            await client.close()
+
+    # Sending.
+
+    async def _send(
+        self, method: str, headers: Mapping[str, str], frame: bytes | None
+    ) -> aiohttp.ClientResponse:
+        client = self._client
+        if client is None:
+            raise TransportError(f"{self.place} is not connected")
+        renewed = False
+        for _ in range(_REDIRECTS + 2):
+            credentials = await self._credentials.headers()
+            sent = {**self._fixed, **headers, **credentials}
+            session = self._session
+            if session is not None:
+                sent[_SESSION] = session
+            try:
+                response = await client.request(
+                    method,
+                    self._url,
+                    data=frame,
+                    headers=sent,
+                    allow_redirects=False,
+                    proxy=self._http.proxy,
+                )
+            except aiohttp.ClientError as error:
+                raise self._lost(error) from error
+            except ValueError as error:
+                raise TransportError(f"cannot send to {self.place}: {error}") from error
+            status = response.status
+            if status < 300:
+                return response
+            if status == 401 and not renewed:
+                renewed = True
+                if await self._credentials.renew(credentials):
+                    response.release()
+                    continue
+            if status in (307, 308):
+                self._follow(response)
+                response.release()
+                continue
+            if status == 404 and session is not None:
+                response.release()
+                raise SessionLost(f"{self.place} no longer knows the session")
+            return response
+        raise TransportError(f"{self.place} redirects in circles")
+
+    def _follow(self, response: aiohttp.ClientResponse) -> None:
+        target = urljoin(self._url, response.headers.get("Location", ""))
+        if urlsplit(target)[:2] != self._origin:
+            # Our headers hold credentials; another origin never gets them.
+            response.close()
+            raise HttpStatus(
+                f"{self.place} redirects to another origin, {shorten(target, 80)}: "
+                "use that address if it is right",
+                status=response.status,
+            )
+        self._url = target
+
+    # Reading.
+
+    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
+        if self._stateful and outgoing.method == "initialize":
+            self._keep_session(response)
+        kind = _kind(response)
+        if kind == _EVENTS and response.status < 400:
+            return await self._read_stream(response, outgoing)
+        body = await self._read_body(response)
+        if kind == _JSON or response.status >= 400:
+            answer = self._find_answer(body, outgoing)
+            if answer is not None:
+                return answer
+        raise self._no_answer(response, kind, body, outgoing)
+
+    async def _read_body(self, response: aiohttp.ClientResponse) -> bytes:
+        limit = self._bounds.max_answer_bytes
+        length = response.content_length
+        if length is not None and length > limit:
+            raise self._too_long(limit)
+        if length is not None and "Content-Encoding" not in response.headers:
+            return await response.read()
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > limit:
+                raise self._too_long(limit)
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
+        reader = EventReader(self._bounds.max_answer_bytes)
+        try:
+            for _ in range(_RESUMPTIONS):
+                answer = await self._follow_stream(response, reader, outgoing)
+                if answer is not None:
+                    return answer
+                if not self._stateful or reader.last_id is None:
+                    break
+                response.close()
+                await asyncio.sleep(1.0 if reader.retry is None else reader.retry)
+                resumed = {**_kept(outgoing.headers), "Accept": _EVENTS}
+                resumed["Last-Event-ID"] = reader.last_id
+                response = await self._send("GET", resumed, None)
+                if response.status != 200 or _kind(response) != _EVENTS:
+                    break
+        except BaseException:
+            response.close()
+            raise
+        response.close()
+        message = f"{self.place} ended the stream without an answer to {outgoing.method}"
+        raise ConnectionLost(message, sent=True)
+
+    async def _follow_stream(
+        self, response: aiohttp.ClientResponse, reader: EventReader, outgoing: Outgoing
+    ) -> Response | None:
+        size = 0
+        try:
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > self._bounds.max_answer_bytes and not outgoing.endless:
+                    raise self._too_long(self._bounds.max_answer_bytes)
+                for event in reader.feed(chunk):
+                    answer = self._find_answer(event.data, outgoing)
+                    if answer is not None:
+                        self._finish(response)
+                        return answer
+        except aiohttp.ClientPayloadError:
+            if not self._stateful or reader.last_id is None:
+                raise
+        return None
+
+    def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Response | None:
+        """Return the answer to `outgoing` if the frame holds it; pass on everything else."""
+        if not frame.strip():
+            return None
+        found: Response | None = None
+        for message in members(decode(frame)):
+            if isinstance(message, Response):
+                if outgoing is not None and message.id in (None, b"%d" % outgoing.id):
+                    found = found or message
+                else:
+                    logger.debug("%s answered what was not asked (id %s)", self.place, message.id)
+            elif isinstance(message, Request | Notification):
+                reply = self._listener(message) if self._listener is not None else None
+                if reply is not None:
+                    kept = _kept(outgoing.headers) if outgoing is not None else {}
+                    self._spawn(self.notify(reply, kept))
+            elif outgoing is not None and message.id == b"%d" % outgoing.id:
+                raise ProtocolError(
+                    f"{self.place} sent an answer that is no JSON-RPC response: {shorten(frame)!r}",
+                    code=message.code,
+                )
+        return found
+
+    def _finish(self, response: aiohttp.ClientResponse) -> None:
+        """Let the stream end by itself, so that its connection can be used again."""
+        if not response.content.at_eof():
+            self._spawn(self._drain(response))
+
+    async def _drain(self, response: aiohttp.ClientResponse) -> None:
+        with contextlib.suppress(aiohttp.ClientError, TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                async for chunk in response.content.iter_any():
+                    if len(chunk) > _EXCERPT:
+                        break
+        response.close()
+
+    def _keep_session(self, response: aiohttp.ClientResponse) -> None:
+        session = response.headers.get(_SESSION)
+        if session is None or response.status >= 400:
+            return
+        if not session.isascii() or not session.isprintable() or " " in session:
+            raise ProtocolError(f"{self.place} gave a session id that no header can carry")
+        self._session = session
+
+    # Failures.
+
+    def _no_answer(
+        self, response: aiohttp.ClientResponse, kind: str, body: bytes, outgoing: Outgoing
+    ) -> Exception:
+        status = response.status
+        said = f": {shorten(body[:_EXCERPT])!r}" if body.strip() else ""
+        if status == 401:
+            hint = "; pass Client(auth=…)" if "Authorization" not in self._fixed else ""
+            return HttpStatus(f"{self.place} wants other credentials (HTTP 401){hint}", status=401)
+        if status >= 300 or status in (202, 204):
+            reason = f"HTTP {status}" + (f" {response.reason}" if response.reason else "")
+            return HttpStatus(
+                f"{self.place} answered {outgoing.method} with {shorten(reason, 60)}{said}",
+                status=status,
+            )
+        if kind != _JSON:
+            what = kind or "no content type"
+            return TransportError(
+                f"{self.place} answered {outgoing.method} with {shorten(what, 60)}, "
+                f"expected {_JSON} or {_EVENTS}{said}"
+            )
+        message = decode(body)
+        if isinstance(message, Malformed):
+            what = f"what is no JSON-RPC message ({message.message})"
+            code = message.code
+        else:
+            what, code = "an answer to something else", INVALID_REQUEST
+        return ProtocolError(
+            f"{self.place} answered {outgoing.method} with {what}{said}", code=code
+        )
+
+    def _too_long(self, limit: int) -> TransportError:
+        return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
+
+    def _lost(self, error: aiohttp.ClientError) -> TransportError:
+        if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+            return TransportError(f"cannot trust {self.place}: {_say(error)}")
+        if isinstance(error, aiohttp.InvalidURL):
+            return TransportError(f"cannot send to {self.place}: not a valid URL")
+        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            return ConnectionLost(f"cannot reach {self.place}: {_say(error)}", sent=False)
+        if isinstance(error, aiohttp.ClientResponseError):
+            return TransportError(f"{self.place} does not speak HTTP: {_say(error)}")
+        # Nothing says how much of the request was read before the connection broke.
+        return ConnectionLost(f"the connection to {self.place} broke: {_say(error)}", sent=True)
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        if self._client is None:
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _kept(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what a message that belongs to a request repeats of its headers."""
+    version = headers.get("MCP-Protocol-Version")
+    return {} if version is None else {"MCP-Protocol-Version": version}
+
+
+def _kind(response: aiohttp.ClientResponse) -> str:
+    value = response.headers.get("Content-Type", "")
+    return value.partition(";")[0].strip().lower()
+
+
+def _say(error: BaseException) -> str:
+    cause = error.__cause__
+    if isinstance(cause, ssl.SSLError):
+        return shorten(str(cause))
+    return shorten(str(error) or type(error).__name__)

@@ -1,0 +1,118 @@
+"""A server in the same process: its connection's `handle` is awaited, nothing is copied or queued.
+
+Cancelling a call cancels the handler itself, so nothing has to be told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, runtime_checkable
+
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.transport import Listener, Outgoing, members
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import (
+    INTERNAL_ERROR,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    decode,
+)
+
+__all__ = ["Connectable", "Connection", "MemoryTransport"]
+
+
+class Connection(Protocol):
+    """One peer of a server, as `connect` returns it."""
+
+    def handle(self, frame: bytes) -> Awaitable[bytes | None]:
+        """Take the bytes of one message and give those of its answer."""
+        ...
+
+    async def close(self) -> None:
+        """Cancel what is in flight."""
+        ...
+
+
+@runtime_checkable
+class Connectable(Protocol):
+    """Anything a client can talk to without a wire."""
+
+    def connect(self, send: Callable[[bytes], None], /) -> Connection:
+        """Return a new connection; `send` takes what the server says on its own."""
+        ...
+
+
+class MemoryTransport:
+    """Calls the server's connection directly."""
+
+    place = "the server in memory"
+    attempts = 0
+
+    def __init__(self, server: Connectable) -> None:
+        self._server = server
+        self._connection: Connection | None = None
+        self._listener: Listener | None = None
+        self._replies: set[asyncio.Future[bytes | None]] = set()
+
+    async def open(self, listener: Listener) -> None:
+        """Connect."""
+        self._listener = listener
+        self._connection = self._server.connect(self._hear)
+
+    def settle(self, *, stateful: bool) -> None:
+        """Do nothing: the connection itself knows what was said on it."""
+
+    async def request(self, outgoing: Outgoing) -> Response:
+        """Let the server handle the request here and now."""
+        connection = self._connection
+        if connection is None:
+            raise TransportError(f"{self.place} is not connected")
+        frame = await connection.handle(outgoing.frame)
+        if frame is None:
+            raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
+        message = decode(frame)
+        if type(message) is Response and (message.id == b"%d" % outgoing.id or message.id is None):
+            return message
+        raise ProtocolError(
+            f"{self.place} answered {outgoing.method} with something else: {shorten(frame)}",
+            code=message.code if isinstance(message, Malformed) else INTERNAL_ERROR,
+        )
+
+    async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
+        """Hand over a notification or an answer."""
+        if self._connection is not None:
+            await self._connection.handle(frame)
+
+    async def overhear(self, headers: Mapping[str, str]) -> None:
+        """Do nothing: what the server says comes through `send` anyway."""
+
+    async def revive(self) -> bool:
+        """Do nothing: there is no connection to lose."""
+        return False
+
+    def explain_silence(self) -> str:
+        """Return nothing: nothing gets lost in memory."""
+        return ""
+
+    async def close(self) -> None:
+        """Close the connection."""
+        connection, self._connection = self._connection, None
+        self._listener = None
+        if connection is not None:
+            await connection.close()
+        for reply in list(self._replies):
+            reply.cancel()
+
+    def _hear(self, frame: bytes) -> None:
+        if self._listener is None or self._connection is None:
+            return
+        for message in members(decode(frame)):
+            if isinstance(message, Request | Notification):
+                reply = self._listener(message)
+                if reply is not None:
+                    task = asyncio.ensure_future(self._connection.handle(reply))
+                    self._replies.add(task)
+                    task.add_done_callback(self._replies.discard)

@@ -1,0 +1,343 @@
+"""A server as a child process: one JSON-RPC message per line on its standard streams.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+
+What the child writes is split into lines as it comes, each bounded; a line that is no message is
+skipped and remembered, so that an error can show it. The child gets its own process group, so that
+its children go when it goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from anyshape.client.options import Bounds, Process
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.transport import (
+    ConnectionLost,
+    Listener,
+    Outgoing,
+    cancellation,
+    members,
+)
+from anyshape.errors import TransportError
+from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response, decode
+
+__all__ = ["ProcessTransport"]
+
+logger = logging.getLogger(__name__)
+
+_TAIL = 4096
+_MOMENT = 0.5
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
+_ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+
+
+class ProcessTransport:
+    """Starts a command and talks to it over pipes; starts it again when asked to after it died."""
+
+    def __init__(self, command: Sequence[str], process: Process, bounds: Bounds) -> None:
+        self._command = [str(part) for part in command]
+        self._process = process
+        self._bounds = bounds
+        self._child: _Child | None = None
+        self._listener: Listener | None = None
+        self.attempts = process.restarts
+        self.place = f"the server process {shorten(' '.join(self._command), 60)!r}"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the child runs and its output is open."""
+        return self._child is not None and self._child.lost is None
+
+    async def open(self, listener: Listener) -> None:
+        """Start the child."""
+        self._listener = listener
+        loop = asyncio.get_running_loop()
+        child = _Child(self.place, self._process, self._bounds, listener)
+        stderr = {"keep": asyncio.subprocess.PIPE, "inherit": None}.get(
+            self._process.stderr, asyncio.subprocess.DEVNULL
+        )
+        try:
+            await loop.subprocess_exec(
+                lambda: child,
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+                env=self._process.variables(),
+                cwd=self._process.directory,
+                **_own_group(),
+            )
+        except (OSError, ValueError) as error:
+            raise TransportError(f"cannot start {self.place}: {error}") from error
+        self._child = child
+
+    def settle(self, *, stateful: bool) -> None:
+        """Do nothing: one pipe carries both eras alike."""
+
+    async def request(self, outgoing: Outgoing) -> Response:
+        """Write the request and wait for the line that answers it."""
+        child = self._child
+        if child is None or child.lost is not None:
+            reason = child.lost if child is not None else f"{self.place} is not running"
+            raise ConnectionLost(str(reason), sent=False)
+        return await child.request(outgoing)
+
+    async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
+        """Write a line."""
+        if self._child is not None and self._child.lost is None:
+            await self._child.write(frame)
+
+    def explain_silence(self) -> str:
+        """Return what the child wrote instead of answers, for an error message."""
+        return self._child.explain_silence() if self._child is not None else ""
+
+    async def overhear(self, headers: Mapping[str, str]) -> None:
+        """Do nothing: what the server says comes down the same pipe anyway."""
+
+    async def revive(self) -> bool:
+        """Start the child again if it died."""
+        if self.is_alive or self._listener is None:
+            return False
+        await self.close()
+        await self.open(self._listener)
+        return True
+
+    async def close(self) -> None:
+        """Close its input, wait, terminate, kill; then nothing of its group is left."""
+        child, self._child = self._child, None
+        if child is not None:
+            await child.stop()
+
+
+def _own_group() -> dict[str, Any]:
+    if os.name == "nt":  # pragma: no cover - the group is ended by its first process there
+        return {"creationflags": 0x00000200}
+    return {"start_new_session": True}
+
+
+class _Child(asyncio.SubprocessProtocol):
+    """One run of the command."""
+
+    def __init__(self, place: str, process: Process, bounds: Bounds, listener: Listener) -> None:
+        self.lost: TransportError | None = None
+        self._place = place
+        self._process = process
+        self._bounds = bounds
+        self._listener = listener
+        self._waiting: dict[bytes, asyncio.Future[Response]] = {}
+        self._partial: list[bytes] = []
+        self._partial_size = 0
+        self._skipping: bytes | None = None
+        self._skipped = 0
+        self._last_skipped = b""
+        self._errors = bytearray()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._exited = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._input: asyncio.WriteTransport | None = None
+        self._group: int | None = None
+
+    # What asyncio tells us.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self._input = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
+        self._group = self._transport.get_pid()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            self._errors += data
+            del self._errors[:-_TAIL]
+            return
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            if self._skipping is not None:
+                self._end_skipping(line)
+                continue
+            if self._partial:
+                self._partial.append(line)
+                line = b"".join(self._partial)
+                self._partial.clear()
+                self._partial_size = 0
+            if len(line) > self._bounds.max_answer_bytes:
+                self._refuse_line(line[:_TAIL], line[-_TAIL:])
+            elif line and not line.isspace():
+                self._take_line(line)
+        if not rest:
+            return
+        if self._skipping is not None:
+            self._skipping = (self._skipping[-_TAIL:] + rest)[-_TAIL * 2 :]
+            return
+        self._partial.append(rest)
+        self._partial_size += len(rest)
+        if self._partial_size > self._bounds.max_answer_bytes:
+            head = b"".join(self._partial)
+            self._partial.clear()
+            self._partial_size = 0
+            self._skipping = head[-_TAIL:]
+            self._refuse_line(head[:_TAIL], None)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            # The exit status and the last words may follow in a moment.
+            asyncio.get_running_loop().call_later(_MOMENT, self._lose, "closed its output")
+        elif fd == 0:
+            self._writable.set()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        # Now, while the number of the group cannot have been given to another.
+        self._signal(_KILL)
+        self._group = None
+        asyncio.get_running_loop().call_later(_MOMENT, self._lose, "ended")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lose("ended")
+        self._gone.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    # What the transport asks.
+
+    async def request(self, outgoing: Outgoing) -> Response:
+        key = b"%d" % outgoing.id
+        answer: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._waiting[key] = answer
+        try:
+            await self.write(outgoing.frame)
+            return await answer
+        except asyncio.CancelledError:
+            if outgoing.cancellable and not answer.done():
+                self._write_now(cancellation(outgoing.id))
+            raise
+        finally:
+            self._waiting.pop(key, None)
+
+    async def write(self, frame: bytes) -> None:
+        if not self._writable.is_set():
+            await self._writable.wait()
+        self._write_now(frame)
+
+    def explain_silence(self) -> str:
+        if not self._skipped:
+            return ""
+        return (
+            f"; {self._skipped} lines of its output were no JSON-RPC message, "
+            f"the last one: {shorten(self._last_skipped)!r}"
+        )
+
+    async def stop(self) -> None:
+        self._lose("was stopped")
+        if self._input is not None:
+            self._input.close()
+        try:
+            for end in (None, signal.SIGTERM, _KILL):
+                if end is not None:
+                    self._signal(end)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._exited.wait(), self._process.stop_timeout)
+                    break
+        finally:
+            self._signal(_KILL)
+            if self._transport is not None:
+                self._transport.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _MOMENT)
+
+    # Lines.
+
+    def _take_line(self, line: bytes) -> None:
+        for message in members(decode(line)):
+            if isinstance(message, Response):
+                self._take_answer(message)
+            elif isinstance(message, Request | Notification):
+                reply = self._listener(message)
+                if reply is not None:
+                    self._write_now(reply)
+            else:
+                self._skip(line, message)
+
+    def _take_answer(self, message: Response) -> None:
+        if message.id is not None:
+            answer = self._waiting.get(message.id)
+        else:
+            # An error about an id that the server could not read: whose, if not the only one's?
+            answer = next(iter(self._waiting.values())) if len(self._waiting) == 1 else None
+        if answer is None:
+            logger.debug("%s answered what was not asked (id %s)", self._place, message.id)
+        elif not answer.done():
+            answer.set_result(message)
+
+    def _skip(self, line: bytes, flaw: Malformed) -> None:
+        self._skipped += 1
+        self._last_skipped = line[:_TAIL]
+        answer = self._waiting.get(flaw.id) if flaw.id is not None else None
+        if answer is not None and not answer.done():
+            what = f"{self._place} sent an answer that is no JSON-RPC response: {shorten(line)!r}"
+            answer.set_exception(TransportError(what))
+        logger.debug("%s wrote a line that is no message: %s", self._place, shorten(line))
+
+    def _refuse_line(self, head: bytes, tail: bytes | None) -> None:
+        """Fail the call that a line too long to read would have answered, where its id shows."""
+        found = _ID_FIRST.search(head) or (_ID_LAST.search(tail) if tail is not None else None)
+        answer = self._waiting.get(found[1]) if found else None
+        if answer is None and tail is not None and len(self._waiting) == 1:
+            answer = next(iter(self._waiting.values()))
+        if answer is not None and not answer.done():
+            answer.set_exception(self._too_long())
+
+    def _end_skipping(self, line: bytes) -> None:
+        tail = (self._skipping or b"") + line
+        self._skipping = None
+        self._refuse_line(b"", tail[-_TAIL:])
+
+    def _too_long(self) -> TransportError:
+        limit = self._bounds.max_answer_bytes
+        return TransportError(f"{self._place} sent an answer longer than {limit} bytes")
+
+    # Ends.
+
+    def _write_now(self, frame: bytes) -> None:
+        if self._input is not None and self.lost is None and not self._input.is_closing():
+            self._input.write(frame + b"\n")
+
+    def _lose(self, how: str) -> None:
+        if self.lost is not None:
+            return
+        code = self._transport.get_returncode() if self._transport is not None else None
+        status = "" if code is None else f" with exit status {code}"
+        said = shorten(bytes(self._errors).strip().rpartition(b"\n")[2])
+        words = f"; its last words: {said!r}" if said else ""
+        self.lost = ConnectionLost(f"{self._place} {how}{status}{words}", sent=True)
+        self._writable.set()
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(ConnectionLost(str(self.lost), sent=True))
+
+    def _signal(self, number: int) -> None:
+        if self._transport is None or self._group is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.name == "nt":  # pragma: no cover
+                if number == signal.SIGTERM:
+                    self._transport.terminate()
+                else:
+                    self._transport.kill()
+            else:
+                os.killpg(self._group, number)

@@ -1,0 +1,131 @@
+"""The seam between a client and whatever carries its messages.
+
+A transport moves frames and knows which answer belongs to which request; what the frames say is
+decided above it. Everything a server says on its own goes to the `Listener`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from anyshape.errors import TransportError
+from anyshape.protocol.jsonrpc import (
+    Batch,
+    Malformed,
+    Message,
+    Notification,
+    Request,
+    Response,
+    encode_notification,
+)
+
+__all__ = [
+    "ConnectionLost",
+    "Hearing",
+    "HttpStatus",
+    "Listener",
+    "Outgoing",
+    "SessionLost",
+    "Transport",
+    "cancellation",
+    "members",
+]
+
+Hearing: TypeAlias = Request | Notification
+Listener: TypeAlias = Callable[[Hearing], bytes | None]
+"""Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request on its way to a server."""
+
+    id: int
+    method: str
+    frame: bytes
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What HTTP mirrors of it."""
+    repeatable: bool = False
+    """Whether sending it twice does no more than sending it once."""
+    cancellable: bool = True
+    """Whether giving up on it may be told to the server."""
+    endless: bool = False
+    """Whether its answer is a stream that stays open, so that only each message is bounded."""
+
+
+class Transport(Protocol):
+    """One way to one server."""
+
+    @property
+    def place(self) -> str:
+        """What error messages call the server."""
+        ...
+
+    async def open(self, listener: Listener) -> None:
+        """Get ready to send; start what has to be started."""
+        ...
+
+    def settle(self, *, stateful: bool) -> None:
+        """Learn whether there is a handshake, and with it sessions and streams to resume."""
+        ...
+
+    async def request(self, outgoing: Outgoing) -> Response:
+        """Send a request and return its answer; being cancelled gives up on it."""
+        ...
+
+    async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
+        """Send a message that has no answer."""
+        ...
+
+    async def overhear(self, headers: Mapping[str, str]) -> None:
+        """Listen, until cancelled, to what a server says outside of any request."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """How often a request that is safe to repeat may be sent again."""
+        ...
+
+    async def revive(self) -> bool:
+        """Get ready to send after the connection was lost; say whether the server starts anew."""
+        ...
+
+    def explain_silence(self) -> str:
+        """Return what came instead of an answer, as the end of an error message."""
+        ...
+
+    async def close(self) -> None:
+        """Stop everything; whatever waits fails."""
+        ...
+
+
+class ConnectionLost(TransportError):
+    """The way to the server broke; `sent` says whether the request may have reached it."""
+
+    def __init__(self, message: str, *, sent: bool) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class SessionLost(TransportError):
+    """The server forgot the session; nothing was done."""
+
+
+class HttpStatus(TransportError):
+    """A server answered with an HTTP status and nothing that is a JSON-RPC message."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def cancellation(id: int) -> bytes:
+    """Return the notification that gives up on a request."""
+    return encode_notification("notifications/cancelled", b'{"requestId":%d}' % id)
+
+
+def members(message: Message) -> tuple[Request | Notification | Response | Malformed, ...]:
+    """Return the messages of a frame, batch or not."""
+    return message.messages if isinstance(message, Batch) else (message,)

@@ -1,0 +1,70 @@
+"""The official Python SDK, high level: functions whose results are always put into an envelope."""
+
+from __future__ import annotations
+
+import hosting
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel
+
+server = MCPServer("peer", log_level="ERROR")
+
+
+class User(BaseModel):
+    id: int
+    name: str
+
+
+@server.tool()
+def get_count() -> int:
+    return 42
+
+
+@server.tool()
+def list_users() -> list[User]:
+    return [User(**user) for user in hosting.USERS]
+
+
+@server.tool()
+def find_user(id: int) -> User:
+    return User(**(hosting.find(id) or {}))
+
+
+@server.tool()
+def maybe_user(id: int) -> User | None:
+    found = hosting.find(id)
+    return None if found is None else User(**found)
+
+
+@server.tool()
+def greet(name: str) -> str:
+    return f"Hello, {name}"
+
+
+@server.tool()
+def is_even(number: int) -> bool:
+    return number % 2 == 0
+
+
+@server.tool()
+def no_users() -> list[User]:
+    return []
+
+
+@server.tool()
+def fail(reason: str) -> str:
+    raise ToolError(reason)
+
+
+@server.tool()
+async def count_to(number: int, context: Context) -> int:
+    for done in range(1, number + 1):
+        await context.report_progress(done, number)
+    return number
+
+
+if __name__ == "__main__":
+    if hosting.is_http():
+        hosting.serve(server.streamable_http_app())
+    else:
+        server.run("stdio")
