@@ -18,6 +18,7 @@ from bed.wire import HANDSHAKE, REVISIONS
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHMARKS = ROOT / "benchmarks"
 SERVERS = BENCHMARKS / "bed" / "servers"
+CLIENTS = BENCHMARKS / "bed" / "clients"
 CACHE = ROOT / ".cache" / "benchmarks"
 
 
@@ -80,6 +81,7 @@ def shop_as_json() -> Path:
         "taxRate": shop.TAX_RATE,
         "users": shop.USERS,
         "arguments": shop.ARGUMENTS,
+        "expected": shop.EXPECTED,
         "inputs": INPUTS,
         "outputs": OUTPUTS,
         "listing": make_entries(10_000),

@@ -1,8 +1,10 @@
-"""What a plain server publishes for the functions of `tools.make_functions`."""
+"""What a plain server publishes for the shop and for the functions of `tools.make_functions`."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from bed.schemas_of_shop import INPUTS, OUTPUTS
 
 _INPUT = {
     "type": "object",
@@ -50,4 +52,17 @@ def make_entries(count: int) -> list[dict[str, Any]]:
             "outputSchema": _OUTPUT,
         }
         for number in range(count)
+    ]
+
+
+def shop_entries() -> list[dict[str, Any]]:
+    """Return the natural entries of the shop's three tools."""
+    return [
+        {
+            "name": name,
+            "description": "A tool of the shop.",
+            "inputSchema": INPUTS[name],
+            "outputSchema": OUTPUTS[name],
+        }
+        for name in INPUTS
     ]

@@ -75,7 +75,11 @@ def natural_value(answer: dict[str, Any]) -> Any:
     result = answer["result"]
     if result.get("isError"):
         raise ValueError(f"the tool failed: {result['content']}")
-    value = result["structuredContent"]
+    return without_envelope(result["structuredContent"])
+
+
+def without_envelope(value: Any) -> Any:
+    """Return what is inside `{"result": …}`, or the value itself when it is no envelope."""
     if isinstance(value, dict) and list(value) == ["result"]:
         return value["result"]
     return value

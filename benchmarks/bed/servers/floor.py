@@ -2,7 +2,7 @@
 
 Nothing is validated, negotiated or checked; values are plain dicts. Over HTTP this is a bare ASGI
 application on uvicorn; over stdio a loop that reads what is there and writes what it answers.
-`tools/list` is answered with bytes made beforehand, the least a listing can cost.
+Whatever is no call, `tools/list` above all, is answered with bytes made beforehand.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Any
 import msgspec
 
 from bed import shop
-from bed.listing import make_entries
+from bed.listing import make_entries, shop_entries
 from bed.servers import hosting
+from bed.wire import HANDSHAKE, MODERN
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _META = {"io.modelcontextprotocol/serverInfo": {"name": "floor", "version": "1.0.0"}}
+_COMPLETE = {"resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "public", "_meta": _META}
 _JSON_TYPE = (b"content-type", b"application/json")
 
 
@@ -26,23 +28,29 @@ class Floor:
     """Answers messages; `application` does it over ASGI and `loop` over stdio."""
 
     def __init__(self, tools: int) -> None:
-        self.listing = msgspec.Raw(_encode({"tools": make_entries(tools)}))
+        entries = [*shop_entries(), *make_entries(tools)]
+        discovered = {"supportedVersions": [MODERN], "capabilities": {"tools": {}}}
+        initialized = {
+            "protocolVersion": HANDSHAKE,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "floor", "version": "1.0.0"},
+        }
+        self.canned = {
+            "tools/list": msgspec.Raw(_encode({"tools": entries, **_COMPLETE})),
+            "server/discover": msgspec.Raw(_encode({**discovered, **_COMPLETE})),
+            "initialize": msgspec.Raw(_encode(initialized)),
+        }
 
     def answer(self, body: bytes) -> bytes | None:
         """Return the answer to one message, `None` to a notification."""
         message = _decode(body)
         if "id" not in message:
             return None
-        if message["method"] == "tools/call":
+        method = message["method"]
+        if method == "tools/call":
             result: Any = self.call(message["params"])
-        elif message["method"] == "tools/list":
-            result = self.listing
         else:
-            result = {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {}},
-                "serverInfo": {},
-            }
+            result = self.canned[method]
         return _encode({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     def call(self, params: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The clients that are measured, each a program of its own."""

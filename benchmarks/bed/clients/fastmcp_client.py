@@ -1,0 +1,38 @@
+"""FastMCP's client: lists once, checks results on every call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastmcp import Client, FastMCP
+
+from bed.clients.driving import Call, run
+
+
+def _memory_server() -> Any:
+    from bed import shop_pydantic
+
+    server = FastMCP("shop")
+    for function in shop_pydantic.TOOLS:
+        server.tool(function)
+    return server
+
+
+@asynccontextmanager
+async def connect(target: str) -> AsyncIterator[Call]:
+    async with Client(_memory_server() if target == "memory" else target) as client:
+        await client.list_tools()
+
+        async def call(tool: str, arguments: dict[str, Any]) -> Any:
+            value = (await client.call_tool(tool, arguments)).structured_content
+            return (
+                value["result"] if isinstance(value, dict) and list(value) == ["result"] else value
+            )
+
+        yield call
+
+
+if __name__ == "__main__":
+    run(connect)
