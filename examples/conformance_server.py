@@ -1,0 +1,189 @@
+"""The fixtures of the official conformance suite, as an Anyshape server.
+
+    python examples/conformance_server.py --port 3000
+    npx @modelcontextprotocol/conformance server --url http://127.0.0.1:3000/mcp
+
+Each tool is what a scenario of the suite asks a server to have; see its README for the scenarios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import itertools
+
+from anyshape import (
+    Audio,
+    Context,
+    EmbeddedResource,
+    Image,
+    Server,
+    Text,
+    Tool,
+    ToolError,
+)
+
+server = Server("anyshape-conformance", version="1.0.0", title="Anyshape conformance server")
+
+RED_PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+)
+SILENCE = base64.b64decode("UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=")
+
+
+@server.tool
+def test_simple_text() -> Text:
+    """Return one line of text."""
+    return Text("This is a simple text response for testing.")
+
+
+@server.tool
+def test_image_content() -> Image:
+    """Return a picture of one red pixel."""
+    return Image(RED_PIXEL, "image/png")
+
+
+@server.tool
+def test_audio_content() -> Audio:
+    """Return a sound of no length."""
+    return Audio(SILENCE, "audio/wav")
+
+
+@server.tool
+def test_embedded_resource() -> EmbeddedResource:
+    """Return a resource inside the result."""
+    return EmbeddedResource(
+        uri="test://embedded-resource",
+        mime_type="text/plain",
+        text="This is an embedded resource content.",
+    )
+
+
+@server.tool
+def test_multiple_content_types() -> list[Text | Image | EmbeddedResource]:
+    """Return blocks of several kinds."""
+    return [
+        Text("Multiple content types test:"),
+        Image(RED_PIXEL, "image/png"),
+        EmbeddedResource(
+            uri="test://mixed-content-resource",
+            mime_type="application/json",
+            text='{"test":"data","value":123}',
+        ),
+    ]
+
+
+@server.tool
+def test_error_handling() -> str:
+    """Fail, and say so."""
+    raise ToolError("This tool intentionally returns an error for testing")
+
+
+@server.tool
+async def test_tool_with_progress(context: Context) -> Text:
+    """Report progress three times on the way."""
+    for progress in (0, 50, 100):
+        context.progress(progress, 100)
+        await asyncio.sleep(0.05)
+    return Text("The tool has reported its progress.")
+
+
+@server.tool(requires={"sampling": {}})
+def test_missing_capability() -> Text:
+    """Need a client that can sample."""
+    return Text("The client can sample.")
+
+
+@server.tool
+def test_streaming_elicitation() -> Text:
+    """Answer without asking the user anything."""
+    return Text("There was nothing to ask.")
+
+
+@server.tool
+def test_logging_tool() -> Text:
+    """Answer without a log message, which nobody asked for."""
+    return Text("Nothing was logged.")
+
+
+_changes = itertools.count(1)
+
+
+@server.tool
+def test_trigger_tool_change() -> Text:
+    """Change the list of tools: add one if it is not there, else remove it."""
+    if "test_changing_tool" in server.tools:
+        server.remove_tool("test_changing_tool")
+    else:
+        server.add_tool(
+            Tool(
+                name="test_changing_tool",
+                description="A tool that comes and goes.",
+                handler=lambda arguments: "here",
+                input_schema={"type": "object", "additionalProperties": False},
+            )
+        )
+    return Text(f"The list has changed {next(_changes)} times.")
+
+
+@server.tool(
+    input_schema={
+        "type": "object",
+        "properties": {
+            "region": {
+                "type": "string",
+                "description": "Where to run the query",
+                "x-mcp-header": "Region",
+            },
+            "query": {"type": "string", "description": "What to run"},
+        },
+        "required": ["region", "query"],
+    }
+)
+def test_custom_header(region: str, query: str) -> Text:
+    """Take an argument that travels in a header, too."""
+    return Text(f"{query} in {region}")
+
+
+@server.tool(
+    input_schema={
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+            }
+        },
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": {"type": "string"},
+            "email": {"type": "string"},
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": False,
+    }
+)
+def json_schema_2020_12_tool(arguments: dict[str, object]) -> Text:
+    """Tool with JSON Schema 2020-12 features."""
+    return Text(f"{len(arguments)} arguments")
+
+
+def main() -> None:
+    """Serve on the port given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=3000)
+    arguments = parser.parse_args()
+    server.run("http", host=arguments.host, port=arguments.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Serve tools to clients of every protocol revision, on stdio and over HTTP."""
+
+from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
+from anyshape.server.connection import Connection
+from anyshape.server.options import Caching, HttpOptions, ServerOptions
+from anyshape.server.server import Server
+
+__all__ = [
+    "AccessToken",
+    "Authorization",
+    "Caching",
+    "Connection",
+    "HttpOptions",
+    "Server",
+    "ServerOptions",
+    "TokenVerifier",
+]

@@ -1,0 +1,165 @@
+"""The resource-server side of authorization: tokens are verified, never issued.
+
+A server that is given an `Authorization` answers unauthenticated requests with 401, a token that
+lacks a scope with 403, and publishes where tokens come from (RFC 9728). See the authorization pages
+of revision 2026-07-28; RFC 6750 defines the challenge.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+import msgspec
+
+__all__ = ["AccessToken", "Authorization", "Refusal", "TokenVerifier"]
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+def _no_claims() -> Mapping[str, object]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """What a verifier learned from a token: whose it is, what it allows, until when and for whom.
+
+    `audience` names the resources the token was issued for; leave it `None` only when the verifier
+    has checked that itself. `expires_at` is in seconds since the epoch.
+    """
+
+    subject: str
+    client_id: str | None = None
+    scopes: frozenset[str] = frozenset()
+    expires_at: float | None = None
+    audience: tuple[str, ...] | None = None
+    claims: Mapping[str, object] = field(default_factory=_no_claims)
+
+
+@runtime_checkable
+class TokenVerifier(Protocol):
+    """Anything that can tell what a bearer token is worth.
+
+    Where one scope implies others, the verifier names them all: scopes are compared as they are.
+    """
+
+    async def verify(self, token: str) -> AccessToken | None:
+        """Return what the token stands for, or `None` when it is not to be trusted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer to a request that may not pass: a status and a `WWW-Authenticate` challenge."""
+
+    status: int
+    challenge: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """How an HTTP server knows its callers.
+
+    `resource` is the canonical URI of the MCP endpoint, the audience tokens must be issued for;
+    `required_scopes` every request needs; `tool_scopes` adds what single tools need.
+    """
+
+    verifier: TokenVerifier
+    resource: str
+    authorization_servers: tuple[str, ...]
+    required_scopes: tuple[str, ...] = ()
+    tool_scopes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    scopes_supported: tuple[str, ...] = ()
+    resource_name: str | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.resource)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.fragment:
+            raise ValueError(
+                f"resource has to be an absolute http(s) URI without a fragment, got "
+                f"{self.resource!r}; use the URL clients connect to, like https://example.com/mcp"
+            )
+        if not self.authorization_servers:
+            raise ValueError("authorization_servers needs at least one issuer URL, got none")
+
+    @property
+    def metadata_url(self) -> str:
+        """Where clients find the metadata document: the well-known path, then the resource's."""
+        parts = urlsplit(self.resource)
+        return f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
+
+    @property
+    def metadata_paths(self) -> frozenset[str]:
+        """The paths the metadata document is served at."""
+        return frozenset({WELL_KNOWN, WELL_KNOWN + urlsplit(self.resource).path.rstrip("/")})
+
+    def metadata(self) -> bytes:
+        """Return the protected-resource metadata document (RFC 9728)."""
+        document: dict[str, object] = {
+            "resource": self.resource,
+            "authorization_servers": list(self.authorization_servers),
+            "bearer_methods_supported": ["header"],
+        }
+        if scopes := self.scopes_supported or self.required_scopes:
+            document["scopes_supported"] = list(scopes)
+        if self.resource_name is not None:
+            document["resource_name"] = self.resource_name
+        return msgspec.json.encode(document)
+
+    async def admit(self, header: bytes | None) -> AccessToken | Refusal:
+        """Return what the `Authorization` header proves, or the refusal to answer with."""
+        if header is None:
+            return self._unauthorized(None, "An access token is required")
+        scheme, _, token = header.decode("latin-1").strip().partition(" ")
+        token = token.strip()
+        if scheme.lower() != "bearer":
+            return self._unauthorized(None, "An access token is required")
+        if not token:
+            return self._unauthorized("invalid_request", "The bearer token is empty")
+        access = await self.verifier.verify(token)
+        if access is None:
+            return self._unauthorized("invalid_token", "The access token is not valid")
+        if access.expires_at is not None and access.expires_at <= time.time():
+            return self._unauthorized("invalid_token", "The access token has expired")
+        if access.audience is not None and not self._is_meant(access.audience):
+            return self._unauthorized("invalid_token", "The access token is for another resource")
+        if not access.scopes.issuperset(self.required_scopes):
+            return self._insufficient(self.required_scopes)
+        return access
+
+    def admit_tool(self, access: AccessToken, tool: str) -> Refusal | None:
+        """Return the refusal when the token lacks a scope the tool needs."""
+        needed = self.tool_scopes.get(tool)
+        if needed is None or access.scopes.issuperset(needed):
+            return None
+        return self._insufficient((*self.required_scopes, *needed))
+
+    def _is_meant(self, audience: tuple[str, ...]) -> bool:
+        resource = _canonical(self.resource)
+        return any(_canonical(name) == resource for name in audience)
+
+    def _unauthorized(self, error: str | None, message: str) -> Refusal:
+        status = 400 if error == "invalid_request" else 401
+        return Refusal(status, self._challenge(error, self.required_scopes, message), message)
+
+    def _insufficient(self, scopes: tuple[str, ...]) -> Refusal:
+        message = f"The access token lacks a scope: {' '.join(scopes)}"
+        return Refusal(403, self._challenge("insufficient_scope", scopes, message), message)
+
+    def _challenge(self, error: str | None, scopes: tuple[str, ...], message: str) -> str:
+        parts = [] if error is None else [f'error="{error}"', f'error_description="{message}"']
+        if scopes:
+            parts.append(f'scope="{" ".join(scopes)}"')
+        parts.append(f'resource_metadata="{self.metadata_url}"')
+        return "Bearer " + ", ".join(parts)
+
+
+def _canonical(uri: str) -> str:
+    """Return the URI with scheme and host in lower case and no slash at its end."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path.rstrip('/')}?{parts.query}"

@@ -1,0 +1,211 @@
+"""The tools of a server and every message about them that can be encoded beforehand.
+
+Listings, handshake and discovery results depend on the revision and the tools alone. Each is
+encoded when it is first asked for and kept until the tools change; a result encoder is made once
+per tool and revision.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.protocol.result import EncodedResult
+from anyshape.protocol.revision import SUPPORTED, Revision
+from anyshape.protocol.shapes import shape
+from anyshape.server.failures import invalid_params
+from anyshape.server.options import ServerOptions
+from anyshape.tools.tool import Tool
+
+__all__ = ["Catalog", "Entry", "Identity"]
+
+_encode = msgspec.json.Encoder().encode
+
+ResultEncoder = Callable[[EncodedResult], bytes]
+
+_CURSOR: Final = "after:"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a server says of itself: its `Implementation`, and instructions for the model."""
+
+    name: str
+    version: str
+    title: str | None = None
+    description: str | None = None
+    website_url: str | None = None
+    icons: tuple[dict[str, Any], ...] = ()
+    instructions: str | None = None
+
+    def implementation(self, revision: Revision) -> dict[str, Any]:
+        """Return the `Implementation` as the revision knows it."""
+        wire: dict[str, Any] = {"name": self.name}
+        if self.title is not None and revision.has_titles:
+            wire["title"] = self.title
+        wire["version"] = self.version
+        if revision.has_icons:
+            if self.description is not None:
+                wire["description"] = self.description
+            if self.website_url is not None:
+                wire["websiteUrl"] = self.website_url
+            if self.icons:
+                wire["icons"] = list(self.icons)
+        return wire
+
+
+class Entry:
+    """One tool, with what has been made for it per revision."""
+
+    __slots__ = ("encoders", "listings", "requires", "tool")
+
+    def __init__(self, tool: Tool, requires: Mapping[str, Any] | None) -> None:
+        self.tool = tool
+        self.requires = requires
+        self.encoders: dict[Revision, ResultEncoder] = {}
+        self.listings: dict[Revision, bytes] = {}
+
+
+class Catalog:
+    """Every tool by name, in the order they were added, and the messages that describe them."""
+
+    def __init__(self, identity: Identity, options: ServerOptions) -> None:
+        self.identity = identity
+        self.entries: dict[str, Entry] = {}
+        self._options = options
+        self._pages: dict[tuple[Revision, int], bytes] = {}
+        self._names: list[str] | None = None
+        self._greetings: dict[tuple[Revision, bool], bytes] = {}
+        self._infos: dict[Revision, bytes] = {}
+
+    def add(self, tool: Tool, requires: Mapping[str, Any] | None = None) -> None:
+        """Add a tool under a name that is free."""
+        if tool.name in self.entries:
+            raise ToolDefinitionError(
+                f"a tool named {tool.name!r} is already there; "
+                "give this one another name, or remove that one first"
+            )
+        self.entries[tool.name] = Entry(tool, requires)
+        self._forget()
+
+    def remove(self, name: str) -> Tool:
+        """Take a tool away and return it."""
+        entry = self.entries.pop(name, None)
+        if entry is None:
+            raise KeyError(name)
+        self._forget()
+        return entry.tool
+
+    def server_info(self, revision: Revision) -> bytes:
+        """Return the `Implementation` of the server as JSON text."""
+        info = self._infos.get(revision)
+        if info is None:
+            info = self._infos[revision] = _encode(self.identity.implementation(revision))
+        return info
+
+    def encoder(self, entry: Entry, revision: Revision) -> ResultEncoder:
+        """Return what turns a natural result of the tool into the revision's `result`."""
+        encoder = entry.encoders.get(revision)
+        if encoder is None:
+            info = self.server_info(revision) if revision.is_modern else None
+            encoder = entry.encoders[revision] = shape(revision).result_encoder(
+                entry.tool.listing.output_schema, self._options.shape, info
+            )
+        return encoder
+
+    def page(self, revision: Revision, cursor: str | None) -> bytes:
+        """Return the `result` of `tools/list`: the page a cursor stands for, or the first."""
+        start = 0 if cursor is None else self._position(cursor)
+        known = self._pages.get((revision, start))
+        if known is not None:
+            return known
+        names = self._ordered()
+        size = self._options.page_size
+        stop = start + size
+        listed = [self._listing(self.entries[name], revision) for name in names[start:stop]]
+        following = _cursor(names[stop - 1]) if stop < len(names) else None
+        caching = self._options.caching
+        page = shape(revision).list_result(
+            listed,
+            following,
+            ttl_ms=caching.ttl_ms,
+            cache_scope=caching.scope,
+            server_info=self.server_info(revision) if revision.is_modern else None,
+        )
+        # A cursor from before a change may start anywhere; keeping all of those could take room
+        # for as many listings as there are tools.
+        if start % size == 0:
+            self._pages[revision, start] = page
+        return page
+
+    def greeting(self, revision: Revision, *, tells_changes: bool) -> bytes:
+        """Return the `result` of `initialize`."""
+        key = (revision, tells_changes)
+        known = self._greetings.get(key)
+        if known is None:
+            wire: dict[str, Any] = {
+                "protocolVersion": revision.value,
+                "capabilities": {"tools": {"listChanged": tells_changes}},
+                "serverInfo": msgspec.Raw(self.server_info(revision)),
+            }
+            if self.identity.instructions is not None:
+                wire["instructions"] = self.identity.instructions
+            known = self._greetings[key] = _encode(wire)
+        return known
+
+    def discovery(self, revision: Revision) -> bytes:
+        """Return the `result` of `server/discover`."""
+        key = (revision, True)
+        known = self._greetings.get(key)
+        if known is None:
+            wire: dict[str, Any] = {
+                "resultType": "complete",
+                "supportedVersions": list(SUPPORTED),
+                "capabilities": {"tools": {"listChanged": True}},
+                "ttlMs": self._options.caching.ttl_ms,
+                "cacheScope": self._options.caching.scope,
+                "_meta": {
+                    "io.modelcontextprotocol/serverInfo": msgspec.Raw(self.server_info(revision))
+                },
+            }
+            if self.identity.instructions is not None:
+                wire["instructions"] = self.identity.instructions
+            known = self._greetings[key] = _encode(wire)
+        return known
+
+    def _listing(self, entry: Entry, revision: Revision) -> bytes:
+        listing = entry.listings.get(revision)
+        if listing is None:
+            wire = shape(revision).entry(entry.tool.listing, self._options.shape)
+            listing = entry.listings[revision] = _encode(wire)
+        return listing
+
+    def _ordered(self) -> list[str]:
+        if self._names is None:
+            self._names = list(self.entries)
+        return self._names
+
+    def _position(self, cursor: str) -> int:
+        try:
+            text = base64.urlsafe_b64decode(cursor.encode("ascii")).decode()
+        except (ValueError, binascii.Error):
+            raise invalid_params("the cursor is not one of ours") from None
+        name = text.removeprefix(_CURSOR)
+        if not text.startswith(_CURSOR) or name not in self.entries:
+            raise invalid_params("the cursor is not valid any more; list again from the start")
+        return self._ordered().index(name) + 1
+
+    def _forget(self) -> None:
+        self._names = None
+        self._pages.clear()
+
+
+def _cursor(name: str) -> str:
+    """Return the cursor for what follows a tool: it stays good while that tool is there."""
+    return base64.urlsafe_b64encode((_CURSOR + name).encode()).decode("ascii")

@@ -1,0 +1,252 @@
+"""One peer with whom messages are exchanged one by one: a pipe, or a client in the same process.
+
+The handshake, where there is one, is scoped to the connection; everything else is scoped to the
+request it belongs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextvars import Context as Variables
+from contextvars import copy_context
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.protocol.jsonrpc import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Batch,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    decode,
+    encode_batch,
+    encode_error,
+    encode_notification,
+    request_key,
+)
+from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
+from anyshape.server.dispatch import dispatch
+from anyshape.server.exchange import Exchange, Interruption
+from anyshape.server.failures import missing_meta
+from anyshape.server.lazy import RawObject
+from anyshape.server.listeners import Listener
+from anyshape.server.parameters import PROTOCOL_VERSION, CancelledParameters, InitializeParameters
+from anyshape.server.service import Service
+
+__all__ = ["Connection"]
+
+_log = logging.getLogger("anyshape.server")
+
+_decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
+_CHANGED: Final = encode_notification("notifications/tools/list_changed")
+_BEFORE_HANDSHAKE: Final = frozenset({"initialize", "ping"})
+_SHOWN: Final = 120
+
+
+class Connection:
+    """A peer: feed it frames with `handle`, and close it when the peer is gone.
+
+    `send` is called, on the loop, with every message that is not the answer to a `handle`.
+    `suspended` is called when a request has to wait, before anything else runs; a caller that gives
+    it handles messages one after another in shared tasks, so each call gets context variables of
+    its own.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        send: Callable[[bytes], None],
+        *,
+        suspended: Callable[[], None] | None = None,
+    ) -> None:
+        self.service = service
+        self.send = send
+        self.suspended = suspended
+        self.revision: Revision | None = None
+        self.client: Mapping[str, Any] | None = None
+        self._flights: dict[bytes, _PipeExchange] = {}
+        self._listener: Listener | None = None
+        self._closed = False
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests wait for something."""
+        return len(self._flights)
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        """Take one message and return its answer, or `None` when it has none."""
+        message = decode(frame)
+        if type(message) is Request:
+            return await self._answer(message)
+        if isinstance(message, Notification):
+            self._notice(message)
+            return None
+        if isinstance(message, Malformed):
+            return self._refuse(message)
+        if isinstance(message, Batch):
+            return await self._answer_all(message)
+        return None  # A response: we ask nothing of clients, so there is nothing it could answer.
+
+    def oversized(self) -> bytes:
+        """Return the answer to a message that was longer than allowed."""
+        limit = self.service.options.max_message_bytes
+        return self._refuse(
+            Malformed(PARSE_ERROR, f"Parse error: the message is longer than {limit} bytes")
+        )
+
+    def end_subscriptions(self) -> None:
+        """End the subscriptions of this peer gracefully."""
+        for flight in self._flights.values():
+            if flight.subscription is not None and not flight.subscription.done():
+                flight.subscription.set_result(None)
+
+    async def close(self) -> None:
+        """Cancel what is in flight; the peer is told nothing more."""
+        self._closed = True
+        if self._listener is not None:
+            self.service.listeners.remove(self._listener)
+            self._listener = None
+        tasks = [task for flight in self._flights.values() if (task := flight.task) is not None]
+        for flight in tuple(self._flights.values()):
+            flight.interrupt(Interruption.CANCELLED)
+        current = asyncio.current_task()
+        waiting = [task for task in tasks if task is not current]
+        if waiting:
+            await asyncio.wait(waiting, timeout=self.service.options.grace)
+
+    def greeted(self, revision: Revision, parameters: InitializeParameters) -> None:
+        """Remember what the handshake has settled."""
+        self.revision = revision
+        info = parameters.client_info
+        self.client = RawObject(info) if isinstance(info, msgspec.Raw) else None
+
+    def track(self, flight: _PipeExchange) -> None:
+        """Know a request that waits, so that it can be cancelled."""
+        self._flights[flight.key] = flight
+        if self.suspended is not None and not flight.batched:
+            self.suspended()
+
+    def untrack(self, flight: _PipeExchange) -> None:
+        """Forget a request that no longer waits."""
+        self._flights.pop(flight.key, None)
+
+    async def _answer(self, request: Request, *, batched: bool = False) -> bytes | None:
+        if self._flights and request_key(request.id) in self._flights:
+            return encode_error(
+                request.id,
+                INVALID_REQUEST,
+                "Invalid Request: a request with this id is still in flight",
+            )
+        exchange = _PipeExchange(self, request.id)
+        exchange.batched = batched
+        return await dispatch(self.service, request, exchange)
+
+    async def _answer_all(self, batch: Batch) -> bytes | None:
+        if self.revision is None or not self.revision.has_batches:
+            spoken = self.revision or LATEST_HANDSHAKE
+            return self._refuse(
+                Malformed(INVALID_REQUEST, f"Invalid Request: revision {spoken} has no batches")
+            )
+        if self.suspended is not None:
+            self.suspended()
+        answers: list[bytes | None] = await asyncio.gather(
+            *(self._answer_member(message) for message in batch.messages)
+        )
+        given = [answer for answer in answers if answer is not None]
+        return encode_batch(given) if given else None
+
+    async def _answer_member(
+        self, message: Request | Notification | Response | Malformed
+    ) -> bytes | None:
+        if isinstance(message, Request):
+            return await self._answer(message, batched=True)
+        if isinstance(message, Notification):
+            self._notice(message)
+        elif isinstance(message, Malformed):
+            return self._refuse(message)
+        return None
+
+    def _refuse(self, flaw: Malformed) -> bytes:
+        null_id = self.revision is not None and not self.revision.omits_unknown_id
+        return encode_error(flaw.id, flaw.code, flaw.message, null_id=null_id)
+
+    def _notice(self, notification: Notification) -> None:
+        """Act on a notification; one we do not know, or cannot read, is ignored."""
+        if notification.method == "notifications/cancelled":
+            self._cancel(notification)
+        elif notification.method == "notifications/initialized":
+            greeted = self.revision is not None and not self._closed
+            if greeted and self._listener is None:
+                self._listener = self.service.listeners.add(self._tell_changes)
+
+    def _tell_changes(self) -> None:
+        self.send(_CHANGED)
+
+    def _cancel(self, notification: Notification) -> None:
+        try:
+            parameters = _decode_cancelled(notification.params or b"")
+            flight = self._flights.get(request_key(bytes(parameters.request_id)))
+        except (msgspec.DecodeError, ValueError):
+            return
+        if flight is not None:
+            _log.info("request %s cancelled: %.*s", flight.key, _SHOWN, parameters.reason or "")
+            flight.interrupt(Interruption.CANCELLED)
+
+
+class _PipeExchange(Exchange):
+    """A request on a connection."""
+
+    __slots__ = ("_connection", "_id")
+
+    tells_changes = True
+    announces_closing = True
+
+    def __init__(self, connection: Connection, id: bytes) -> None:
+        super().__init__(connection.service)
+        self._connection = connection
+        self._id = id
+
+    @property
+    def key(self) -> bytes:
+        """What the request is known by while it is in flight."""
+        return request_key(self._id)
+
+    @property
+    def task(self) -> asyncio.Task[Any] | None:
+        """The task that the request waits in."""
+        return self._task
+
+    @property
+    def client(self) -> Mapping[str, Any] | None:
+        return self._connection.client
+
+    def assumed(self, method: str) -> Revision:
+        revision = self._connection.revision
+        if method in _BEFORE_HANDSHAKE:
+            return revision or LATEST_HANDSHAKE
+        if revision is None:
+            raise missing_meta(PROTOCOL_VERSION)
+        return revision
+
+    def send(self, message: bytes) -> None:
+        self._connection.send(message)
+
+    def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
+        self._connection.greeted(revision, parameters)
+
+    def variables(self) -> Variables | None:
+        return None if self._connection.suspended is None else copy_context()
+
+    def suspended(self) -> None:
+        super().suspended()
+        self._connection.track(self)
+
+    def settled(self) -> None:
+        if self._task is not None:
+            self._connection.untrack(self)
+        super().settled()

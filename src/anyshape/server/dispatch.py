@@ -1,0 +1,330 @@
+"""From a decoded request and its exchange to an encoded answer; knows no transport.
+
+A route says how the parameters of a method are read and who answers it in each era. Which era a
+request belongs to is decided here, per message, as "Backward Compatibility" in the versioning page
+of revision 2026-07-28 says: by the revision named in `_meta`, else by what its transport knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
+from msgspec import UNSET
+
+from anyshape.errors import ProtocolError
+from anyshape.protocol.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    Request,
+    encode_error,
+    encode_notification,
+    encode_response,
+)
+from anyshape.protocol.result import EncodedResult
+from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, Revision
+from anyshape.server.exchange import Abandoned, Exchange, Interruption
+from anyshape.server.failures import (
+    busy,
+    invalid_params,
+    method_not_found,
+    missing_capability,
+    missing_meta,
+    translate,
+    unsupported_version,
+)
+from anyshape.server.lazy import RawObject
+from anyshape.server.parameters import (
+    CLIENT_CAPABILITIES,
+    BareParameters,
+    CallParameters,
+    InitializeParameters,
+    ListenParameters,
+    ListParameters,
+    Meta,
+    Parameters,
+)
+from anyshape.server.service import Service
+from anyshape.server.suspension import Watched
+from anyshape.server.telemetry import active_tracer, traced
+from anyshape.tools.context import Context
+from anyshape.tools.failures import timed_out
+
+__all__ = ["dispatch"]
+
+_EMPTY: Final = msgspec.Raw(b"{}")
+_BRACE: Final = ord("{")
+_SHOWN: Final = 128
+
+Answer = Callable[[Service, Request, Any, Exchange], bytes | Awaitable[bytes]]
+"""Who answers a method: from its parameters to the JSON text of its result."""
+
+
+class _Route(NamedTuple):
+    """How a method is read, and who answers it in each era."""
+
+    decode: Callable[[msgspec.Raw], Parameters]
+    modern: Answer | None
+    handshake: Answer | None
+
+
+async def dispatch(service: Service, request: Request, exchange: Exchange) -> bytes | None:
+    """Return the answer to a request, or `None` when nobody wants it any more."""
+    try:
+        route = _ROUTES.get(request.method, _UNKNOWN)
+        raw = request.params or _EMPTY
+        try:
+            parameters = route.decode(raw)
+        except msgspec.ValidationError:
+            # Whether the method is there at all comes before whether its parameters are right.
+            _answerer(route, request, _decode_bare(raw), exchange)
+            raise
+        answer = _answerer(route, request, parameters, exchange)
+        result = answer(service, request, parameters, exchange)
+        if not isinstance(result, bytes):
+            result = await result
+        return encode_response(request.id, result)
+    except Abandoned:
+        return None
+    except Exception as error:
+        failure = translate(error, request.method)
+        exchange.failure = failure.code
+        return encode_error(request.id, failure.code, failure.message, failure.data)
+
+
+def _answerer(
+    route: _Route, request: Request, parameters: Parameters, exchange: Exchange
+) -> Answer:
+    """Settle the revision of a request and return who answers its method there."""
+    revision = exchange.revision = _settle(parameters.meta, request.method, exchange)
+    if revision.is_modern:
+        if exchange.headers is not None:
+            name = parameters.name if isinstance(parameters, CallParameters) else None
+            exchange.headers.check(request.method, name)
+        answer = route.modern
+    else:
+        answer = route.handshake
+    if answer is None:
+        raise method_not_found(request.method)
+    if exchange.batched and not revision.has_batches:
+        raise ProtocolError(
+            f"Invalid Request: revision {revision} has no batches", code=INVALID_REQUEST
+        )
+    return answer
+
+
+def _settle(meta: Meta, method: str, exchange: Exchange) -> Revision:
+    """Return the revision a request is to be answered at."""
+    version = meta.protocol_version
+    if version is UNSET:
+        return exchange.assumed(method)
+    if exchange.headers is not None:
+        exchange.headers.check_version(version)
+    revision = Revision.parse(version)
+    if revision is None:
+        raise unsupported_version(version)
+    if revision.is_modern:
+        capabilities = meta.client_capabilities
+        if capabilities is UNSET:
+            raise missing_meta(CLIENT_CAPABILITIES)
+        if memoryview(capabilities)[0] != _BRACE:
+            raise invalid_params(f"_meta key {CLIENT_CAPABILITIES} has to be an object")
+    return revision
+
+
+def _initialize(
+    service: Service, request: Request, parameters: InitializeParameters, exchange: Exchange
+) -> bytes:
+    if exchange.batched:
+        raise ProtocolError("Invalid Request: initialize inside a batch", code=INVALID_REQUEST)
+    asked = Revision.parse(parameters.protocol_version)
+    revision = asked if asked in HANDSHAKE else LATEST_HANDSHAKE
+    exchange.revision = revision
+    exchange.greet(revision, parameters)
+    return service.catalog.greeting(revision, tells_changes=exchange.tells_changes)
+
+
+def _ping(service: Service, request: Request, parameters: Parameters, exchange: Exchange) -> bytes:
+    return b"{}"
+
+
+def _discover(
+    service: Service, request: Request, parameters: Parameters, exchange: Exchange
+) -> bytes:
+    return service.catalog.discovery(_revision(exchange))
+
+
+def _list_tools(
+    service: Service, request: Request, parameters: ListParameters, exchange: Exchange
+) -> bytes:
+    return service.catalog.page(_revision(exchange), parameters.cursor)
+
+
+async def _call_tool(
+    service: Service, request: Request, parameters: CallParameters, exchange: Exchange
+) -> bytes:
+    catalog = service.catalog
+    entry = catalog.entries.get(parameters.name)
+    if entry is None:
+        raise ProtocolError(f"Unknown tool: {parameters.name[:_SHOWN]}", code=INVALID_PARAMS)
+    tool = entry.tool
+    revision = _revision(exchange)
+    arguments = _arguments(parameters)
+    if exchange.headers is not None and tool.headers and revision.is_modern:
+        exchange.headers.check_arguments(tool.headers, arguments)
+    if entry.requires and revision.is_modern:
+        _check_capabilities(entry.requires, parameters.meta)
+    if service.waiting >= service.options.max_concurrent_calls:
+        raise busy(service.options.max_concurrent_calls)
+    context = _context(request, parameters, exchange)
+    if tool.timeout is None:
+        exchange.timeout = service.options.call_timeout
+    call = tool.call(arguments, context)
+    tracer = active_tracer()
+    if tracer is not None:
+        call = traced(tracer, request, parameters, exchange, call)
+    result: EncodedResult | None = None
+    try:
+        result = await Watched(call, exchange.suspended, exchange.variables())
+    except asyncio.CancelledError:
+        context.cancel()
+        if exchange.interruption is None:
+            raise
+    finally:
+        context.end()
+        exchange.settled()
+    if exchange.interruption is not None or result is None:
+        result = _interrupted(tool.name, exchange)
+    encode = entry.encoders.get(revision)
+    if encode is None:
+        encode = catalog.encoder(entry, revision)
+    return encode(result)
+
+
+async def _listen(
+    service: Service, request: Request, parameters: ListenParameters, exchange: Exchange
+) -> bytes:
+    """Answer `subscriptions/listen`: acknowledge, tell of changes, and end when the server does."""
+    options = service.options
+    if len(service.subscriptions) >= options.max_subscriptions:
+        raise busy(options.max_subscriptions)
+    tag = b'{"io.modelcontextprotocol/subscriptionId":%b}' % request.id
+    wanted = parameters.notifications.tools_list_changed
+    honoured = b'{"toolsListChanged":true}' if wanted else b"{}"
+    exchange.send(
+        encode_notification(
+            "notifications/subscriptions/acknowledged",
+            b'{"_meta":%b,"notifications":%b}' % (tag, honoured),
+        )
+    )
+    changed = encode_notification("notifications/tools/list_changed", b'{"_meta":%b}' % tag)
+    listener = service.listeners.add(partial(exchange.send, changed)) if wanted else None
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    service.subscriptions.add(ended)
+    exchange.subscription = ended
+    exchange.suspended()
+    try:
+        await ended
+    except asyncio.CancelledError:
+        if exchange.interruption is None:
+            raise
+        raise Abandoned from None
+    finally:
+        exchange.settled()
+        service.subscriptions.discard(ended)
+        if listener is not None:
+            service.listeners.remove(listener)
+    if exchange.announces_closing:
+        exchange.send(
+            encode_notification(
+                "notifications/cancelled", b'{"_meta":%b,"requestId":%b}' % (tag, request.id)
+            )
+        )
+    info = service.catalog.server_info(_revision(exchange))
+    return b'{"resultType":"complete","_meta":{%b,"io.modelcontextprotocol/serverInfo":%b}}' % (
+        tag[1:-1],
+        info,
+    )
+
+
+def _context(request: Request, parameters: CallParameters, exchange: Exchange) -> Context:
+    meta = parameters.meta
+    token = meta.progress_token
+    return Context(
+        request_id=_read_id(request.id),
+        meta=RawObject(request.params or _EMPTY, "_meta"),
+        client=exchange.client if meta.client_info is UNSET else RawObject(meta.client_info),
+        access=exchange.access,
+        report=None if token is UNSET else partial(exchange.report, token),
+    )
+
+
+def _arguments(parameters: CallParameters) -> bytes | None:
+    """Return the arguments as JSON text; null is how some clients say that there are none."""
+    raw = parameters.arguments
+    if raw is UNSET:
+        return None
+    arguments = bytes(raw)
+    if arguments[0] == _BRACE:
+        return arguments
+    if arguments == b"null":
+        return None
+    raise invalid_params("arguments have to be an object")
+
+
+def _check_capabilities(required: Mapping[str, Any], meta: Meta) -> None:
+    declared = meta.client_capabilities
+    missing = _lacking(required, {} if declared is UNSET else RawObject(declared))
+    if missing:
+        raise missing_capability(missing)
+
+
+def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the required capabilities that was not declared."""
+    missing: dict[str, Any] = {}
+    for name, needed in required.items():
+        found = declared.get(name)
+        if not isinstance(found, Mapping):
+            missing[name] = needed
+        elif isinstance(needed, Mapping):
+            inner = _lacking(cast("Mapping[str, Any]", needed), cast("Mapping[str, Any]", found))
+            if inner:
+                missing[name] = inner
+    return missing
+
+
+def _interrupted(tool: str, exchange: Exchange) -> EncodedResult:
+    if exchange.interruption is Interruption.TIMED_OUT and exchange.timeout is not None:
+        return timed_out(tool, exchange.timeout)
+    raise Abandoned
+
+
+def _read_id(id: bytes) -> str | int | float:
+    return int(id) if len(id) < 20 and id.isdigit() else _decode_id(id)
+
+
+def _revision(exchange: Exchange) -> Revision:
+    revision = exchange.revision
+    assert revision is not None, "settled before any method is answered"
+    return revision
+
+
+def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:
+    return msgspec.json.Decoder(kind).decode
+
+
+_decode_id: Final = msgspec.json.Decoder(str | int | float).decode
+_decode_bare: Final = _reader(BareParameters)
+
+_UNKNOWN: Final = _Route(_decode_bare, None, None)
+_ROUTES: Final = {
+    "initialize": _Route(_reader(InitializeParameters), None, _initialize),
+    "ping": _Route(_decode_bare, None, _ping),
+    "server/discover": _Route(_decode_bare, _discover, None),
+    "subscriptions/listen": _Route(_reader(ListenParameters), _listen, None),
+    "tools/call": _Route(_reader(CallParameters), _call_tool, _call_tool),
+    "tools/list": _Route(_reader(ListParameters), _list_tools, _list_tools),
+}

@@ -1,0 +1,143 @@
+"""Exceptions become wire errors here, and nowhere else.
+
+The codes are those of JSON-RPC 2.0 and of "Error Codes" in the base page of revision 2026-07-28;
+the HTTP statuses those of its Streamable HTTP page.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from anyshape.errors import LimitExceeded, ProtocolError, ValidationError
+from anyshape.protocol.jsonrpc import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    PARSE_ERROR,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from anyshape.protocol.revision import SUPPORTED, Revision
+
+__all__ = [
+    "SERVER_BUSY",
+    "Failure",
+    "busy",
+    "header_mismatch",
+    "http_status",
+    "invalid_params",
+    "method_not_found",
+    "missing_capability",
+    "missing_meta",
+    "translate",
+    "unsupported_version",
+]
+
+SERVER_BUSY: Final = 503
+"""Not a code of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
+
+_SHOWN: Final = 80
+
+_log = logging.getLogger("anyshape.server")
+
+
+class Failure(NamedTuple):
+    """The parts of a JSON-RPC error."""
+
+    code: int
+    message: str
+    data: object = None
+
+
+def translate(error: Exception, method: str) -> Failure:
+    """Return what the peer is told of an exception; what it must not know goes to the log."""
+    if isinstance(error, ProtocolError):
+        return Failure(error.code, error.message, error.data)
+    if isinstance(error, msgspec.ValidationError):
+        return Failure(INVALID_PARAMS, f"Invalid params: {error}")
+    if isinstance(error, msgspec.DecodeError | RecursionError):
+        return Failure(PARSE_ERROR, "Parse error: the parameters cannot be read")
+    if isinstance(error, LimitExceeded):
+        return Failure(INVALID_PARAMS, f"Invalid params: {error.message}")
+    if isinstance(error, ValidationError):
+        return Failure(INVALID_PARAMS, f"Invalid params: {error}")
+    _log.error("%s failed", method[:_SHOWN], exc_info=error)
+    return Failure(INTERNAL_ERROR, "Internal error")
+
+
+_STATUS: Final = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    SERVER_BUSY: 503,
+}
+
+_MODERN_STATUS: Final = {
+    **_STATUS,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    MISSING_REQUIRED_CLIENT_CAPABILITY: 400,
+    UNSUPPORTED_PROTOCOL_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+    INTERNAL_ERROR: 500,
+}
+
+
+def http_status(code: int, revision: Revision | None) -> int:
+    """Return the HTTP status an error travels under; `None` is a peer of unknown revision.
+
+    The handshake revisions leave it at 200 for everything that was understood as a request.
+    """
+    if revision is None or revision.is_modern:
+        return _MODERN_STATUS.get(code, 200)
+    return _STATUS.get(code, 200)
+
+
+def invalid_params(reason: str) -> ProtocolError:
+    """Return the error for parameters that cannot be used."""
+    return ProtocolError(f"Invalid params: {reason}", code=INVALID_PARAMS)
+
+
+def missing_meta(key: str) -> ProtocolError:
+    """Return the error for a request that says neither in `_meta` nor by handshake what it is."""
+    return invalid_params(f"_meta key {key} is missing, and no initialize has settled it")
+
+
+def method_not_found(method: str) -> ProtocolError:
+    """Return the error for a method that this revision, or this server, does not have."""
+    return ProtocolError(f"Method not found: {method[:_SHOWN]}", code=METHOD_NOT_FOUND)
+
+
+def header_mismatch(reason: str) -> ProtocolError:
+    """Return the error for headers that are missing, malformed or contradict the body."""
+    return ProtocolError(f"Header mismatch: {reason}", code=HEADER_MISMATCH)
+
+
+def unsupported_version(requested: str) -> ProtocolError:
+    """Return the error for a revision we do not speak, which lists those we do."""
+    return ProtocolError(
+        "Unsupported protocol version",
+        code=UNSUPPORTED_PROTOCOL_VERSION,
+        data={"supported": list(SUPPORTED), "requested": requested},
+    )
+
+
+def missing_capability(missing: dict[str, Any]) -> ProtocolError:
+    """Return the error for a call that needs what its client cannot do."""
+    return ProtocolError(
+        f"Missing required client capability: {', '.join(missing)}",
+        code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+        data={"requiredCapabilities": missing},
+    )
+
+
+def busy(allowed: int) -> ProtocolError:
+    """Return the error for a call that would be one too many at a time."""
+    return ProtocolError(
+        f"Server busy: {allowed} calls are in flight, which is all it takes; try again",
+        code=SERVER_BUSY,
+    )

@@ -1,0 +1,82 @@
+"""What an operator can decide about a server, as frozen values with working defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from anyshape.protocol.shapes import ShapeOptions
+from anyshape.server.authorization import Authorization
+
+__all__ = ["Caching", "HttpOptions", "ServerOptions"]
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """How long, and by whom, a listing may be kept (`ttlMs` and `cacheScope` at 2026-07-28).
+
+    `public` lets shared caches serve the listing to anyone, authenticated or not.
+    """
+
+    ttl_ms: int = 60_000
+    scope: Literal["public", "private"] = "private"
+
+    def __post_init__(self) -> None:
+        if self.ttl_ms < 0:
+            raise ValueError(f"ttl_ms has to be 0 or more, got {self.ttl_ms}")
+        if self.scope not in ("public", "private"):
+            raise ValueError(f'scope has to be "public" or "private", got {self.scope!r}')
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Bounds and habits of a server, whatever carries its messages.
+
+    `page_size` tools are listed per page; `call_timeout` seconds end a call of a tool that sets no
+    time-out itself (`None`: never); `max_concurrent_calls` may wait at once, further ones are told
+    that the server is busy, and so are subscriptions beyond `max_subscriptions`;
+    `max_message_bytes` bounds one message; `grace` seconds remain for calls in flight when the
+    server stops.
+    """
+
+    page_size: int = 1000
+    call_timeout: float | None = 300.0
+    max_concurrent_calls: int = 1000
+    max_subscriptions: int = 1000
+    max_message_bytes: int = 4 * MEBIBYTE
+    grace: float = 5.0
+    caching: Caching = field(default_factory=Caching)
+    shape: ShapeOptions = field(default_factory=ShapeOptions)
+
+    def __post_init__(self) -> None:
+        for name in ("page_size", "max_concurrent_calls", "max_subscriptions", "max_message_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} has to be 1 or more, got {getattr(self, name)}")
+        if self.call_timeout is not None and self.call_timeout <= 0:
+            raise ValueError(f"call_timeout has to be above 0 or None, got {self.call_timeout}")
+        if self.grace < 0:
+            raise ValueError(f"grace has to be 0 or more, got {self.grace}")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """How the HTTP service presents itself.
+
+    `path` is the MCP endpoint. `allowed_hosts` and `allowed_origins` widen or narrow the checks
+    against DNS rebinding (see `anyshape.server.guard`); `authorization` asks for access tokens;
+    `keep_alive` is the longest silence, in seconds, on a stream.
+    """
+
+    path: str = "/mcp"
+    allowed_hosts: tuple[str, ...] | None = None
+    allowed_origins: tuple[str, ...] | None = None
+    authorization: Authorization | None = None
+    keep_alive: float = 15.0
+
+    def __post_init__(self) -> None:
+        if not self.path.startswith("/"):
+            raise ValueError(f"path has to start with '/', got {self.path!r}")
+        if self.keep_alive <= 0:
+            raise ValueError(f"keep_alive has to be above 0, got {self.keep_alive}")

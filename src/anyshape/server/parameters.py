@@ -1,0 +1,109 @@
+"""The parameters of every request we answer, as one typed decode each.
+
+What a handler does not look at stays raw: a call's arguments belong to the tool. The keys of
+`_meta` are those of "General fields" in the base page of revision 2026-07-28.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+__all__ = [
+    "CLIENT_CAPABILITIES",
+    "CLIENT_INFO",
+    "PROTOCOL_VERSION",
+    "BareParameters",
+    "CallParameters",
+    "CancelledParameters",
+    "InitializeParameters",
+    "ListParameters",
+    "ListenParameters",
+    "Meta",
+    "NotificationFilter",
+    "Parameters",
+    "ToolName",
+]
+
+
+PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+
+
+class Meta(msgspec.Struct, gc=False, frozen=True):
+    """The keys of a request's `_meta` that the protocol itself reads."""
+
+    protocol_version: str | UnsetType = msgspec.field(default=UNSET, name=PROTOCOL_VERSION)
+    client_capabilities: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_CAPABILITIES)
+    client_info: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_INFO)
+    progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name="progressToken")
+    traceparent: str | UnsetType = UNSET
+    tracestate: str | UnsetType = UNSET
+    baggage: str | UnsetType = UNSET
+
+
+NO_META: Final = Meta()
+
+
+class BareParameters(msgspec.Struct, gc=False, frozen=True):
+    """Nothing but metadata: `server/discover`, `ping`, and methods we do not know."""
+
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class ListParameters(msgspec.Struct, gc=False, frozen=True):
+    """`tools/list`: the page wanted, the first without a cursor."""
+
+    cursor: str | None = None
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class CallParameters(msgspec.Struct, gc=False, frozen=True):
+    """`tools/call`: the tool wanted and its arguments, unread."""
+
+    name: str
+    arguments: Raw | UnsetType = UNSET
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class ToolName(msgspec.Struct, gc=False, frozen=True):
+    """The name in the parameters of `tools/call`, when nothing else matters yet."""
+
+    name: str
+
+
+class InitializeParameters(msgspec.Struct, gc=False, frozen=True):
+    """`initialize`: the revision asked for and what the client says of itself."""
+
+    protocol_version: str = msgspec.field(name="protocolVersion")
+    capabilities: Raw | UnsetType = UNSET
+    client_info: Raw | UnsetType = msgspec.field(default=UNSET, name="clientInfo")
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class NotificationFilter(msgspec.Struct, gc=False, frozen=True):
+    """The kinds of notification a subscription asks for, of which a tools server has one."""
+
+    tools_list_changed: bool = msgspec.field(default=False, name="toolsListChanged")
+
+
+class ListenParameters(msgspec.Struct, gc=False, frozen=True):
+    """`subscriptions/listen`: what to be told of."""
+
+    notifications: NotificationFilter
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class CancelledParameters(msgspec.Struct, gc=False, frozen=True):
+    """`notifications/cancelled`: the id of the request that is no longer wanted, raw."""
+
+    request_id: Raw = msgspec.field(name="requestId")
+    reason: str | None = None
+
+
+Parameters = (
+    BareParameters | ListParameters | CallParameters | InitializeParameters | ListenParameters
+)

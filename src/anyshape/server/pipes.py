@@ -1,0 +1,274 @@
+"""File descriptors on the event loop: read in large pieces, written once per turn of the loop.
+
+Pipes, sockets and terminals are read and written by the loop itself. What a loop cannot wait for
+(regular files, and everything on Windows) is read and written by a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import stat
+import threading
+from collections.abc import Callable
+
+__all__ = ["PipeReader", "PipeWriter"]
+
+_READ_SIZE = 256 * 1024
+_HIGH_WATER = 1024 * 1024
+
+
+class PipeReader:
+    """Hand every piece that arrives at a descriptor to `received`, and `None` at its end."""
+
+    def __init__(self, descriptor: int, received: Callable[[bytes | None], None]) -> None:
+        self._descriptor = descriptor
+        self._received = received
+        self._loop = asyncio.get_running_loop()
+        self._resumed = threading.Event()
+        self._resumed.set()
+        self._open = True
+        self._on_loop = _loop_can_wait_for(descriptor)
+
+    def start(self) -> None:
+        """Begin reading."""
+        if self._on_loop:
+            try:
+                os.set_blocking(self._descriptor, False)
+                self._loop.add_reader(self._descriptor, self._readable)
+            except (NotImplementedError, PermissionError, OSError):
+                self._on_loop = False
+                with contextlib.suppress(OSError):
+                    os.set_blocking(self._descriptor, True)
+        if not self._on_loop:
+            threading.Thread(
+                target=self._read_in_thread, name="anyshape-stdin", daemon=True
+            ).start()
+
+    def pause(self) -> None:
+        """Stop reading until `resume`; what arrives waits in the pipe."""
+        self._resumed.clear()
+        if self._on_loop and self._open:
+            self._loop.remove_reader(self._descriptor)
+
+    def resume(self) -> None:
+        """Go on reading after `pause`."""
+        if not self._open or self._resumed.is_set():
+            return
+        self._resumed.set()
+        if self._on_loop:
+            self._loop.add_reader(self._descriptor, self._readable)
+
+    def close(self) -> None:
+        """Stop reading for good."""
+        if not self._open:
+            return
+        self._open = False
+        self._resumed.set()
+        if self._on_loop:
+            self._loop.remove_reader(self._descriptor)
+            with contextlib.suppress(OSError):
+                os.set_blocking(self._descriptor, True)
+
+    def _readable(self) -> None:
+        try:
+            chunk = os.read(self._descriptor, _READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            chunk = b""
+        if chunk:
+            self._received(chunk)
+        else:
+            self.close()
+            self._received(None)
+
+    def _read_in_thread(self) -> None:
+        while self._open:
+            self._resumed.wait()
+            try:
+                chunk = os.read(self._descriptor, _READ_SIZE)
+            except OSError:
+                chunk = b""
+            try:
+                self._loop.call_soon_threadsafe(self._deliver, chunk)
+            except RuntimeError:  # The loop is closed: nobody is left to read for.
+                return
+            if not chunk:
+                return
+
+    def _deliver(self, chunk: bytes) -> None:
+        if not self._open:
+            return
+        if not chunk:
+            self._open = False
+        self._received(chunk or None)
+
+
+class PipeWriter:
+    """Collect what is written during one turn of the loop and move it in one system call.
+
+    `congested` is called with `True` when the reader at the other end has fallen far behind, and
+    with `False` when it has caught up. After the other end is gone, writes are dropped.
+    """
+
+    def __init__(self, descriptor: int, congested: Callable[[bool], None]) -> None:
+        self._descriptor = descriptor
+        self._congested = congested
+        self._loop = asyncio.get_running_loop()
+        self._pending: list[bytes] = []
+        self._backlog = b""
+        self._scheduled = False
+        self._waiting = False
+        self._full = False
+        self._broken = False
+        self._drained: asyncio.Future[None] | None = None
+        self._thread: _WriterThread | None = None
+        if _loop_can_wait_for(descriptor):
+            try:
+                os.set_blocking(descriptor, False)
+                self._loop.add_writer(descriptor, self._writable)
+                self._loop.remove_writer(descriptor)
+            except (NotImplementedError, PermissionError, OSError):
+                with contextlib.suppress(OSError):
+                    os.set_blocking(descriptor, True)
+                self._thread = _WriterThread(descriptor, self)
+        else:
+            self._thread = _WriterThread(descriptor, self)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the other end has gone away."""
+        return self._broken
+
+    def write(self, message: bytes) -> None:
+        """Queue one message, and its newline, for the end of this turn of the loop."""
+        self._pending.append(message)
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Write what is queued now."""
+        self._scheduled = False
+        pending = self._pending
+        if not pending or self._broken:
+            pending.clear()
+            return
+        pending.append(b"")
+        data = b"\n".join(pending)
+        pending.clear()
+        if self._thread is not None:
+            self._thread.put(data)
+            return
+        if self._backlog:
+            self._backlog += data
+            self._mark_full()
+            return
+        self._push(data)
+
+    async def drain(self) -> None:
+        """Wait until everything written so far has left, or cannot."""
+        self.flush()
+        if self._thread is not None:
+            await self._loop.run_in_executor(None, self._thread.join)
+            return
+        if self._backlog and not self._broken:
+            self._drained = self._loop.create_future()
+            await self._drained
+
+    def close(self) -> None:
+        """Give up what is still queued and leave the descriptor as it was found."""
+        if self._thread is not None:
+            self._thread.stop()
+            return
+        if self._waiting:
+            self._loop.remove_writer(self._descriptor)
+            self._waiting = False
+        with contextlib.suppress(OSError):
+            os.set_blocking(self._descriptor, True)
+
+    def _push(self, data: bytes) -> None:
+        try:
+            written = os.write(self._descriptor, data)
+        except (BlockingIOError, InterruptedError):
+            written = 0
+        except OSError:
+            self._break()
+            return
+        self._backlog = data[written:]
+        if not self._backlog:
+            if self._waiting:
+                self._loop.remove_writer(self._descriptor)
+                self._waiting = False
+            self._mark_empty()
+            return
+        if not self._waiting:
+            self._waiting = True
+            self._loop.add_writer(self._descriptor, self._writable)
+        self._mark_full()
+
+    def _writable(self) -> None:
+        self._push(self._backlog)
+
+    def _mark_full(self) -> None:
+        if not self._full and len(self._backlog) > _HIGH_WATER:
+            self._full = True
+            self._congested(True)
+
+    def _mark_empty(self) -> None:
+        if self._full:
+            self._full = False
+            self._congested(False)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _break(self) -> None:
+        self._broken = True
+        self._backlog = b""
+        if self._waiting:
+            self._loop.remove_writer(self._descriptor)
+            self._waiting = False
+        self._mark_empty()
+
+
+class _WriterThread:
+    """Write in a thread what the loop cannot wait for."""
+
+    def __init__(self, descriptor: int, writer: PipeWriter) -> None:
+        self._descriptor = descriptor
+        self._writer = writer
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="anyshape-stdout", daemon=True)
+        self._thread.start()
+
+    def put(self, data: bytes) -> None:
+        self._queue.put(data)
+
+    def stop(self) -> None:
+        self._queue.put(None)
+
+    def join(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (data := self._queue.get()) is not None:
+            view = memoryview(data)
+            while view:
+                try:
+                    view = view[os.write(self._descriptor, view) :]
+                except InterruptedError:
+                    continue
+                except OSError:
+                    self._writer._broken = True
+                    return
+
+
+def _loop_can_wait_for(descriptor: int) -> bool:
+    if os.name == "nt":
+        return False
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)

@@ -1,0 +1,188 @@
+"""`Server`: tools under a name, served to clients of every revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, overload
+
+from anyshape._version import __version__
+from anyshape.protocol.content import Icon
+from anyshape.protocol.description import ToolAnnotations
+from anyshape.protocol.result import ABSENT
+from anyshape.schema import Limits
+from anyshape.server.catalog import Identity
+from anyshape.server.connection import Connection
+from anyshape.server.guard import is_local
+from anyshape.server.http import HttpApplication
+from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.service import Service
+from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.tool import Tool
+
+__all__ = ["Server"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Server:
+    """A set of tools, and the ways to serve them.
+
+    `name`, `version` (ours by default), `title`, `instructions`, `description`, `website_url` and
+    `icons` are what clients are told; `limits` bound the tools' schemas and every validation;
+    `options` bound everything else. Making a server does no input or output.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str = __version__,
+        title: str | None = None,
+        instructions: str | None = None,
+        description: str | None = None,
+        website_url: str | None = None,
+        icons: Sequence[Mapping[str, Any]] = (),
+        limits: Limits | None = None,
+        options: ServerOptions | None = None,
+    ) -> None:
+        identity = Identity(
+            name=name,
+            version=version,
+            title=title,
+            description=description,
+            website_url=website_url,
+            icons=tuple(dict(icon) for icon in icons),
+            instructions=instructions,
+        )
+        self._limits = limits or Limits()
+        self._service = Service(identity, options or ServerOptions())
+
+    def __repr__(self) -> str:
+        return f"Server({self.name!r}, {len(self._service.catalog.entries)} tools)"
+
+    @property
+    def name(self) -> str:
+        """The name clients are told."""
+        return self._service.catalog.identity.name
+
+    @property
+    def version(self) -> str:
+        """The version clients are told."""
+        return self._service.catalog.identity.version
+
+    @property
+    def options(self) -> ServerOptions:
+        """The bounds and habits of this server."""
+        return self._service.options
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on schemas and validation."""
+        return self._limits
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by name, in the order they are listed; a copy."""
+        return {name: entry.tool for name, entry in self._service.catalog.entries.items()}
+
+    @overload
+    def tool(self, function: Function, /) -> Function: ...
+
+    @overload
+    def tool(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        input_schema: Mapping[str, Any] | None = None,
+        output_schema: OutputSchema = ABSENT,
+        annotations: ToolAnnotations | Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
+        timeout: float | None = None,
+        inline: bool = False,
+        requires: Mapping[str, Any] | None = None,
+    ) -> Callable[[Function], Function]: ...
+
+    def tool(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        requires: Mapping[str, Any] | None = None,
+        **definition: Any,
+    ) -> Callable[..., Any]:
+        """Make a tool of a function, which stays what it was.
+
+        Works with and without parentheses, on functions, coroutine functions and bound methods.
+        What is left out is derived: the name from the function's, the description from its
+        docstring, the schemas from its annotations. `requires` are the capabilities a client has to
+        declare before it may call the tool, in wire form: `{"sampling": {}}`.
+        """
+
+        def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:
+            tool = Tool.from_function(decorated, limits=self._limits, **definition)
+            self.add_tool(tool, requires=requires)
+            return decorated
+
+        return decorate if function is None else decorate(function)
+
+    def add_tool(self, tool: Tool, *, requires: Mapping[str, Any] | None = None) -> None:
+        """Add a tool, and tell clients that listen; `requires` is as for `tool`."""
+        self._service.catalog.add(tool, requires)
+        self._service.tools_changed()
+
+    def remove_tool(self, name: str) -> None:
+        """Remove a tool, and tell clients that listen; `KeyError` if there is none of that name."""
+        self._service.catalog.remove(name)
+        self._service.tools_changed()
+
+    def connect(self, send: Callable[[bytes], None]) -> Connection:
+        """Return a connection for one peer; `send` gets every message that is not an answer."""
+        return Connection(self._service, send)
+
+    def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
+        """Return the HTTP service as an ASGI application, for any ASGI host."""
+        return HttpApplication(self._service, options or HttpOptions())
+
+    @overload
+    def run(self, transport: Literal["stdio"] = "stdio") -> None: ...
+
+    @overload
+    def run(
+        self,
+        transport: Literal["http"],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        options: HttpOptions | None = None,
+        **settings: Any,
+    ) -> None: ...
+
+    def run(
+        self,
+        transport: Literal["stdio", "http"] = "stdio",
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        options: HttpOptions | None = None,
+        **settings: Any,
+    ) -> None:
+        """Serve until told to stop: on stdio, or over HTTP at `/mcp` on `host` and `port`.
+
+        `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …).
+        """
+        from anyshape.server import hosting
+
+        if transport == "stdio":
+            hosting.run_stdio(self._service)
+        elif transport == "http":
+            chosen = options or HttpOptions()
+            application = HttpApplication(self._service, chosen, is_local=is_local(host))
+            hosting.run_http(
+                application, host=host, port=port, grace=self.options.grace, settings=settings
+            )
+        else:
+            raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')

@@ -1,0 +1,34 @@
+"""What all connections of one server share, whatever carries them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from anyshape.server.catalog import Catalog, Identity
+from anyshape.server.listeners import Listeners
+from anyshape.server.options import ServerOptions
+
+__all__ = ["Service"]
+
+
+class Service:
+    """The tools, the bounds, and a count of what is going on."""
+
+    def __init__(self, identity: Identity, options: ServerOptions) -> None:
+        self.options = options
+        self.catalog = Catalog(identity, options)
+        self.listeners = Listeners()
+        self.waiting = 0
+        """Calls that have begun and wait for something."""
+        self.subscriptions: set[asyncio.Future[None]] = set()
+        """Open subscriptions; resolving one ends it gracefully."""
+
+    def tools_changed(self) -> None:
+        """Tell everyone who listens that the list of tools is another."""
+        self.listeners.notify()
+
+    def end_subscriptions(self) -> None:
+        """End every subscription of this loop gracefully."""
+        for subscription in tuple(self.subscriptions):
+            if not subscription.done():
+                subscription.set_result(None)

@@ -1,0 +1,171 @@
+"""The stdio transport: a client that launched us talks to us through our standard streams.
+
+Messages are lines. Each is handled by a runner, a task that takes one message after another: a call
+that never waits costs no task of its own, and when one does wait, another runner takes over the
+messages behind it (leader and followers). Answers leave as they are ready.
+
+The real standard output is moved away first, so that nothing a tool prints, nor a process it
+starts, can end up between two messages. See the stdio page of revision 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TextIO
+
+from anyshape.server.connection import Connection
+from anyshape.server.lines import LineSplitter
+from anyshape.server.pipes import PipeReader, PipeWriter
+from anyshape.server.service import Service
+
+__all__ = ["serve", "taken_streams"]
+
+_IDLE_RUNNERS = 64
+
+
+async def serve(service: Service, source: int, sink: int) -> None:
+    """Serve one client that writes to the descriptor `source` and reads from `sink`.
+
+    Returns when `source` ends: what is in flight then has `options.grace` seconds to finish.
+    """
+    session = _Session(service, source, sink)
+    try:
+        await session.run()
+    finally:
+        await session.close()
+
+
+@contextmanager
+def taken_streams() -> Generator[tuple[int, int]]:
+    """Take standard input and output for the protocol, and give back what was there afterwards.
+
+    Meanwhile descriptor 1 and `sys.stdout` lead to standard error, and descriptor 0 to nothing: a
+    tool that prints, reads, or starts a process that does, cannot touch the protocol.
+    """
+    source, sink = os.dup(0), os.dup(1)
+    printed: TextIO = sys.stdout
+    with contextlib.suppress(OSError, ValueError):
+        printed.flush()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        yield source, sink
+    finally:
+        sys.stdout = printed
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+        os.close(source)
+        os.close(sink)
+
+
+class _Session:
+    """One client on a pair of descriptors."""
+
+    def __init__(self, service: Service, source: int, sink: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._grace = service.options.grace
+        self._splitter = LineSplitter(service.options.max_message_bytes)
+        self._lines: deque[bytes] = deque()
+        self._runners: set[asyncio.Task[None]] = set()
+        self._idle: list[asyncio.Future[None]] = []
+        self._leading = False
+        self._term = 0
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._quiet: asyncio.Future[None] | None = None
+        self._writer = PipeWriter(sink, self._congested)
+        self._reader = PipeReader(source, self._received)
+        self._connection = Connection(service, self._writer.write, suspended=self._step_back)
+
+    async def run(self) -> None:
+        """Read until the end, then let what is in flight finish within the grace time."""
+        self._reader.start()
+        await self._ended
+        self._connection.end_subscriptions()
+        if self._is_busy():
+            self._quiet = self._loop.create_future()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._quiet, self._grace)
+
+    async def close(self) -> None:
+        """Cancel what is left and write what was answered."""
+        self._reader.close()
+        await self._connection.close()
+        for runner in self._runners:
+            runner.cancel()
+        if self._runners:
+            await asyncio.wait(self._runners, timeout=self._grace)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._writer.drain(), self._grace)
+        self._writer.close()
+
+    def _congested(self, full: bool) -> None:
+        if full:
+            self._reader.pause()
+        else:
+            self._reader.resume()
+
+    def _received(self, chunk: bytes | None) -> None:
+        if chunk is None:
+            self._lines.extend(self._splitter.end())
+            if not self._ended.done():
+                self._ended.set_result(None)
+        else:
+            self._lines.extend(self._splitter.feed(chunk))
+        if self._lines and not self._leading:
+            self._lead()
+
+    def _lead(self) -> None:
+        """Have a runner take the lines that wait: an idle one, else a new one."""
+        self._leading = True
+        if self._idle:
+            self._idle.pop().set_result(None)
+            return
+        runner = self._loop.create_task(self._run())
+        self._runners.add(runner)
+        runner.add_done_callback(self._runners.discard)
+
+    def _step_back(self) -> None:
+        """Let another runner lead: the call of the one that leads has to wait."""
+        self._term += 1
+        self._leading = False
+        if self._lines:
+            self._lead()
+
+    async def _run(self) -> None:
+        lines = self._lines
+        handle = self._connection.handle
+        write = self._writer.write
+        while True:
+            term = self._term
+            while lines:
+                line = lines.popleft()
+                if not line:  # too long to be kept
+                    answer: bytes | None = self._connection.oversized()
+                else:
+                    answer = await handle(line)
+                if answer is not None:
+                    write(answer)
+                if term != self._term:
+                    break
+            else:
+                self._leading = False
+                self._writer.flush()
+            if self._quiet is not None and not self._is_busy() and not self._quiet.done():
+                self._quiet.set_result(None)
+            if len(self._idle) >= _IDLE_RUNNERS:
+                return
+            wake: asyncio.Future[None] = self._loop.create_future()
+            self._idle.append(wake)
+            await wake
+
+    def _is_busy(self) -> bool:
+        return bool(self._lines) or self._leading or self._connection.in_flight > 0
