@@ -202,10 +202,13 @@ def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: st
 def metaschema_documents(dialect: Dialect) -> Mapping[str, dict[str, object]]:
     """Return the official metaschema of `dialect` and its vocabularies, by URI without fragment.
 
-    The engine carries them; bundling a reference to the metaschema brings them to light.
+    The engine carries them; bundling references to them brings them to light. The metaschema refers
+    to all but one, the vocabulary that asserts formats.
     """
-    reference: dict[str, object] = {"$schema": dialect.uri, "$ref": dialect.uri}
-    bundled = jsonschema_rs.bundle(reference, offline=True)
+    references: list[object] = [{"$ref": dialect.uri}]
+    if dialect is DEFAULT_DIALECT:
+        references.append({"$ref": "https://json-schema.org/draft/2020-12/meta/format-assertion"})
+    bundled = jsonschema_rs.bundle({"$schema": dialect.uri, "allOf": references}, offline=True)
     container = bundled.get("$defs", bundled.get("definitions"))
     if not is_object(container):
         raise InvalidSchema(f"the engine has no metaschema for {dialect.uri}")

@@ -1,0 +1,297 @@
+"""Fences: additions to the engine's copy of a schema, so that what it accepts is JSON throughout.
+
+The engine looks at a Python value only where the schema makes it look. A property that no keyword
+mentions may hold NaN, a cycle or a datetime, and the value is accepted all the same. A fence makes
+the engine look there: `additionalProperties`, `items` or `type`, where the document has none, that
+admit any JSON value. It changes no verdict about JSON nested at most `FENCE_DEPTH` levels beneath
+it, and it costs next to nothing, where walking the value beforehand would cost as much as
+validating it.
+
+`plan_fences` decides where fences must stand for *accepted* to imply *JSON*, and gives up where no
+fence is safe: beneath `not`, `if` and the like, where rejecting more means accepting more; beside
+`unevaluated*`, which would take a fenced property for an evaluated one; and in recursive schemas,
+whose depth nothing bounds. Values are then proved to be JSON first. docs/internals/instances.md
+has the argument in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from anyshape.schema._dialects import Step
+from anyshape.schema._graph import Graph, Node
+from anyshape.schema._instance import FENCE_URI, SCALARS, TYPES
+from anyshape.schema._json import is_array, is_object, unescape
+
+__all__ = ["Fences", "plan_fences"]
+
+Place: TypeAlias = tuple[str, str]
+
+_FENCE: Final[Mapping[str, object]] = {"$ref": FENCE_URI}
+_INVERTING: Final = frozenset(
+    ("not", "if", "contains", "unevaluatedItems", "unevaluatedProperties")
+)
+_STRUCTURE: Final = frozenset(
+    ("properties", "patternProperties", "additionalProperties", "items", "prefixItems")
+)
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+_MOST_ALTERNATIVES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """What to add to which subschema: keywords, or `None` to replace it by a fence."""
+
+    additions: Mapping[Place, Mapping[str, object] | None]
+
+    def documents(self) -> set[str]:
+        """Return the documents that get any."""
+        return {document for document, _ in self.additions}
+
+    def put_up(self, uri: str, document: object) -> object:
+        """Return the fenced `document`; the one given is built upon and has to be a copy."""
+        holder: dict[str, object] = {"": document}
+        for (where, pointer), added in self.additions.items():
+            if where == uri:
+                _put(holder, pointer, added)
+        return holder[""]
+
+
+def _put(holder: dict[str, object], pointer: str, added: Mapping[str, object] | None) -> None:
+    within: object = holder
+    tokens = [unescape(token) for token in pointer.split("/")]
+    for token in tokens[:-1]:
+        within = within[int(token)] if is_array(within) else _member(within, token)
+    if is_array(within):
+        index = int(tokens[-1])
+        within[index] = _fenced(within[index], added)
+    elif is_object(within):
+        within[tokens[-1]] = _fenced(within[tokens[-1]], added)
+
+
+def _member(within: object, token: str) -> object:
+    return within[token] if is_object(within) else None
+
+
+def _fenced(schema: object, added: Mapping[str, object] | None) -> object:
+    if added is None or not is_object(schema):
+        return dict(_FENCE)
+    return {**schema, **added}
+
+
+def plan_fences(graph: Graph, depth: int) -> Fences | None:
+    """Return the fences that make *accepted* imply *JSON*, `None` if no fences can."""
+    if graph.recursive or _height(graph) > depth:
+        return None
+    planner = _Planner()
+    planner.cover(graph.root)
+    unsafe = _reach(graph, _inverted(graph)) | _consumed(graph)
+    if any((node.spot.document, node.spot.pointer) in planner.additions for node in unsafe):
+        return None
+    return Fences(planner.additions)
+
+
+@dataclass(slots=True)
+class _Planner:
+    """Decides, from the root down, which subschema is to see the whole of each value."""
+
+    additions: dict[Place, Mapping[str, object] | None] = field(
+        default_factory=dict[Place, "Mapping[str, object] | None"]
+    )
+
+    def cover(self, root: Node) -> None:
+        seen: set[int] = set()
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node.index not in seen:
+                seen.add(node.index)
+                waiting.extend(self._cover(node))
+
+    def _cover(self, node: Node) -> Iterator[Node]:
+        """Fence `node` if need be; yield the nodes that must cover the rest."""
+        schema = node.spot.schema
+        if isinstance(schema, bool):
+            if schema:
+                self._add(node, None)
+            return
+        if node.spot.dialect.reference_hides_siblings and "$ref" in schema:
+            yield from _targets(node, _REFERENCES)
+            return
+        if (
+            "const" in schema
+            or "enum" in schema
+            or (node.types is not None and node.types <= SCALARS)
+        ):
+            return
+        delegates = None if schema.keys() & _STRUCTURE else _delegates(node)
+        if delegates is not None:
+            yield from delegates
+            return
+        types = frozenset(TYPES) if node.types is None else node.types
+        added: dict[str, object] = {} if "type" in schema else {"type": list(TYPES)}
+        if "object" in types:
+            if "additionalProperties" not in schema:
+                added["additionalProperties"] = dict(_FENCE)
+            yield from _targets(node, ("properties", "patternProperties", "additionalProperties"))
+        if "array" in types:
+            rest = _keyword_for_rest(node, schema)
+            if rest not in schema:
+                added[rest] = dict(_FENCE)
+            yield from _targets(node, ("prefixItems", "items", "additionalItems"))
+        if added:
+            self._add(node, added)
+
+    def _add(self, node: Node, added: Mapping[str, object] | None) -> None:
+        self.additions[node.spot.document, node.spot.pointer] = added
+
+
+def _keyword_for_rest(node: Node, schema: dict[str, object]) -> str:
+    old = "prefixItems" not in node.spot.dialect.applicators
+    return "additionalItems" if old and is_array(schema.get("items")) else "items"
+
+
+def _targets(node: Node, keywords: frozenset[str] | tuple[str, ...]) -> list[Node]:
+    return [edge.target for edge in node.edges if edge.keyword in keywords]
+
+
+def _delegates(node: Node) -> list[Node] | None:
+    """Return nodes of which one or more see, in place, all that `node` accepts; `None` if none."""
+    references = _targets(node, _REFERENCES)
+    if references:
+        return references[:1]
+    alternatives = _targets(node, ("anyOf",))
+    if alternatives:
+        return alternatives
+    alternatives = _targets(node, ("oneOf",))
+    if alternatives and _exclude_each_other(alternatives):
+        return alternatives
+    conjuncts = _targets(node, ("allOf",))
+    for conjunct in conjuncts:
+        schema = conjunct.spot.schema
+        if not isinstance(schema, bool) and schema.keys() & (_STRUCTURE | _REFERENCES):
+            return [conjunct]
+    return conjuncts[:1] or None
+
+
+def _exclude_each_other(alternatives: list[Node]) -> bool:
+    """Tell whether no JSON value, however deep, can satisfy two of the alternatives.
+
+    Fencing them is then safe in `oneOf`: it can only make the one that holds fail.
+    """
+    if len(alternatives) > _MOST_ALTERNATIVES:
+        return False
+    facts = [_facts(node) for node in alternatives]
+    return all(
+        _differ(one, other) for index, one in enumerate(facts) for other in facts[index + 1 :]
+    )
+
+
+_Facts: TypeAlias = "tuple[frozenset[str] | None, dict[str, frozenset[tuple[type, object]]]]"
+
+
+def _facts(node: Node) -> _Facts:
+    """Return the types that `node` admits, and what its required properties can be."""
+    types: frozenset[str] | None = None
+    tags: dict[str, frozenset[tuple[type, object]]] = {}
+    for _ in range(8):
+        schema = node.spot.schema
+        if isinstance(schema, bool):
+            break
+        hidden = node.spot.dialect.reference_hides_siblings and "$ref" in schema
+        if not hidden:
+            if node.types is not None:
+                types = node.types
+            tags.update(_tags(node, schema))
+        references = _targets(node, ("$ref",))
+        if not references:
+            break
+        node = references[0]
+    return types, tags
+
+
+def _tags(
+    node: Node, schema: dict[str, object]
+) -> Iterator[tuple[str, frozenset[tuple[type, object]]]]:
+    required = schema.get("required")
+    if not is_array(required) or node.types != frozenset(("object",)):
+        return
+    for edge in node.edges:
+        if edge.keyword == "properties" and edge.label in required and isinstance(edge.label, str):
+            inner = edge.target.spot.schema
+            if isinstance(inner, bool):
+                continue
+            values = [inner["const"]] if "const" in inner else inner.get("enum")
+            if is_array(values) and all(isinstance(value, (str, bool)) for value in values):
+                yield edge.label, frozenset((type(value), value) for value in values)
+
+
+def _differ(one: _Facts, other: _Facts) -> bool:
+    if one[0] is not None and other[0] is not None and not _widen(one[0]) & _widen(other[0]):
+        return True
+    return any(name in other[1] and not values & other[1][name] for name, values in one[1].items())
+
+
+def _widen(types: frozenset[str]) -> frozenset[str]:
+    return types | {"number"} if "integer" in types else types
+
+
+def _inverted(graph: Graph) -> set[int]:
+    """Return the nodes on which a value is tested, rather than required to pass."""
+    found: set[int] = set()
+    for node in graph.nodes:
+        alternatives = _targets(node, ("oneOf",))
+        doubtful = bool(alternatives) and not _exclude_each_other(alternatives)
+        for edge in node.edges:
+            if edge.keyword in _INVERTING or (doubtful and edge.keyword == "oneOf"):
+                found.add(edge.target.index)
+    return found
+
+
+def _reach(graph: Graph, start: set[int], *, in_place: bool = False) -> set[Node]:
+    seen = set(start)
+    waiting = list(start)
+    while waiting:
+        for edge in graph.nodes[waiting.pop()].edges:
+            if edge.target.index not in seen and not (in_place and edge.step is not Step.IN_PLACE):
+                seen.add(edge.target.index)
+                waiting.append(edge.target.index)
+    return {graph.nodes[index] for index in seen}
+
+
+def _consumed(graph: Graph) -> set[Node]:
+    """Return the nodes whose annotations an `unevaluated*` reads."""
+    readers: set[int] = {
+        node.index
+        for node in graph.nodes
+        if not isinstance(node.spot.schema, bool)
+        and node.spot.schema.keys() & {"unevaluatedProperties", "unevaluatedItems"}
+    }
+    return _reach(graph, readers, in_place=True)
+
+
+def _height(graph: Graph) -> int:
+    """Return how deep a value can be before a schema without recursion looks no further."""
+    heights = [-1] * len(graph.nodes)
+    stack = [(graph.root, iter(graph.root.edges))]
+    heights[graph.root.index] = 0
+    while stack:
+        node, edges = stack[-1]
+        edge = next(edges, None)
+        if edge is None:
+            stack.pop()
+            if stack:
+                above = stack[-1][0]
+                _raise_height(heights, above, node)
+        elif heights[edge.target.index] >= 0:
+            _raise_height(heights, node, edge.target)
+        else:
+            heights[edge.target.index] = 0
+            stack.append((edge.target, iter(edge.target.edges)))
+    return heights[graph.root.index]
+
+
+def _raise_height(heights: list[int], above: Node, below: Node) -> None:
+    heights[above.index] = max(heights[above.index], heights[below.index] + 1)

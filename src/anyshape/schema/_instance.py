@@ -1,0 +1,249 @@
+"""Python values as JSON: prove that one is, quickly; or find what in it is not, patiently.
+
+RFC 8259 knows objects with string keys, arrays, strings of Unicode scalar values, finite numbers,
+`true`, `false` and `null`. docs/internals/instances.md tells why there are two ways to find out.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, cast
+
+import jsonschema_rs
+
+from anyshape.errors import LimitExceeded, NotJson
+from anyshape.schema._json import escape
+
+__all__ = ["FENCE_DEPTH", "FENCE_URI", "fence_document", "holds_json", "read_json", "shorten"]
+
+TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
+SCALARS: Final = frozenset(("null", "boolean", "number", "integer", "string"))
+
+FENCE_URI: Final = "anyshape:json"
+FENCE_DEPTH: Final = 4
+"""How deep the engine looks into values that a schema says nothing about (see `_guard`)."""
+
+_MAX_DIGITS = 4_300
+_SURELY_SHORT = 14_000
+"""Bits that no integer of more than 4,300 digits gets along with."""
+
+
+def _describe_json(depth: int) -> dict[str, object]:
+    """Return a schema that any JSON value nested at most `depth` levels satisfies, nothing else.
+
+    `type: number` is what turns NaN away; keys and strings the engine checks as it meets them.
+    """
+    levels: dict[str, object] = {
+        f"{level}": {
+            "type": list(TYPES),
+            "items": {"$ref": f"#/$defs/{level + 1}"},
+            "additionalProperties": {"$ref": f"#/$defs/{level + 1}"},
+        }
+        for level in range(depth)
+    }
+    levels[f"{depth}"] = {"type": [name for name in TYPES if name in SCALARS]}
+    return {"$ref": "#/$defs/0", "$defs": levels}
+
+
+def fence_document() -> dict[str, object]:
+    """Return the document behind `FENCE_URI`: any JSON value that is not too deep."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": FENCE_URI,
+        **_describe_json(FENCE_DEPTH),
+    }
+
+
+@functools.lru_cache(maxsize=16)
+def _prover(depth: int) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True)
+
+
+def holds_json(value: object, depth: int) -> bool:
+    """Tell whether `value` is JSON as it stands, nested at most `depth` levels.
+
+    It is proved by the engine itself, so that whatever passes is what the engine can read. A value
+    that fails may still be readable: `read_json` knows.
+    """
+    try:
+        return _prover(depth).is_valid(value)
+    except Exception:
+        # The engine raises errors of several types for values of which it can make nothing.
+        return False
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """An array or object that is being read: what comes next, and under which key it stands."""
+
+    source: object
+    todo: Iterator[tuple[object, object]]
+    into: dict[str, object] | list[object]
+    key: object = None
+
+
+def read_json(value: object, *, depth: int, most: int, what: str = "value") -> object:
+    """Return `value` in the types that JSON has; raise `NotJson`, or `LimitExceeded` when too deep.
+
+    Accepts what pydantic would emit as arrays, objects and scalars: tuples, sets, deques and other
+    sequences, mappings, enumerations, subclasses of the plain types. Never recurses; gives up with
+    `LimitExceeded` after `most` values, shared ones counted as often as they would be written;
+    `what` it is read as decides which limits are named.
+    """
+    result: list[object] = []
+    frames = [_Frame(None, iter(((0, value),)), result)]
+    on_path: set[int] = set()
+    count = 0
+    while frames:
+        frame = frames[-1]
+        pair = next(frame.todo, None)
+        if pair is None:
+            frames.pop()
+            on_path.discard(id(frame.source))
+            continue
+        frame.key, item = pair
+        count += 1 if what == "value" or not isinstance(item, str) else len(item)
+        if count > most:
+            limit = "work" if what == "value" else "document_bytes"
+            raise LimitExceeded(
+                f"the {what} holds more than {most} values (limit: {limit})",
+                limit=limit,
+                allowed=most,
+                found=count,
+            )
+        while isinstance(item, enum.Enum):
+            item = item.value
+        opened = _open(item)
+        if opened is None:
+            _put(frame, _read_scalar(item, frames), frames)
+            continue
+        if id(item) in on_path:
+            raise NotJson("expected a JSON value, got one that contains itself", path=_path(frames))
+        if len(frames) > depth:
+            limit = "instance_depth" if what == "value" else "depth"
+            raise LimitExceeded(
+                f"the {what} is nested more than {depth} levels deep (limit: {limit})",
+                limit=limit,
+                allowed=depth,
+                found=len(frames),
+                path=_path(frames),
+            )
+        _put(frame, opened.into, frames)
+        on_path.add(id(item))
+        frames.append(opened)
+    return result[0]
+
+
+def _open(item: object) -> _Frame | None:
+    """Return a frame over the members of an array or object, `None` for anything else."""
+    if isinstance(item, dict):
+        members = cast("dict[object, object]", item)
+        return _Frame(members, iter(members.items()), {})
+    if isinstance(item, (list, tuple, set, frozenset, deque)):
+        items = cast("list[object]", item)
+        return _Frame(items, enumerate(items), [])
+    if isinstance(item, (str, bytes, bytearray, memoryview)) or item is None:
+        return None
+    if isinstance(item, Mapping):
+        mapping = cast("Mapping[object, object]", item)
+        return _Frame(mapping, iter(mapping.items()), {})
+    if isinstance(item, (Sequence, AbstractSet)):
+        sequence = cast("Sequence[object]", item)
+        return _Frame(sequence, enumerate(sequence), [])
+    return None
+
+
+def _put(frame: _Frame, item: object, frames: list[_Frame]) -> None:
+    if isinstance(frame.into, list):
+        frame.into.append(item)
+        return
+    key = frame.key.value if isinstance(frame.key, enum.Enum) else frame.key
+    if not isinstance(key, str):
+        raise NotJson(
+            f"expected keys that are strings, got {shorten(frame.key)} ({_kind(frame.key)})",
+            path=_path(frames[:-1]),
+        )
+    _check_text(key, frames[:-1], "key")
+    frame.into[str.__str__(key)] = item
+
+
+def _read_scalar(item: object, frames: list[_Frame]) -> object:
+    if item is None or item is True or item is False:
+        return item
+    if isinstance(item, str):
+        _check_text(item, frames, "string")
+        return str.__str__(item)
+    if isinstance(item, int):
+        if item.bit_length() > _SURELY_SHORT and abs(item) >= _too_long():
+            raise NotJson(
+                f"expected a number, got an integer of more than {_MAX_DIGITS} digits",
+                path=_path(frames),
+            )
+        return int.__int__(item)
+    if isinstance(item, float):
+        if not math.isfinite(item):
+            raise NotJson(
+                f"expected a finite number, got {float.__repr__(item)}", path=_path(frames)
+            )
+        return float.__float__(item)
+    if isinstance(item, Decimal):
+        if not item.is_finite():
+            raise NotJson(f"expected a finite number, got {item}", path=_path(frames))
+        return Decimal(item)
+    raise NotJson(
+        f"expected a JSON value, got {_article(_kind(item))}; convert it first", path=_path(frames)
+    )
+
+
+@functools.cache
+def _too_long() -> int:
+    return 10**_MAX_DIGITS
+
+
+def _check_text(text: str, frames: list[_Frame], what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        surrogate = f"\\u{ord(text[error.start]):04x}"
+        raise NotJson(
+            f"expected Unicode text, got a {what} with a lone surrogate ({surrogate}) "
+            f"at position {error.start}",
+            path=_path(frames),
+        ) from None
+
+
+def _path(frames: list[_Frame]) -> str:
+    """Return a JSON Pointer to where reading stands, the outermost frame being no part of it."""
+    return "".join(f"/{escape(_readable(frame.key))}" for frame in frames[1:])
+
+
+def _readable(key: object) -> str:
+    text = key if isinstance(key, str) else str(key)
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _kind(item: Any) -> str:
+    return type(item).__name__
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+
+
+def shorten(value: object, width: int = 60) -> str:
+    """Return `value` as a message shows it: one line, at most `width` characters, any text safe."""
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 512:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, str) and len(value) > width:
+        value = value[:width] + "…"
+    elif not isinstance(value, (str, int, float, bool, type(None))):
+        return _article(_kind(value))
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,181 @@
+"""The regular expressions of a schema: what they are, what they cost, and what they may not do.
+
+`pattern` and the keys of `patternProperties` are ECMA-262 expressions (JSON Schema 2020-12 Core,
+section 6.4). The engine translates them for a matcher whose time is linear in the text; lookaround
+and backreferences need one that backtracks, and that one is given a limit. Linear is not the same
+as cheap: the time per character grows with the compiled size, so large patterns are weighed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import jsonschema_rs
+
+from anyshape.errors import InvalidSchema, LimitExceeded
+from anyshape.schema._instance import shorten
+from anyshape.schema._json import escape, is_object
+from anyshape.schema._limits import Limits
+from anyshape.schema._references import Spot
+from anyshape.schema._spelling import spell
+
+__all__ = ["LIGHT", "Pattern", "Patterns", "check_patterns"]
+
+LIGHT: Final = 16_384
+"""Compiled bytes up to which a pattern counts as a constant factor per character."""
+
+_SIZES: Final = (1_024, 4_096, LIGHT, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+_BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One regular expression: its text, whether it backtracks, and its compiled size at most."""
+
+    text: str
+    backtracks: bool
+    size: int
+
+    @property
+    def heavy(self) -> bool:
+        """Tell whether matching has to be paid for by the length of the text."""
+        return self.backtracks or self.size > LIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """The regular expressions of a schema: all of them, and those that have to be paid for."""
+
+    all: tuple[str, ...]
+    heavy: dict[str, Pattern]
+    backtracking: bool
+
+    def options(self, limits: Limits) -> jsonschema_rs.PatternOptionsType:
+        """Return how the engine is to compile them."""
+        if self.backtracking:
+            return jsonschema_rs.FancyRegexOptions(
+                backtrack_limit=limits.backtracks, size_limit=limits.pattern_bytes
+            )
+        return jsonschema_rs.RegexOptions(size_limit=limits.pattern_bytes)
+
+
+def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
+    """Compile each pattern; raise `InvalidSchema` or `LimitExceeded` for one that fails."""
+    found: dict[str, Pattern] = {}
+    total = 0
+    for text, path in _patterns_in(spots):
+        if text in found:
+            continue
+        if len(text) > limits.pattern_length:
+            raise LimitExceeded(
+                f"the pattern at {path} has {len(text)} characters, "
+                f"more than {limits.pattern_length} (limit: pattern_length)",
+                limit="pattern_length",
+                allowed=limits.pattern_length,
+                found=len(text),
+                path=path,
+            )
+        pattern = _compile(text, limits.pattern_bytes) if _is_expression(text) else None
+        if pattern is None:
+            if _is_expression(text):
+                raise _too_large(path, limits, None)
+            raise InvalidSchema(
+                f"expected a regular expression (ECMA-262) at {path}, got {shorten(text)}"
+                + _hint(text),
+                path=path,
+            )
+        found[text] = pattern
+        total += pattern.size
+        if total > limits.pattern_bytes:
+            raise _too_large(path, limits, total)
+    heavy = {text: pattern for text, pattern in found.items() if pattern.heavy}
+    return Patterns(tuple(found), heavy, any(pattern.backtracks for pattern in heavy.values()))
+
+
+def _hint(text: str) -> str:
+    if text.startswith("(?") and ")" in text and text[2 : text.index(")")].isalpha():
+        return "; write a group such as (?i:…) instead of a flag for the whole"
+    return ""
+
+
+def _too_large(path: str, limits: Limits, found: int | None) -> LimitExceeded:
+    return LimitExceeded(
+        f"with the pattern at {path} the compiled patterns take more than "
+        f"{limits.pattern_bytes} bytes (limit: pattern_bytes)",
+        limit="pattern_bytes",
+        allowed=limits.pattern_bytes,
+        found=found,
+        path=path,
+    )
+
+
+def _patterns_in(spots: Iterable[Spot]) -> Iterator[tuple[str, str]]:
+    """Yield every pattern and a pointer to it."""
+    for spot in spots:
+        schema = spot.schema
+        if isinstance(schema, bool) or (spot.dialect.reference_hides_siblings and "$ref" in schema):
+            continue
+        pattern = schema.get("pattern")
+        if isinstance(pattern, str):
+            yield pattern, f"{spot.place}/pattern"
+        properties = schema.get("patternProperties")
+        if is_object(properties):
+            for key in properties:
+                yield key, f"{spot.place}/patternProperties/{escape(key)}"
+
+
+@functools.lru_cache(maxsize=1_024)
+def _compile(text: str, most: int) -> Pattern | None:
+    """Return the pattern, `None` if it takes more than `most` bytes."""
+    backtracks = needs_backtracking(text)
+    spelt = spell(text, backtracking=backtracks)
+    options = jsonschema_rs.FancyRegexOptions if backtracks else jsonschema_rs.RegexOptions
+    for size in _sizes(most):
+        if _compiles(spelt, options(size_limit=size)):
+            return Pattern(text, backtracks, size)
+    return None
+
+
+def _sizes(most: int) -> Iterator[int]:
+    for size in _SIZES:
+        if size < most:
+            yield size
+    yield most
+
+
+def _compiles(text: str, options: jsonschema_rs.PatternOptionsType) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": text}, pattern_options=options, offline=True)
+    except ValueError:
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=1_024)
+def _is_expression(text: str) -> bool:
+    return jsonschema_rs.is_valid({"format": "regex"}, text, validate_formats=True, offline=True)
+
+
+def needs_backtracking(text: str) -> bool:
+    """Tell whether an expression uses what no linear matcher offers."""
+    position = 0
+    in_class = False
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            following = text[position + 1 : position + 2]
+            if not in_class and (following in set("123456789") or following == "k"):
+                return True
+            position += 2
+            continue
+        if in_class:
+            in_class = character != "]"
+        elif character == "[":
+            in_class = True
+        elif text.startswith(_BACKTRACKING_GROUPS, position):
+            return True
+        position += 1
+    return False

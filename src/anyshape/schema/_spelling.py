@@ -1,0 +1,115 @@
+"""ECMA-262 regular expressions, spelt so that the engine means the same by them.
+
+The engine translates most of the dialect itself. What it reads differently, or not at all, is
+rewritten before it sees the document:
+
+- `.` leaves out all four line terminators, not the line feed alone;
+- a word boundary is one between ASCII letters (the engine: between Unicode letters);
+- `[]`, `[^]`, `[\\b]`, `\\0`, surrogate pairs as two escapes, and `\\k<name>` are understood.
+
+ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["spell"]
+
+_ANY: Final = r"[^\n\r\u2028\u2029]"
+_NOTHING: Final = r"[^\s\S]"
+_EVERYTHING: Final = r"[\s\S]"
+_DOT_ALL: Final = re.compile(r"\(\?[a-z]*s[a-z]*(?:-[a-z]*)?:")
+_PAIR: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_NAMED_GROUP: Final = re.compile(r"\(\?<([^=!>][^>]*)>")
+_NAMED_REFERENCE: Final = re.compile(r"\\k<([^>]+)>")
+
+
+def spell(text: str, *, backtracking: bool) -> str:
+    """Return `text` as the engine has to be told it; `backtracking` says for which matcher."""
+    if not any(mark in text for mark in (".", "[]", "[^]", "\\")):
+        return text
+    dot = "." if _DOT_ALL.search(text) else _ANY
+    names = _group_numbers(text) if "\\k<" in text else {}
+    boundaries = not backtracking
+    pieces: list[str] = []
+    position = 0
+    in_class = False
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            piece, position = _spell_escape(text, position, in_class, names, boundaries)
+        elif in_class:
+            in_class = character != "]"
+            piece, position = character, position + 1
+        elif character == "[":
+            piece, position = _open_class(text, position)
+            in_class = piece in ("[", "[^")
+        elif character == ".":
+            piece, position = dot, position + 1
+        elif names and (named := _NAMED_GROUP.match(text, position)) is not None:
+            piece, position = "(", named.end()
+        else:
+            piece, position = character, position + 1
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _open_class(text: str, position: int) -> tuple[str, int]:
+    if text.startswith("[]", position):
+        return _NOTHING, position + 2
+    if text.startswith("[^]", position):
+        return _EVERYTHING, position + 3
+    if text.startswith("[^", position):
+        return "[^", position + 2
+    return "[", position + 1
+
+
+def _spell_escape(
+    text: str, position: int, in_class: bool, names: dict[str, int], boundaries: bool
+) -> tuple[str, int]:
+    following = text[position + 1 : position + 2]
+    if following == "b" and in_class:
+        return r"\x08", position + 2
+    if following in ("b", "B") and boundaries and not in_class:
+        return rf"(?-u:\{following})", position + 2
+    if following == "0" and not text[position + 2 : position + 3].isdigit():
+        return r"\x00", position + 2
+    if following == "u":
+        pair = _PAIR.match(text, position)
+        if pair is not None:
+            high, low = (int(half, 16) for half in pair.groups())
+            point = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
+            return rf"\u{{{point:X}}}", pair.end()
+    if following == "k" and not in_class:
+        reference = _NAMED_REFERENCE.match(text, position)
+        if reference is not None and reference[1] in names:
+            return rf"(?:\{names[reference[1]]})", reference.end()
+    return text[position : position + 2], position + 2
+
+
+def _group_numbers(text: str) -> dict[str, int]:
+    """Return the number of each named group: groups are counted by their opening parentheses."""
+    names: dict[str, int] = {}
+    count = 0
+    position = 0
+    in_class = False
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            position += 2
+            continue
+        if in_class:
+            in_class = character != "]"
+        elif character == "[":
+            in_class = not text.startswith(("[]", "[^]"), position)
+        elif character == "(":
+            named = _NAMED_GROUP.match(text, position)
+            if named is not None:
+                count += 1
+                names[named[1]] = count
+            elif not text.startswith("(?", position):
+                count += 1
+        position += 1
+    return names
