@@ -27,8 +27,14 @@ from urllib.parse import urljoin
 import pytest
 import trustme
 
-from anyshape.errors import LimitExceeded, UnresolvableReference
-from anyshape.schema._remote import Document, RemoteReferences, RemoteSession, fetch_references
+from anyshape.errors import (
+    InvalidSchema,
+    LimitExceeded,
+    UnresolvableReference,
+    UnsupportedDialect,
+)
+from anyshape.schema import RemoteReferences, compile
+from anyshape.schema._remote import Document, RemoteSession, fetch_references
 
 LOOPBACK = "127.0.0.1"
 NAME = "schemas.example"
@@ -1045,6 +1051,120 @@ def test_a_setting_that_makes_no_sense_is_an_error_that_names_it(
     options: dict[str, Any] = {"allow_hosts": (NAME,), setting: value}
     with pytest.raises((TypeError, ValueError), match=setting):
         RemoteReferences(**options)
+
+
+# Through `compile`
+
+
+def test_nothing_is_fetched_unless_the_operator_asks_for_it(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, connected: list[tuple[str, int]]
+) -> None:
+    def look_up(*_: object, **__: object) -> None:
+        raise AssertionError("a name was looked up")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    server = serve({"/a.json": reply({})})
+    for host in (NAME, LOOPBACK):
+        with pytest.raises(UnresolvableReference) as caught:
+            compile({"$ref": uri_of(server, host=host)})
+        assert caught.value.uri == uri_of(server, host=host)
+    assert connected == []
+
+
+def test_a_schema_is_compiled_with_what_it_refers_to_and_never_fetches_again(
+    serve: Serve, authority: trustme.CA
+) -> None:
+    server = serve(
+        {
+            "/order.json": reply(
+                {
+                    "type": "object",
+                    "properties": {
+                        "customer": {"$ref": "people.json#/$defs/person"},
+                        "lines": {"type": "array", "items": {"$ref": "#line"}},
+                    },
+                    "$defs": {"line": {"$anchor": "line", "$ref": "shared/line.json"}},
+                }
+            ),
+            "/people.json": reply({"$defs": {"person": {"type": "string", "minLength": 1}}}),
+            "/shared/line.json": redirect("/v2/line.json"),
+            "/v2/line.json": reply({"type": "integer"}),
+        },
+        tls=server_tls(authority, NAME),
+    )
+    remote = permit(server, ssl_context=client_tls(authority))
+    schema = compile({"items": {"$ref": uri_of(server, "/order.json")}}, remote=remote)
+    server.close()
+    assert schema.accepts([{"customer": "Ada", "lines": [1, 2]}])
+    assert not schema.accepts([{"customer": "", "lines": [1]}])
+    assert [problem.path for problem in schema.problems([{"lines": [1, "2"]}])] == ["/0/lines/1"]
+    assert server.paths == ["/order.json", "/people.json", "/shared/line.json", "/v2/line.json"]
+
+
+def test_a_document_that_changed_is_seen_by_the_next_compilation(serve: Serve) -> None:
+    server = serve({"/a.json": reply({"type": "string"})})
+    document = {"$ref": uri_of(server)}
+    before = compile(document, remote=permit(server))
+    server.routes["/a.json"] = reply({"type": "integer"})
+    after = compile(document, remote=permit(server))
+    assert (before.accepts("text"), before.accepts(1)) == (True, False)
+    assert (after.accepts("text"), after.accepts(1)) == (False, True)
+
+
+def test_what_was_fetched_once_is_not_there_for_others(serve: Serve) -> None:
+    server = serve({"/a.json": reply({"type": "string"})})
+    document = {"$ref": uri_of(server)}
+    compile(document, remote=permit(server))
+    with pytest.raises(UnresolvableReference):
+        compile(document)
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"type": "nonsense"}, InvalidSchema),
+        ({"$schema": "https://example.com/dialect"}, UnsupportedDialect),
+        ({"$ref": "file:///etc/passwd"}, UnresolvableReference),
+        ({"not": {"$ref": "https://other.example/a.json"}}, UnresolvableReference),
+        ({"$defs": {"never": {"$ref": "urn:example:x"}}}, UnresolvableReference),
+        ({"$ref": "#/$defs/absent"}, UnresolvableReference),
+    ],
+)
+def test_a_fetched_document_is_checked_like_any_other(
+    serve: Serve, body: object, error: type[Exception]
+) -> None:
+    server = serve({"/a.json": reply(body)})
+    with pytest.raises(error):
+        compile({"$ref": uri_of(server)}, remote=permit(server))
+
+
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [
+        (b'{"not":' * 300 + b"true" + b"}" * 300, "depth"),
+        (json.dumps({"anyOf": [{"const": n} for n in range(11_000)]}).encode(), "subschemas"),
+        (json.dumps({"title": "x" * 1_100_000}).encode(), "document_bytes"),
+        (json.dumps({"pattern": "a" * 5_000}).encode(), "pattern_length"),
+    ],
+)
+def test_a_fetched_document_counts_against_the_limits(
+    serve: Serve, body: bytes, limit: str
+) -> None:
+    server = serve({"/a.json": reply(body)})
+    with pytest.raises(LimitExceeded) as caught:
+        compile({"$ref": uri_of(server)}, remote=permit(server, max_bytes=2_000_000))
+    assert caught.value.limit == limit
+
+
+def test_a_document_that_the_operator_supplies_is_not_fetched(serve: Serve) -> None:
+    server = serve({"/b.json": reply({"type": "integer"})})
+    schema = compile(
+        {"$ref": uri_of(server)},
+        resources={uri_of(server): {"items": {"$ref": "b.json"}}},
+        remote=permit(server),
+    )
+    assert server.paths == ["/b.json"]
+    assert (schema.accepts([1]), schema.accepts(["1"])) == (True, False)
 
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "remote-references.md"
