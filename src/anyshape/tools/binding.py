@@ -73,7 +73,7 @@ def _reader(schema: Schema) -> Bind:
 
     def read(raw: bytes | None) -> dict[str, Any]:
         try:
-            arguments = {} if raw is None else _decode(raw)
+            arguments: dict[str, Any] = {} if raw is None else _decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ArgumentsError(
                 [_problem(f"expected JSON, got text that is not: {error}")]
@@ -198,11 +198,11 @@ def _with_whole_numbers(value: Any) -> Any:
     if type(value) is list:
         before = cast("list[Any]", value)
         items = [_with_whole_numbers(item) for item in before]
-        return value if all(map(_is_same, items, before)) else items
+        return before if all(map(_is_same, items, before)) else items
     if type(value) is dict:
         entries = cast("dict[str, Any]", value)
         changed = {key: _with_whole_numbers(item) for key, item in entries.items()}
-        return value if all(changed[key] is entries[key] for key in entries) else changed
+        return entries if all(changed[key] is entries[key] for key in entries) else changed
     return value
 
 

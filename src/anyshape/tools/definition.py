@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
 from anyshape.protocol.content import Icon
@@ -23,7 +23,7 @@ from anyshape.tools.results import Finish, finisher
 from anyshape.tools.serialization import encode_json, encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
 
-__all__ = ["Definition", "Words", "define_function", "define_handler"]
+__all__ = ["Definition", "Invoke", "Words", "define_function", "define_handler"]
 
 Invoke = Callable[[dict[str, Any]], Any]
 """Calls the function with the values of its parameters by name."""
@@ -56,6 +56,15 @@ class Definition:
     context: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """The arguments' side of a definition: what is published, enforced and run."""
+
+    document: dict[str, Any]
+    schema: Schema
+    bind: Bind
+
+
 def define_function(
     function: Callable[..., Any],
     words: Words,
@@ -72,16 +81,11 @@ def define_function(
     if words.name is None:
         words = replace(words, name=signature.name)
     if input_schema is None:
-        inputs = describe_inputs(signature, documentation)
-        schema = _compile(inputs.document, "input", signature.label, limits)
-        bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
+        taken = _derive_input(signature, documentation, limits)
     else:
-        schema = _compile(
-            _snapshot(input_schema, signature.label), "input", signature.label, limits
-        )
-        bind = _bind_written(schema, signature)
+        taken = _read_input(input_schema, signature, limits)
     output = describe_output(signature.returns, output_schema, signature.label)
-    return _define(function, signature, words, schema, bind, output, limits)
+    return _define(function, signature, words, taken, output, limits)
 
 
 def define_handler(
@@ -100,49 +104,46 @@ def define_handler(
             f"likes, but this one has {len(signature.parameters)} parameters for them; use "
             f"Tool.from_function for a function with parameters of its own"
         )
-    schema = _compile(_snapshot(input_schema, signature.label), "input", signature.label, limits)
-    bind = bind_whole_object(schema, signature.parameters[0].name)
+    document = _snapshot(input_schema, signature.label)
+    schema = _compile(document, "input", signature.label, limits)
+    taken = _Input(document, schema, bind_whole_object(schema, signature.parameters[0].name))
     output = describe_output(EMPTY, output_schema, signature.label)
-    return _define(handler, signature, words, schema, bind, output, limits)
+    return _define(handler, signature, words, taken, output, limits)
 
 
 def _define(
     function: Callable[..., Any],
     signature: Signature,
     words: Words,
-    schema: Schema,
-    bind: Bind,
+    taken: _Input,
     output: Output,
     limits: Limits,
 ) -> Definition:
     label = signature.label
     name = _check_words(words, label)
-    if output.document is not ABSENT:
-        document = output.document
-        if isinstance(document, Mapping):
-            document = _snapshot(document, label)
-        checked = _compile(document, "output", label, limits)
-    else:
-        document, checked = ABSENT, None
+    given = output.document
+    if isinstance(given, Mapping):
+        given = _snapshot(given, label)
+    checked = None if given is ABSENT else _compile(given, "output", label, limits)
     try:
-        headers = header_plan(schema.document)
+        headers = header_plan(taken.document)
     except SchemaError as error:
         raise ToolDefinitionError(f"{label}: {error.message}{_at(error.path)}") from error
     return Definition(
         listing=ToolDescription(
             name=name,
-            input_schema=schema.document,
+            input_schema=taken.document,
             title=words.title,
             description=words.description,
-            output_schema=document,
+            output_schema=given,
             annotations=words.annotations,
             meta=words.meta,
             icons=words.icons,
         ),
-        input=schema,
+        input=taken.schema,
         output=checked,
         headers=headers,
-        bind=bind,
+        bind=taken.bind,
         invoke=_invoker(function, signature),
         finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
         asynchronous=signature.asynchronous,
@@ -150,20 +151,30 @@ def _define(
     )
 
 
-def _bind_written(schema: Schema, signature: Signature) -> Bind:
-    """Decide how arguments that the author's own schema accepts reach the parameters."""
-    whole = takes_whole_object(signature, schema.document)
+def _derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Input:
+    inputs = describe_inputs(signature, documentation)
+    schema = _compile(inputs.document, "input", signature.label, limits)
+    bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
+    return _Input(inputs.document, schema, bind)
+
+
+def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits) -> _Input:
+    """Take the author's own schema, and decide how what it accepts reaches the parameters."""
+    document = _snapshot(written, signature.label)
+    schema = _compile(document, "input", signature.label, limits)
+    whole = takes_whole_object(signature, document)
     if whole is not None:
-        return bind_whole_object(schema, whole)
+        return _Input(document, schema, bind_whole_object(schema, whole))
     inputs = describe_inputs(signature, Documentation(), checked=False)
     takes_any = signature.variable is not None
     check_names(
-        schema.document,
+        document,
         signature.label,
         takes={name: name in inputs.required for name in inputs.names},
         takes_any=takes_any,
     )
-    return bind_parameters(schema, inputs, derived=False, takes_any=takes_any)
+    bind = bind_parameters(schema, inputs, derived=False, takes_any=takes_any)
+    return _Input(document, schema, bind)
 
 
 def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
@@ -204,7 +215,7 @@ def _snapshot(document: Any, label: str) -> dict[str, Any]:
             f"{label}: input_schema has to be a JSON Schema object, got {type(document).__name__}"
         )
     try:
-        return copy.deepcopy(dict(document))  # pyright: ignore[reportUnknownArgumentType]
+        return copy.deepcopy(dict(cast("Mapping[str, Any]", document)))
     except RecursionError as error:
         raise ToolDefinitionError(f"{label}: a schema is nested too deeply") from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import cast
 
 from anyshape.errors import LimitExceeded, NotJson, Problem, ToolError
 from anyshape.protocol.content import encode_text
@@ -79,7 +80,7 @@ def message_in(group: BaseExceptionGroup[BaseException]) -> str | None:
     while pending:
         error = pending.pop(0)
         if isinstance(error, BaseExceptionGroup):
-            pending.extend(error.exceptions)
+            pending.extend(cast("BaseExceptionGroup[BaseException]", error).exceptions)
         else:
             messages.append(str(error))
     return "\n".join(messages)

@@ -32,6 +32,8 @@ __all__ = ["Inputs", "describe_inputs", "takes_whole_object"]
 
 Document = dict[str, Any]
 
+_ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -64,7 +66,8 @@ def describe_inputs(
     adapter: ArgumentsAdapter | None = None
     structs: list[tuple[str, Any]] = []
     converters: list[tuple[str, Convert]] = []
-    names = {field.name: field.name for field in fields}
+    names: dict[str, str] = {field.name: field.name for field in fields}
+    properties: Document = {}
     if described is not None and (checked or not any(form.schema for form in described[0])):
         forms, definitions = described
         properties = {field.name: form.schema for field, form in zip(fields, forms, strict=True)}
@@ -77,7 +80,6 @@ def describe_inputs(
         adapter, structured, definitions = _describe_types(fields, signature.label)
         names = {name: name for name in structured} | (adapter.names if adapter else {})
         by_parameter = {parameter: name for name, parameter in names.items()}
-        properties = {}
         for field in fields:
             name = by_parameter[field.name]
             if field.name in structured:
@@ -154,7 +156,7 @@ class _Field:
             annotation = _annotate(annotation, [default])
             default = EMPTY
         required = default is EMPTY
-        for note in get_args(annotation)[1:] if _is_annotated(annotation) else ():
+        for note in get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ():
             if _is_field_info(note):
                 if msgspec_types.contains_struct(annotation):
                     raise ToolDefinitionError(
@@ -286,7 +288,7 @@ def _is_mutable(default: Any) -> bool:
         return any(_is_mutable(item) for item in cast("tuple[Any, ...]", default))
     if isinstance(default, MutableMapping | MutableSequence | MutableSet | msgspec.Struct):
         return True
-    if hasattr(type(default), "model_copy"):
+    if hasattr(default, "model_copy"):
         return True
     return dataclasses.is_dataclass(default) and not isinstance(default, type)
 
@@ -297,13 +299,10 @@ def fresh_copy(default: Any) -> Any:
 
 
 def _annotate(annotation: Any, notes: list[Any]) -> Any:
-    return typing.Annotated.__class_getitem__((annotation, *notes)) if notes else annotation
-
-
-def _is_annotated(annotation: Any) -> bool:
-    return get_origin(annotation) is typing.Annotated
+    return _ANNOTATED[(annotation, *notes)] if notes else annotation
 
 
 def _is_field_info(value: Any) -> bool:
-    cls = type(value)
+    # By name: asking pydantic would load it for every tool.
+    cls = cast("type[Any]", type(value))
     return cls.__name__ == "FieldInfo" and cls.__module__ == "pydantic.fields"

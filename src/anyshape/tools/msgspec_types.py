@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
 from anyshape.errors import Problem
+from anyshape.tools.lean import subschemas
 
 __all__ = ["contains_struct", "convert", "problem_of", "schemas_of", "to_builtins"]
 
@@ -36,6 +37,8 @@ def schemas_of(
     found, components = msgspec.json.schema_components(
         annotations, ref_template="#/$defs/{name}" + suffix
     )
+    for schema in (*found, *components.values()):
+        _name_durations_honestly(schema)
     definitions: dict[str, Document] = {}
     for name, definition in components.items():
         # The title of a component is always the name of its class, never the author's words.
@@ -43,6 +46,17 @@ def schemas_of(
             key: value for key, value in definition.items() if key != "title"
         }
     return list(found), definitions
+
+
+def _name_durations_honestly(schema: Any) -> None:
+    """Rename the format of durations, which has neither fractions nor a sign; Python has both."""
+    if not isinstance(schema, dict):
+        return
+    document = cast("Document", schema)
+    if document.get("format") == "duration":
+        document["format"] = "iso-duration"
+    for part in subschemas(document):
+        _name_durations_honestly(part)
 
 
 def convert(value: Any, annotation: Any) -> Any:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import collections.abc
 import enum
-import functools
-import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -57,6 +55,8 @@ OutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
 """What may be given as `output_schema=`; `ABSENT` is what leaving it out means."""
 
 CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, UnknownContent)
+
+_UNION: Any = Union  # subscribed with what is known only at run time
 
 ToBuiltins: TypeAlias = Callable[[Any], Any]
 
@@ -113,9 +113,10 @@ def _read_written(written: OutputSchema, label: str) -> dict[str, Any] | bool | 
         return written
     if isinstance(written, Mapping):
         return cast("dict[str, Any]", written)
+    got = "null" if cast("object", written) is None else type(written).__name__
     raise ToolDefinitionError(
         f"{label}: output_schema has to be a JSON Schema document (an object, True or False), got "
-        f"{'null' if written is None else type(written).__name__}; pass UNSTRUCTURED for none"
+        f"{got}; pass UNSTRUCTURED for none"
     )
 
 
@@ -187,7 +188,7 @@ def _value_type(annotation: Any) -> Any:
         members = [_value_type(member) for member in arguments]
         if members != list(arguments):
             values = [member for member in members if member is not EMPTY]
-            return functools.reduce(operator.or_, values) if values else EMPTY
+            return _UNION[tuple(values)] if values else EMPTY
     return annotation
 
 

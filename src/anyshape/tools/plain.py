@@ -129,7 +129,7 @@ class _Reader:
                 by_type[python_type] = convert
 
         def convert_member(value: Any) -> Any:
-            convert = by_type.get(type(value))
+            convert = by_type.get(cast("type[Any]", type(value)))
             return value if convert is None else convert(value)
 
         return Plain(
@@ -198,7 +198,7 @@ def _convert_fields(converters: dict[str, Convert]) -> Convert:
 def _read_literal(values: tuple[Any, ...]) -> Plain | None:
     if not all(value is None or type(value) in (str, int, bool) for value in values):
         return None
-    kinds = {type(value) for value in values}
+    kinds: set[type[Any]] = {type(value) for value in values}
     schema: Document = {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
     kind = _JSON_TYPES[kinds.pop()] if len(kinds) == 1 else ""
     if kind and kind != "null":

@@ -113,7 +113,7 @@ def _convert(value: Any) -> Any:
         return float.__float__(value)
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
-    if hasattr(type(value), "model_dump") or not isinstance(value, Collection):
+    if hasattr(value, "model_dump") or not isinstance(value, Collection):
         from anyshape.tools.pydantic_types import to_json_value
 
         return to_json_value(value)

@@ -14,7 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, cast, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.context import Context
@@ -208,7 +208,8 @@ def _is_asynchronous(function: Any) -> bool:
 
 def _call_of(instance: Any) -> Any:
     """Return the method that calling an object calls."""
-    return getattr(type(instance), "__call__", None)  # noqa: B004 - the method itself is wanted
+    cls = cast("type[Any]", type(instance))
+    return getattr(cls, "__call__", None)  # noqa: B004 - the method itself is wanted
 
 
 def _resolve_hints(function: Any, label: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
-from types import CoroutineType
 from typing import Any, NoReturn, cast
 
 from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError, ToolError
@@ -21,10 +20,11 @@ from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.schema import Limits, Schema
 from anyshape.tools import failures
-from anyshape.tools.binding import ArgumentsError
+from anyshape.tools.binding import ArgumentsError, Bind
 from anyshape.tools.context import Context
-from anyshape.tools.definition import Definition, Words, define_function, define_handler
+from anyshape.tools.definition import Definition, Invoke, Words, define_function, define_handler
 from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.results import Finish
 from anyshape.tools.serialization import ResultError
 from anyshape.tools.workers import WORKERS
 
@@ -71,6 +71,12 @@ class Tool:
     """What values are checked against, if the tool publishes a schema."""
     timeout: float | None
     """After how many seconds a call is given up; `None` leaves that to the server."""
+    _bind: Bind
+    _context: tuple[str, ...]
+    _finish: Finish
+    _invoke: Invoke
+    _start: Invoke
+    _threaded: bool
 
     def __init__(
         self,
@@ -143,10 +149,10 @@ class Tool:
             values = self._bind(arguments)
             if self._context:
                 context = self._hand_over(context, values)
-            outcome = self._start(values)
+            outcome: Any = self._start(values)
             if self.timeout is not None:
                 outcome = await self._within(self.timeout, outcome)
-            while type(outcome) is CoroutineType or isawaitable(outcome):
+            while isawaitable(outcome):
                 outcome = await outcome
             try:
                 return self._finish(outcome)
@@ -195,8 +201,9 @@ class Tool:
         return WORKERS.run(partial(self._invoke, values))
 
     async def _within(self, seconds: float, outcome: Any) -> Any:
+        clock = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) as clock:
+            async with clock:
                 while isawaitable(outcome):
                     outcome = await outcome
         except TimeoutError:
