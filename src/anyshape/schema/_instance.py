@@ -10,7 +10,7 @@ import enum
 import functools
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ import jsonschema_rs
 from anyshape.errors import LimitExceeded, NotJson
 from anyshape.schema._json import escape
 
-__all__ = ["FENCE_DEPTH", "FENCE_URI", "fence_document", "holds_json", "read_json", "shorten"]
+__all__ = ["FENCE_DEPTH", "FENCE_URI", "fence_document", "json_test", "read_json", "shorten"]
 
 TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
 SCALARS: Final = frozenset(("null", "boolean", "number", "integer", "string"))
@@ -40,15 +40,18 @@ def _describe_json(depth: int) -> dict[str, object]:
 
     `type: number` is what turns NaN away; keys and strings the engine checks as it meets them.
     """
+    scalar: dict[str, object] = {"type": [name for name in TYPES if name in SCALARS]}
     levels: dict[str, object] = {
         f"{level}": {
-            "type": list(TYPES),
-            "items": {"$ref": f"#/$defs/{level + 1}"},
-            "additionalProperties": {"$ref": f"#/$defs/{level + 1}"},
+            "anyOf": [
+                scalar,
+                {"type": "object", "additionalProperties": {"$ref": f"#/$defs/{level + 1}"}},
+                {"type": "array", "items": {"$ref": f"#/$defs/{level + 1}"}},
+            ]
         }
         for level in range(depth)
     }
-    levels[f"{depth}"] = {"type": [name for name in TYPES if name in SCALARS]}
+    levels[f"{depth}"] = scalar
     return {"$ref": "#/$defs/0", "$defs": levels}
 
 
@@ -62,21 +65,13 @@ def fence_document() -> dict[str, object]:
 
 
 @functools.lru_cache(maxsize=16)
-def _prover(depth: int) -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True)
+def json_test(depth: int) -> Callable[[object], bool]:
+    """Return a test for being JSON as it stands, nested at most `depth` levels.
 
-
-def holds_json(value: object, depth: int) -> bool:
-    """Tell whether `value` is JSON as it stands, nested at most `depth` levels.
-
-    It is proved by the engine itself, so that whatever passes is what the engine can read. A value
-    that fails may still be readable: `read_json` knows.
+    It is the engine itself that looks, so that whatever passes is what the engine can read. The
+    test may raise anything instead of failing. What fails may be readable still: see `read_json`.
     """
-    try:
-        return _prover(depth).is_valid(value)
-    except Exception:
-        # The engine raises errors of several types for values of which it can make nothing.
-        return False
+    return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True).is_valid
 
 
 @dataclass(slots=True, eq=False)

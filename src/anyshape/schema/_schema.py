@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from anyshape.errors import LimitExceeded, Problem, ValidationError
@@ -11,7 +12,7 @@ from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._dialects import Dialect
 from anyshape.schema._engine import Engine, Test, copy_json
 from anyshape.schema._graph import Graph
-from anyshape.schema._instance import FENCE_DEPTH, holds_json, read_json
+from anyshape.schema._instance import FENCE_DEPTH, json_test, read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching, text_size
 
@@ -41,25 +42,36 @@ class Core:
     free_size: int | None
     depth: int
 
-    def accepts_measured(self, value: object) -> bool:
-        """Decide about `value` where `fenced` may only be used for small ones, or not at all."""
-        if self.fenced is not None and self.free_size is not None:
-            size = text_size(value)
-            if size is not None and size <= self.free_size:
-                try:
-                    if self.fenced(value):
-                        return True
-                except Exception:
-                    return self.decide(value)
-                return self.settle(value)
-        return self.decide(value)
+    def quick_test(self) -> Test:
+        """Return a test that accepts only what is valid, and JSON: most of what is, at once.
+
+        Where it does not accept, or raises, `settle` knows more.
+        """
+        if self.fenced is None:
+            return partial(_prove_and_test, json_test(self.depth), self._plain_test())
+        if self.free_size is None:
+            return self.fenced
+        return partial(_measure_and_test, self.free_size, self.fenced)
+
+    def _plain_test(self) -> Test:
+        return _never if self.free_size is not None else self.engine.plain(self.limits.backtracks)
 
     def settle(self, value: object) -> bool:
-        """Decide about `value`, which `fenced` did not accept."""
-        if not self.matching_backtracks and holds_json(value, FENCE_DEPTH):
-            # No fence is deeper than that, so none of them made the difference.
-            return False
+        """Decide about `value`, which `quick_test` did not accept."""
+        if self.fenced is not None and not self.engine.patterns.backtracking:
+            try:
+                if json_test(FENCE_DEPTH)(value) and not self._needs_look(value):
+                    # No fence is deeper than that, so none of them made the difference.
+                    return False
+            except Exception:
+                return self.decide(value)
         return self.decide(value)
+
+    def _needs_look(self, value: object) -> bool:
+        if self.free_size is None:
+            return False
+        size = text_size(value)
+        return size is None or size > self.free_size
 
     def decide(self, value: object) -> bool:
         """Decide about `value`, of which nothing is known."""
@@ -67,23 +79,26 @@ class Core:
 
     def admit(self, value: object) -> object:
         """Return `value` as the engine can read it; raise `NotJson` or `LimitExceeded`."""
-        if holds_json(value, self.depth):
-            return value
+        try:
+            if json_test(self.depth)(value):
+                return value
+        except Exception:
+            # The engine's errors are of several types and name no place; ours do.
+            return read_json(value, depth=self.depth, most=self.limits.work)
         return read_json(value, depth=self.depth, most=self.limits.work)
 
     def judge(self, value: object) -> bool:
         """Decide about `value`, which is JSON."""
-        limits = self.limits
-        backtracks = limits.backtracks
-        if self.free_size is not None:
-            size = text_size(value)
-            if size is None or size > self.free_size:
-                self.meter.check(value, limits.work, size)
-                if self.matching is not None:
-                    backtracks = self.matching.backtracks(value)
-        if self.engine.plain(backtracks)(value):
-            return True
-        if self.matching_backtracks and not self.engine.negated(backtracks)(value):
+        backtracks = self.limits.backtracks
+        if self._needs_look(value):
+            self.meter.check(value, self.limits.work, text_size(value))
+            if self.matching is not None:
+                backtracks = self.matching.backtracks(value)
+        return self.engine.plain(backtracks)(value) or self.refuse(value, backtracks)
+
+    def refuse(self, value: object, backtracks: int) -> bool:
+        """Return `False`, or raise `LimitExceeded` if a pattern ran out of steps on `value`."""
+        if self.engine.patterns.backtracking and not self.engine.negated(backtracks)(value):
             raise LimitExceeded(
                 f"a pattern took more than {backtracks} steps back (limit: backtracks); "
                 "simplify the pattern or shorten the text",
@@ -92,10 +107,18 @@ class Core:
             )
         return False
 
-    @property
-    def matching_backtracks(self) -> bool:
-        """Tell whether a pattern can run out of steps."""
-        return self.engine.patterns.backtracking
+
+def _prove_and_test(prove: Test, test: Test, value: object) -> bool:
+    return prove(value) and test(value)
+
+
+def _measure_and_test(most: int, test: Test, value: object) -> bool:
+    size = text_size(value)
+    return size is not None and size <= most and test(value)
+
+
+def _never(value: object) -> bool:
+    return False
 
 
 def depth_for(graph: Graph, limits: Limits) -> int:
@@ -106,12 +129,12 @@ def depth_for(graph: Graph, limits: Limits) -> int:
 class Schema:
     """A JSON Schema document, compiled: made by `compile`, immutable, safe to share."""
 
-    __slots__ = ("_core", "_document", "_fenced")
+    __slots__ = ("_core", "_document", "_quick")
 
     def __init__(self, core: Core, document: dict[str, Any] | bool) -> None:
         self._core = core
         self._document = document
-        self._fenced = core.fenced if core.free_size is None else None
+        self._quick = core.quick_test()
 
     @property
     def document(self) -> dict[str, Any] | bool:
@@ -139,15 +162,12 @@ class Schema:
 
         Raises `NotJson` when it is no JSON value, and `LimitExceeded` when a budget runs out first.
         """
-        fenced = self._fenced
-        if fenced is None:
-            return self._core.accepts_measured(value)
         try:
-            if fenced(value):
+            if self._quick(value):
                 return True
         except Exception:
             # What the engine cannot read, and how it says so, is found out patiently.
-            return self._core.decide(value)
+            return self._core.settle(value)
         return self._core.settle(value)
 
     def problems(self, value: object, limit: int = 20) -> list[Problem]:
