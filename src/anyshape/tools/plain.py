@@ -183,11 +183,23 @@ class _Reader:
 
 
 def _convert_fields(converters: dict[str, Convert]) -> Convert:
-    pairs = tuple(converters.items())
+    integers = tuple(key for key, convert in converters.items() if convert is integral)
+    floats = tuple(key for key, convert in converters.items() if convert is _to_float)
+    others = tuple(
+        (key, convert)
+        for key, convert in converters.items()
+        if key not in integers and key not in floats
+    )
 
     def convert(value: Any) -> Any:
         # In place: the dict was made by the decoder, for this call.
-        for key, convert_field in pairs:
+        for key in integers:
+            if type(value.get(key)) is float:
+                value[key] = int(value[key])
+        for key in floats:
+            if type(value.get(key)) is int:
+                value[key] = float(value[key])
+        for key, convert_field in others:
             if key in value:
                 value[key] = convert_field(value[key])
         return value

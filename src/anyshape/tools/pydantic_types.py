@@ -8,6 +8,7 @@ read from strings, and nothing else changes its type.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NotRequired, cast
 
@@ -153,6 +154,14 @@ def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
 
 def adapt_output(annotation: Any) -> OutputAdapter:
     """Adapt a return annotation; raises `UnsupportedError` if it has no schema."""
+    try:
+        return _adapt_output(annotation)
+    except TypeError:
+        return _adapt_output.__wrapped__(annotation)  # not hashable
+
+
+@functools.lru_cache(maxsize=256)
+def _adapt_output(annotation: Any) -> OutputAdapter:
     adapter, document = _adapt(annotation, "serialization")
     to_python = adapter.serializer.to_python
 

@@ -22,6 +22,7 @@ from anyshape.schema import Limits, Schema
 from anyshape.tools import failures
 from anyshape.tools.binding import ArgumentsError, Bind
 from anyshape.tools.context import Context
+from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.definition import Definition, Invoke, Words, define_function, define_handler
 from anyshape.tools.outputs import OutputSchema
 from anyshape.tools.results import Finish
@@ -150,10 +151,11 @@ class Tool:
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(values)
-            if self.timeout is not None:
-                outcome = await self._within(self.timeout, outcome)
             while isawaitable(outcome):
-                outcome = await outcome
+                if self.timeout is None:
+                    outcome = await outcome
+                else:
+                    outcome = await within(self.timeout, outcome)
             try:
                 return self._finish(outcome)
             except (ResultError, NotJson, LimitExceeded) as error:
@@ -162,7 +164,7 @@ class Tool:
             return failures.refused(refusal.problems)
         except ToolError as error:
             return failures.failed(str(error))
-        except _OvertimeError:
+        except OvertimeError:
             _give_up(context)
             return failures.timed_out(self.name, cast("float", self.timeout))
         except LimitExceeded as error:
@@ -199,18 +201,6 @@ class Tool:
 
     def _start_on_worker(self, values: dict[str, Any]) -> asyncio.Future[Any]:
         return WORKERS.run(partial(self._invoke, values))
-
-    async def _within(self, seconds: float, outcome: Any) -> Any:
-        clock = asyncio.timeout(seconds)
-        try:
-            async with clock:
-                while isawaitable(outcome):
-                    outcome = await outcome
-        except TimeoutError:
-            if clock.expired():
-                raise _OvertimeError from None
-            raise  # the function's own
-        return outcome
 
     def _assemble(
         self,
@@ -252,10 +242,6 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
-
-
-class _OvertimeError(Exception):
-    """The time of a call has run out."""
 
 
 def _give_up(context: Context | None) -> None:
