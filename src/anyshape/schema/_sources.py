@@ -1,0 +1,150 @@
+"""The documents that a schema is compiled from, and the dialect of each.
+
+A document is written in the dialect that its `$schema` names. A resource that names none is taken
+for one of the document's dialect. `$schema` may also name a metaschema that the operator supplies
+with `resources`, as 2019-09 and 2020-12 provide for (Core, section 8.1.2): what that one is based
+on is then the dialect, and the engine applies the vocabularies that it chose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anyshape.schema._dialects import Dialect, dialect_of, is_metaschema
+from anyshape.schema._document import Document, admit_document, canonical
+from anyshape.schema._graph import Graph, build
+from anyshape.schema._limits import Limits
+from anyshape.schema._references import ROOT_URI, Library, Spot, load, split_fragment
+from anyshape.schema._remote import RemoteReferences, fetch_references
+
+__all__ = ["Reached", "Sources"]
+
+_MOST_METASCHEMAS = 8
+"""How many metaschemas may be based on one another, or come to light one after another."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """What compiling comes to see: the graph, all places, and the documents the engine needs.
+
+    `custom` are the metaschemas among them that documents are written in.
+    """
+
+    graph: Graph
+    documents: dict[str, Document]
+    spots: dict[tuple[str, str], Spot]
+    custom: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sources:
+    """One document being compiled and the resources it may refer to, all admitted."""
+
+    document: Document
+    resources: Mapping[str, Document]
+    dialect: Dialect
+
+    @classmethod
+    def of(cls, document: Document, resources: Mapping[str, Document]) -> Sources:
+        """Return the sources; raise `UnsupportedDialect` for a dialect we do not speak."""
+        supplied = {split_fragment(uri)[0]: resource for uri, resource in resources.items()}
+        return cls(document, supplied, _dialect(document, supplied))
+
+    def digest(self) -> tuple[tuple[str, bytes], ...]:
+        """Return what is equal for equal resources, by content and name."""
+        return tuple(
+            (uri, hashlib.sha256(canonical.encode(resource)).digest())
+            for uri, resource in sorted(self.resources.items())
+        )
+
+    def metaschema(self, uri: str = ROOT_URI) -> str | None:
+        """Return the URI of the resource that is the metaschema of a document, if one is."""
+        document = self.document if uri == ROOT_URI else self.resources[uri]
+        return _own_metaschema(document, self.resources)
+
+    def fetch(self, remote: RemoteReferences, limits: Limits) -> Sources:
+        """Return the sources with all that is referred to, not supplied, and may be fetched."""
+        supplied = self._based()
+
+        def references_of(referrer: Any, base: str) -> Iterable[str]:
+            library = Library(supplied, subschemas=limits.subschemas)
+            own = _base(referrer, self.resources, self.dialect)
+            spot = library.add(own, base or ROOT_URI, dialect_of(own))
+            missing = list(library.missing(spot))
+            loaded = {document for document, _ in library.spots} - {spot.document}
+            for uri in sorted(loaded):
+                missing.extend(library.missing(library.spots[uri, ""]))
+            return missing
+
+        fetched = fetch_references(self.document, remote, references_of)
+        admitted = {uri: admit_document(found, limits, uri)[0] for uri, found in fetched.items()}
+        return replace(self, resources={**self.resources, **admitted})
+
+    def reach(self, limits: Limits) -> Reached:
+        """Resolve all references and return what there is to compile."""
+        library = Library(self._based(), subschemas=limits.subschemas)
+        root = load(_base(self.document, self.resources, self.dialect), library, self.dialect)
+        custom: set[str] = set()
+        for _ in range(_MOST_METASCHEMAS):
+            # References of a metaschema may bring to light documents with yet another one.
+            for uri in {
+                uri for uri, _ in library.spots if uri == ROOT_URI or uri in self.resources
+            }:
+                metaschema = self.metaschema(uri)
+                if metaschema is not None:
+                    custom.add(metaschema)
+                    library.resolve(root, "$schema", metaschema)
+            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+            reached = {uri for uri, _ in library.spots}
+            if all(
+                self.metaschema(uri) in {None, *custom} for uri in reached & self.resources.keys()
+            ):
+                break
+        else:
+            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+        documents = {uri: self._declared(uri) for uri, _ in library.spots if uri in self.resources}
+        documents[ROOT_URI] = self.document
+        spots = {place: spot for place, spot in library.spots.items() if place[0] in documents}
+        return Reached(graph, documents, spots, frozenset(custom))
+
+    def _based(self) -> dict[str, Document]:
+        """Return the resources with an official dialect for each written down."""
+        return {
+            uri: _base(resource, self.resources, self.dialect)
+            for uri, resource in self.resources.items()
+        }
+
+    def _declared(self, uri: str) -> Document:
+        resource = self.resources[uri]
+        if isinstance(resource, bool) or "$schema" in resource:
+            return resource
+        return {"$schema": self.dialect.uri, **resource}
+
+
+def _base(document: Document, resources: Mapping[str, Document], default: Dialect) -> Document:
+    """Return `document` with the official dialect that its metaschema is based on."""
+    if isinstance(document, bool):
+        return document
+    if "$schema" not in document:
+        return {"$schema": default.uri, **document}
+    if _own_metaschema(document, resources) is None:
+        return document
+    return {**document, "$schema": _dialect(document, resources).uri}
+
+
+def _dialect(document: Document, resources: Mapping[str, Document]) -> Dialect:
+    for _ in range(_MOST_METASCHEMAS):
+        uri = _own_metaschema(document, resources)
+        if uri is None:
+            break
+        document = resources[uri]
+    return dialect_of(document)
+
+
+def _own_metaschema(document: Document, resources: Mapping[str, Document]) -> str | None:
+    declared = None if isinstance(document, bool) else document.get("$schema")
+    uri = split_fragment(declared)[0] if isinstance(declared, str) else ""
+    return uri if uri in resources and is_metaschema(uri) is None else None
