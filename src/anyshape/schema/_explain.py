@@ -1,0 +1,142 @@
+"""Why a value breaks a schema: problems that a reader can act on, found with bounded work.
+
+The engine's own error iterator remembers nothing and takes exponential time on an expression tree,
+so schema and value are walked together here (`_walk`). The engine says which subschemas hold
+(`_verdicts`, `_leaves`), the walk goes only where one fails, and of alternatives only into the
+closest (`_alternatives`). Each subschema is explained at most once for each place in the value.
+
+The steps of the walk are generators; the loop here runs them on a stack of its own, so that neither
+a deep schema nor a deep value can exhaust Python's. Work is charged in the engine's steps. Where
+the budget ends, what was found so far is the answer: that the value is invalid is known already.
+
+docs/concepts/problems.md says how the lines read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from anyshape.errors import Problem
+from anyshape.schema._engine import Engine
+from anyshape.schema._graph import Graph
+from anyshape.schema._places import Findings, Place, Spent, Work
+from anyshape.schema._plans import Plan, Plans
+from anyshape.schema._walk import Steps, Walk
+from anyshape.schema._wording import count
+
+__all__ = ["Explainer"]
+
+_EXPLAINING = 50
+"""What explaining one subschema at one place costs, in steps of the engine."""
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """A subschema that is being explained at a place."""
+
+    plan: Plan
+    place: Place
+    steps: Steps
+    found: Findings
+    certain: bool
+    failed: bool
+
+
+class Explainer:
+    """Finds the problems of values with one schema; safe to share between threads."""
+
+    def __init__(self, graph: Graph, engine: Engine) -> None:
+        self._plans = Plans(graph, engine)
+        self._root = self._plans[graph.root]
+        self._budget = engine.limits.work
+
+    def problems(self, value: object, limit: int) -> list[Problem]:
+        """Return up to `limit` problems of `value`, JSON that the schema is known not to accept.
+
+        The message of the last one says how many more there are at least.
+        """
+        if limit < 1:
+            raise ValueError(f"limit must be a positive integer, got {limit!r}")
+        run = _Run(self._plans, value, self._budget, most=2 * limit)
+        problems = run.explain(self._root, rejected=True)
+        return _cut(problems, limit, run.spent)
+
+    def explain(self, value: object) -> list[Problem]:
+        """Return what the walk alone finds, asked about a value of which nothing is known."""
+        run = _Run(self._plans, value, self._budget, most=100)
+        return run.explain(self._root, rejected=False)
+
+
+class _Run:
+    """One walk: the stack of what is being explained."""
+
+    def __init__(self, plans: Plans, value: object, budget: int, most: int) -> None:
+        self._work = Work(budget, value)
+        self._walk = Walk(plans, self._work)
+        self._most = most
+        self._start = Place(value)
+        self._stack: list[_Frame] = []
+        self.spent = False
+
+    def explain(self, root: Plan, *, rejected: bool) -> list[Problem]:
+        try:
+            self._loop(root, rejected)
+        except Spent:
+            self.spent = True
+            found = [
+                problem
+                for frame in self._stack
+                if frame.certain
+                for problem in frame.found.problems
+            ]
+            return found or [_unexplained(root, self._start)]
+        return list(self._start.explained[root.index])
+
+    def _loop(self, root: Plan, rejected: bool) -> None:
+        stack = self._stack
+        self._push(root, self._start, certain=True, failed=rejected)
+        answer: tuple[Problem, ...] | None = None
+        while stack:
+            frame = stack[-1]
+            try:
+                # A generator that has not started takes nothing else than `None`.
+                plan, place, certain = (
+                    next(frame.steps) if answer is None else frame.steps.send(answer)
+                )
+            except StopIteration:
+                answer = self._finish(frame)
+                continue
+            answer = place.explained.get(plan.index)
+            if answer is None:
+                failed = self._walk.verdict(plan, place) is False
+                self._push(plan, place, certain=certain and frame.certain, failed=failed)
+
+    def _push(self, plan: Plan, place: Place, *, certain: bool, failed: bool) -> None:
+        self._work.charge(_EXPLAINING)
+        found = Findings(self._most)
+        steps = self._walk.explain(plan, place, found)
+        self._stack.append(_Frame(plan, place, steps, found, certain, failed))
+
+    def _finish(self, frame: _Frame) -> tuple[Problem, ...]:
+        problems = tuple(frame.found.problems)
+        if not problems and frame.failed:
+            problems = (_unexplained(frame.plan, frame.place),)
+        frame.place.explained[frame.plan.index] = problems
+        self._stack.pop()
+        return problems
+
+
+def _unexplained(plan: Plan, place: Place) -> Problem:
+    where = plan.where or "the schema"
+    return Problem("", place.path, f"does not satisfy {where}", plan.where)
+
+
+def _cut(problems: list[Problem], limit: int, spent: bool) -> list[Problem]:
+    shown = problems[:limit]
+    more = len(problems) - len(shown)
+    note = f" (and at least {count(more, 'more problem')})" if more else ""
+    if spent:
+        note += " (looking further would take more work than the limit allows)"
+    if note:
+        shown[-1] = replace(shown[-1], message=shown[-1].message + note)
+    return shown

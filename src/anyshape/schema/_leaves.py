@@ -1,0 +1,306 @@
+"""The keywords that judge a value by itself, without subschemas: which of them fail, and the lines.
+
+JSON Schema 2020-12 Validation, sections 6 to 8, and what older dialects have in their place. The
+engine decides, through validators of one keyword each: what a number, a format or a pattern means
+is written in one place. Only the words are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, cast
+
+import jsonschema_rs
+
+from anyshape.schema import _wording as wording
+from anyshape.schema._dialects import SUPPORTED
+from anyshape.schema._engine import Engine
+from anyshape.schema._json import is_array, is_object
+from anyshape.schema._references import ROOT_URI, Spot
+from anyshape.schema._spelling import spell
+
+__all__ = ["Leaves", "equal_items", "is_official", "matcher"]
+
+Test: TypeAlias = Callable[[object], bool]
+Schema: TypeAlias = "dict[str, object]"
+
+_DECISIVE = ("enum", "const", "type")
+"""When one of these fails, what the others say is of no use."""
+_KEYWORDS = (
+    *_DECISIVE,
+    "multipleOf",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "required",
+    "dependentRequired",
+    "dependencies",
+    "minProperties",
+    "maxProperties",
+)
+_OFFICIAL = frozenset(uri.removesuffix("#") for uri in SUPPORTED)
+_COMPANIONS = {
+    "minimum": "exclusiveMinimum",
+    "maximum": "exclusiveMaximum",
+    "contentMediaType": "contentEncoding",
+}
+_NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
+
+
+class Leaves:
+    """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
+
+    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "schema", "weight")
+
+    def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
+        hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
+        self.schema: Schema = {} if hidden else _without_subschemas(schema)
+        self._keywords = tuple(keyword for keyword in _KEYWORDS if keyword in self.schema)
+        self._spot = spot
+        self._engine = engine
+        self._tests: dict[str, Test] = {}
+        self._whole: Test | None = None
+        self.weight = _weight(self.schema, engine)
+
+    def __bool__(self) -> bool:
+        return bool(self._keywords)
+
+    def hold(self, value: object) -> bool:
+        """Tell whether none of them fails."""
+        if not self._keywords:
+            return True
+        if self._whole is None:
+            self._whole = self._compile({name: self.schema[name] for name in self._keywords})
+        return self._whole(value)
+
+    def failing(self, value: object) -> Iterator[str]:
+        """Yield the keywords that fail; a decisive one alone."""
+        for keyword in self._keywords:
+            if keyword.startswith("exclusive") and isinstance(self.schema[keyword], bool):
+                continue  # draft-04: a part of `minimum` or `maximum`
+            if not self._test(keyword)(value):
+                yield keyword
+                if keyword in _DECISIVE:
+                    return
+
+    def is_decisive(self, keyword: str) -> bool:
+        """Tell whether a failure of `keyword` makes all others uninteresting."""
+        return keyword in _DECISIVE
+
+    def _test(self, keyword: str) -> Test:
+        test = self._tests.get(keyword)
+        if test is None:
+            part = {keyword: self.schema[keyword]}
+            companion = _COMPANIONS.get(keyword)
+            if companion is not None and companion in self.schema:
+                beside = self.schema[companion]
+                if isinstance(beside, (bool, str)):
+                    part[companion] = beside
+            test = self._tests[keyword] = self._compile(part)
+        return test
+
+    def _compile(self, part: Schema) -> Test:
+        engine = self._engine
+        pattern = part.get("pattern")
+        if isinstance(pattern, str):
+            part["pattern"] = spell(pattern, backtracking=engine.patterns.backtracking)
+        declared = _declared(engine.documents.get(self._spot.document))
+        registry = None
+        if not is_official(declared):
+            # The operator's own metaschema may put keywords out of force.
+            others = [item for item in engine.documents.items() if item[0] != ROOT_URI]
+            registry = jsonschema_rs.Registry(cast("list[tuple[str, Any]]", others))
+        return jsonschema_rs.validator_for(
+            {"$schema": self._spot.dialect.uri if registry is None else declared, **part},
+            validate_formats=engine.formats,
+            pattern_options=engine.patterns.options(engine.limits),
+            registry=registry,
+            offline=True,
+        ).is_valid
+
+    def lines(self, keyword: str, value: object) -> Iterator[str]:
+        """Yield what is to be said about `value`, for which `keyword`, not `required`, fails."""
+        schema = self.schema
+        if keyword in _NUMBERS:
+            yield f"expected {wording.number_phrase(schema)}, got {wording.show(value)}"
+        elif keyword in ("dependentRequired", "dependencies"):
+            yield from _missing_dependents(schema[keyword], value)
+        elif keyword != "required":
+            yield _line(keyword, schema, value)
+
+    def missing(self, value: object) -> Iterator[str]:
+        """Yield the names that `required` asks for in vain."""
+        yield from _missing(self.schema.get("required"), value)
+
+
+def is_official(metaschema: object) -> bool:
+    """Tell whether a `$schema`, or the lack of one, means a dialect as it is published."""
+    return metaschema is None or (
+        isinstance(metaschema, str) and metaschema.removesuffix("#") in _OFFICIAL
+    )
+
+
+def _declared(document: object) -> object:
+    return document.get("$schema") if is_object(document) else None
+
+
+def _without_subschemas(schema: Schema) -> Schema:
+    """Return the part that judges by itself; `dependencies` may be of both kinds."""
+    part = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
+    dependencies = part.get("dependencies")
+    if is_object(dependencies):
+        names = {name: inner for name, inner in dependencies.items() if is_array(inner)}
+        part["dependencies"] = names
+        if not names:
+            del part["dependencies"]
+    return part
+
+
+def _weight(schema: Schema, engine: Engine) -> float:
+    """Return the steps that matching one character takes, none for patterns that are light."""
+    pattern = schema.get("pattern")
+    heavy = engine.patterns.heavy.get(pattern) if isinstance(pattern, str) else None
+    if heavy is None:
+        return 0.0
+    return heavy.size / 1_000 + (engine.limits.backtracks / 30 if heavy.backtracks else 0)
+
+
+def _line(keyword: str, schema: Schema, value: object) -> str:
+    got = wording.show(value)
+    match keyword:
+        case "type":
+            kind = " (a string)" if isinstance(value, str) else ""
+            return f"expected {wording.type_phrase(schema)}, got {got}{kind}"
+        case "const":
+            return f"expected {wording.preview(schema['const'])}, got {got}"
+        case "enum":
+            return _enumeration(schema["enum"], value)
+        case "minLength" | "maxLength":
+            length = len(value) if isinstance(value, str) else 0
+            phrase = wording.length_phrase(schema, "Length", "character")
+            return f"expected a string {phrase}, got {got} ({length})"
+        case "pattern":
+            return f"expected a string {wording.pattern_phrase(schema)}, got {got}"
+        case "format":
+            return f"expected a string {wording.format_phrase(schema)}, got {got}"
+        case "contentEncoding" | "contentMediaType":
+            return f"expected a string with {_content(schema)}, got {got}"
+        case "minItems" | "maxItems":
+            return f"expected an array {wording.length_phrase(schema, 'Items', 'item')}, got {got}"
+        case "minProperties" | "maxProperties":
+            phrase = wording.length_phrase(schema, "Properties", "property", "properties")
+            return f"expected an object {phrase}, got {got}"
+        case "uniqueItems":
+            return _repetition(value)
+        case _:
+            return f"does not satisfy {wording.quote(keyword)}, got {got}"
+
+
+def _enumeration(choices: object, value: object) -> str:
+    values = choices if is_array(choices) else [choices]
+    line = f"expected {wording.options(values)}, got {wording.show(value)}"
+    if isinstance(value, str):
+        texts = [choice for choice in values if isinstance(choice, str)]
+        meant = wording.nearest(value, texts)
+        if meant is not None and meant not in texts[: wording.MOST_LISTED]:
+            return f"{line} (did you mean {wording.quote(meant)}?)"
+    return line
+
+
+def _content(schema: Schema) -> str:
+    parts = (
+        f"{what} {wording.quote(text, 40)}"
+        for keyword, what in (("contentEncoding", "encoding"), ("contentMediaType", "media type"))
+        if isinstance(text := schema.get(keyword), str)
+    )
+    return " and ".join(parts)
+
+
+def _missing(required: object, value: object) -> Iterator[str]:
+    if is_array(required) and is_object(value):
+        for name in dict.fromkeys(required):
+            if isinstance(name, str) and name not in value:
+                yield name
+
+
+def _missing_dependents(dependents: object, value: object) -> Iterator[str]:
+    if is_object(dependents) and is_object(value):
+        for name, needed in dependents.items():
+            if name in value:
+                for absent in _missing(needed, value):
+                    yield (
+                        f"missing required property {wording.quote(absent)} "
+                        f"(because {wording.quote(name)} is present)"
+                    )
+
+
+def _repetition(value: object) -> str:
+    pair = equal_items(value) if is_array(value) else None
+    if pair is None or not is_array(value):
+        return "expected items that differ from each other, got equal ones"
+    shown = wording.preview(value[pair[0]])
+    return (
+        f"expected items that differ from each other, got items {pair[0]} and {pair[1]} equal: "
+        f"{wording.clean(shown, wording.VALUE_WIDTH)}"
+    )
+
+
+def equal_items(items: list[object]) -> tuple[int, int] | None:
+    """Return the indices of the first item that repeats an earlier one, the earlier one first.
+
+    Every value gets a number, equal values the same one, from the inside out and without recursion.
+    """
+    numbers: dict[object, int] = {}
+    seen: dict[int, int] = {}
+    for index, item in enumerate(items):
+        number = _number(item, numbers)
+        if number in seen:
+            return seen[number], index
+        seen[number] = index
+    return None
+
+
+def _number(item: object, numbers: dict[object, int]) -> int:
+    done: list[int] = []
+    stack: list[tuple[object, bool]] = [(item, False)]
+    while stack:
+        value, opened = stack.pop()
+        if is_array(value) or is_object(value):
+            if not opened:
+                stack.append((value, True))
+                inner = list(value.values()) if is_object(value) else value
+                stack.extend((part, False) for part in reversed(inner))
+                continue
+            size = len(value)
+            parts = done[len(done) - size :]
+            del done[len(done) - size :]
+            if is_object(value):
+                key: object = ("object", frozenset(zip(value, parts, strict=True)))
+            else:
+                key = ("array", tuple(parts))
+        elif isinstance(value, bool):
+            key = ("boolean", value)
+        else:
+            key = ("scalar", value)
+        done.append(numbers.setdefault(key, len(numbers)))
+    return done[0]
+
+
+def matcher(pattern: str, engine: Engine) -> Test:
+    """Return the engine's test whether a property name matches `pattern`."""
+    spelt = spell(pattern, backtracking=engine.patterns.backtracking)
+    return jsonschema_rs.Draft202012Validator(
+        {"pattern": spelt},
+        pattern_options=engine.patterns.options(engine.limits),
+        offline=True,
+    ).is_valid

@@ -1,0 +1,200 @@
+"""What the explainer knows about a subschema before it has seen a value.
+
+A `Plan` sorts a subschema's keywords by how they are explained; a `Face` is what one alternative of
+an `anyOf` or `oneOf` shows to whoever has to choose: its types, what it requires, and the
+properties whose values tell it from the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from anyshape.schema import _wording as wording
+from anyshape.schema._engine import Engine
+from anyshape.schema._graph import Edge, Graph, Node
+from anyshape.schema._json import is_array, is_object, unescape
+from anyshape.schema._leaves import Leaves, matcher
+from anyshape.schema._patterns import Pattern
+from anyshape.schema._verdicts import Verdicts
+
+__all__ = ["Face", "Plan", "Plans"]
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_MOST_FACETS = 32
+"""How many subschemas that apply together are looked at for a face."""
+
+
+@dataclass(slots=True, eq=False)
+class Face:
+    """What an alternative shows: what is certain about every value that satisfies it."""
+
+    types: frozenset[str] | None = None
+    choices: list[object] | None = None
+    required: set[str] = field(default_factory=set[str])
+    declared: set[str] = field(default_factory=set[str])
+    tags: dict[str, list[object]] = field(default_factory=dict[str, "list[object]"])
+    """The values that a property may have, for those of which a schema lists them."""
+
+
+class Plan:
+    """A subschema as the explainer goes through it."""
+
+    __slots__ = ("_face", "_plans", "groups", "index", "leaves", "node", "route", "schema", "where")
+
+    def __init__(self, node: Node, plans: Plans) -> None:
+        self.node = node
+        self.index = node.index
+        self.schema = node.spot.schema
+        self.where = node.spot.place
+        schema = self.schema if is_object(self.schema) else {}
+        self.leaves = Leaves(node.spot, schema, plans.engine)
+        self.groups: dict[str, list[Edge]] = {}
+        for edge in node.edges:
+            self.groups.setdefault(edge.keyword, []).append(edge)
+        self.route = plans.verdicts.route(node) if node.edges else None
+        self._plans = plans
+        self._face: Face | None = None
+
+    @property
+    def keywords(self) -> dict[str, object]:
+        """The subschema as an object; empty for a boolean."""
+        return self.schema if is_object(self.schema) else {}
+
+    def targets(self, keyword: str) -> list[Plan]:
+        """Return the subschemas that `keyword` applies."""
+        return [self._plans[edge.target] for edge in self.groups.get(keyword, ())]
+
+    def target(self, keyword: str) -> Plan | None:
+        """Return the one subschema that `keyword` applies, if it is there."""
+        edges = self.groups.get(keyword)
+        return self._plans[edges[0].target] if edges else None
+
+    def properties(self) -> dict[str, Plan]:
+        """Return the subschemas of `properties`, by name, in the order of the document."""
+        edges = self.groups.get("properties", ())
+        found = {str(edge.label): self._plans[edge.target] for edge in edges}
+        declared = self.keywords.get("properties")
+        return (
+            {name: found[name] for name in declared if name in found} if is_object(declared) else {}
+        )
+
+    def face(self) -> Face:
+        """Return what is certain about every value that satisfies this."""
+        if self._face is None:
+            self._face = _face(self)
+        return self._face
+
+    def facets(self) -> Iterator[Plan]:
+        """Yield this and what it applies together with it: references and `allOf`."""
+        waiting: list[Plan] = [self]
+        for seen, plan in enumerate(waiting):  # grows while it is walked
+            if seen >= _MOST_FACETS:
+                return
+            yield plan
+            for keyword in (*REFERENCES, "allOf"):
+                waiting.extend(plan.targets(keyword))
+
+    def expectation(self, depth: int = 2) -> str:
+        """Return what this asks for as a noun phrase, empty where there is no short one."""
+        for plan in self.facets():
+            if isinstance(plan.schema, bool):
+                if not plan.schema:
+                    return "nothing"
+                continue
+            phrase = wording.expectation(plan.leaves_and_shape())
+            if phrase:
+                return phrase
+            for keyword in ("anyOf", "oneOf"):
+                branches = plan.targets(keyword)
+                if depth and 0 < len(branches) <= wording.MOST_LISTED:
+                    phrases = [branch.expectation(depth - 1) for branch in branches]
+                    if all(phrases):
+                        return wording.listed(list(dict.fromkeys(phrases)), "or")
+        return ""
+
+    def leaves_and_shape(self) -> dict[str, object]:
+        """Return the keywords in force that an expectation is made of."""
+        shape = {name: self.keywords[name] for name in ("title", "items") if name in self.keywords}
+        return {**shape, **self.leaves.schema}
+
+    def name(self) -> str | None:
+        """Return what people call this: its title, or the last word of the reference to it."""
+        for plan in self.facets():
+            title = plan.keywords.get("title")
+            if isinstance(title, str) and title:
+                return wording.clean(title, 40)
+            if plan is not self:
+                last = plan.node.spot.pointer.rsplit("/", 2)
+                if len(last) == 3 and last[1] in ("$defs", "definitions"):
+                    return wording.clean(unescape(last[2]), 40)
+        return None
+
+
+class Plans:
+    """The plans of one schema, each made when it is first asked for."""
+
+    def __init__(self, graph: Graph, engine: Engine) -> None:
+        self.graph = graph
+        self.engine = engine
+        self.verdicts = Verdicts(graph, engine)
+        self._plans: list[Plan | None] = [None] * len(graph.nodes)
+        self._matchers: dict[str, Callable[[object], bool]] = {}
+
+    def __getitem__(self, node: Node) -> Plan:
+        plan = self._plans[node.index]
+        if plan is None:
+            plan = self._plans[node.index] = Plan(node, self)
+        return plan
+
+    def rate(self, pattern: Pattern) -> float:
+        """Return the steps that matching one character against a heavy pattern takes at most."""
+        return self.engine.limits.backtracks / 30 if pattern.backtracks else pattern.size / 1_000
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Tell whether a property name matches a key of `patternProperties`."""
+        test = self._matchers.get(pattern)
+        if test is None:
+            test = self._matchers[pattern] = matcher(pattern, self.engine)
+        return test(name)
+
+
+def _face(plan: Plan) -> Face:
+    face = Face()
+    for facet in plan.facets():
+        if isinstance(facet.schema, bool):
+            if not facet.schema:
+                face.types = frozenset()
+            continue
+        types = facet.node.types
+        if types is not None:
+            face.types = types if face.types is None else _both(face.types, types)
+        choices = _choices(facet)
+        if choices is not None and face.choices is None:
+            face.choices = choices
+        required = facet.leaves.schema.get("required")
+        if is_array(required):
+            face.required.update(name for name in required if isinstance(name, str))
+        for name, inner in facet.properties().items():
+            face.declared.add(name)
+            for part in inner.facets():
+                values = _choices(part)
+                if values is not None:
+                    face.tags.setdefault(name, values)
+    return face
+
+
+def _choices(plan: Plan) -> list[object] | None:
+    schema = plan.leaves.schema
+    if "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum")
+    return values if is_array(values) else None
+
+
+def _both(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
+    return _widened(one) & _widened(other)
+
+
+def _widened(types: frozenset[str]) -> frozenset[str]:
+    return types | {"integer"} if "number" in types else types

@@ -1,0 +1,192 @@
+"""Which subschemas hold at a place: asked of the engine, all of them through one validator.
+
+Compiling every subschema by itself takes time and memory that grow with the square of the document
+(`validator_map_for`: 16 s for a thousand definitions that refer to each other). Instead one schema
+has a property for each subschema, a reference to it: whether `{"17": value}` satisfies that schema
+is whether `value` satisfies subschema 17. References are compiled once each, so its size is that of
+the document, times the depth at most.
+
+Left out are subschemas from which a `$dynamicRef` can be reached: what it means depends on the way
+to it. And the engine is not asked at all where the work would not be linear, or where a pattern may
+be costly. Whoever asks has to find out by looking closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from anyshape.errors import AnyshapeError
+from anyshape.schema._cost import Meter
+from anyshape.schema._dialects import DEFAULT_DIALECT
+from anyshape.schema._engine import Engine
+from anyshape.schema._graph import Graph, Node, build
+from anyshape.schema._json import is_object
+from anyshape.schema._leaves import is_official
+from anyshape.schema._references import ROOT_URI, Library, Spot, load
+
+__all__ = ["Verdicts"]
+
+_URI = "anyshape:verdicts"
+_DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))
+_MOST_ROUTES = 2_000
+_MOST_COPIES = 50_000
+"""How many subschemas the engine may compile for all routes together, repetitions counted."""
+_MOST_FACTOR = 5_000
+"""Steps for each place of a value beyond which looking closer is cheaper than asking."""
+
+
+class Verdicts:
+    """Tells which subschemas of one document hold; `factor` bounds the steps for each place."""
+
+    __slots__ = ("_is_valid", "_routes", "factor")
+
+    def __init__(self, graph: Graph, engine: Engine) -> None:
+        self._routes: dict[int, str] = {}
+        self._is_valid = None
+        self.factor = 1
+        spots = (
+            {} if engine.patterns.heavy or _has_own_metaschema(engine) else _askable(graph, engine)
+        )
+        if not spots:
+            return
+        library = _library(engine)
+        factor = _factor(_router(spots, library, None), library, engine)
+        if factor is None:
+            return
+        self.factor = factor
+        self._is_valid = _compile(_router(spots, library, engine), library, engine).is_valid
+        names = {(spot.document, spot.pointer): name for name, spot in spots.items()}
+        for node in graph.nodes:
+            name = names.get((node.spot.document, node.spot.pointer))
+            if name is not None:
+                self._routes[node.index] = name
+
+    def route(self, node: Node) -> str | None:
+        """Return the name by which to ask about `node`, `None` if it cannot be asked about."""
+        return self._routes.get(node.index)
+
+    def holds(self, route: str, value: object) -> bool:
+        """Tell whether `value` satisfies the subschema at `route`."""
+        return self._is_valid is None or self._is_valid({route: value})
+
+
+def _askable(graph: Graph, engine: Engine) -> dict[str, Spot]:
+    """Return the subschemas to make routes to, by name: those that lead on, none twice.
+
+    Metaschemas are left out, and so are resources that go by another name than their own: the
+    engine resolves what stands in them against the name that was asked for.
+    """
+    dynamic = _leading_to_dynamic(graph)
+    spots: dict[tuple[str, str], Spot] = {}
+    for node in graph.nodes:
+        spot = node.spot
+        if node.edges and node.index not in dynamic and _is_at_home(spot, engine):
+            spots[spot.document, spot.pointer] = spot
+    if len(spots) > _MOST_ROUTES or _copies(spots.values()) > _MOST_COPIES:
+        return {}
+    return {str(index): spot for index, spot in enumerate(spots.values())}
+
+
+def _is_at_home(spot: Spot, engine: Engine) -> bool:
+    if spot.document == ROOT_URI:
+        return True
+    document = engine.documents.get(spot.document)
+    if not is_object(document) or "patternProperties" in spot.pointer:
+        return False
+    own = document.get(spot.dialect.id_keyword)
+    return own is None or own == spot.document
+
+
+def _leading_to_dynamic(graph: Graph) -> set[int]:
+    above: dict[int, list[int]] = {}
+    found: set[int] = set()
+    for node in graph.nodes:
+        for edge in node.edges:
+            above.setdefault(edge.target.index, []).append(node.index)
+            if edge.keyword in _DYNAMIC:
+                found.add(node.index)
+    waiting = list(found)
+    while waiting:
+        for index in above.get(waiting.pop(), ()):
+            if index not in found:
+                found.add(index)
+                waiting.append(index)
+    return found
+
+
+def _copies(spots: Iterable[Spot]) -> int:
+    """Return how many subschemas are compiled when each is, with all that stands within it."""
+    return sum(spot.pointer.count("/") + 1 for spot in spots)
+
+
+def _has_own_metaschema(engine: Engine) -> bool:
+    """Tell whether the operator supplied the metaschema: references to such documents differ."""
+    return any(
+        is_object(document) and "$schema" in document and not is_official(document["$schema"])
+        for document in engine.documents.values()
+    )
+
+
+def _library(engine: Engine) -> Library:
+    library = Library(
+        {uri: document for uri, document in engine.documents.items() if uri != ROOT_URI},
+        subschemas=engine.limits.subschemas + _MOST_ROUTES + 1,
+    )
+    load(engine.documents[ROOT_URI], library, engine.dialect)
+    return library
+
+
+def _router(spots: dict[str, Spot], library: Library, engine: Engine | None) -> dict[str, object]:
+    """Return the schema with a property for each of `spots`, in the engine's spelling if given."""
+    properties: dict[str, object] = {}
+    for name, spot in spots.items():
+        pointer = spot.pointer
+        if engine is not None and spot.document == ROOT_URI:
+            pointer = engine.pointer(pointer)
+        properties[name] = {"$ref": f"{_uri(spot.document, library)}#{quote(pointer)}"}
+    return {
+        "$schema": DEFAULT_DIALECT.uri,
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _uri(document: str, library: Library) -> str:
+    """Return what a document calls itself: the engine resolves what stands in it against that."""
+    root = library.spots.get((document, ""))
+    return document if root is None else root.base
+
+
+def _factor(schema: dict[str, object], library: Library, engine: Engine) -> int | None:
+    """Return the steps for each place that asking takes at most, `None` if that is too many."""
+    limits = engine.limits
+    try:
+        root = library.add(schema, _URI, DEFAULT_DIALECT)
+        cost = Meter(build(root, library, subschemas=limits.subschemas, depth=limits.depth)).cost
+    except AnyshapeError:
+        return None  # A limit that the document itself kept is passed by the routes to it.
+    return cost.factor if cost.factor is not None and cost.factor <= _MOST_FACTOR else None
+
+
+def _compile(
+    schema: dict[str, object], library: Library, engine: Engine
+) -> jsonschema_rs.Validator:
+    resources: list[tuple[str, dict[str, object] | bool]] = []
+    for uri, document in engine.copies().items():
+        if uri == ROOT_URI and not isinstance(document, bool) and "$schema" not in document:
+            document = {"$schema": engine.dialect.uri, **document}
+        resources.append((_uri(uri, library) if uri == ROOT_URI else uri, document))
+    for (uri, pointer), spot in library.spots.items():
+        if pointer == "" and uri != _URI and uri not in engine.documents:
+            resources.append((uri, spot.schema))  # an official metaschema
+    return jsonschema_rs.validator_for(
+        schema,
+        registry=jsonschema_rs.Registry(resources),
+        base_uri=_URI,
+        validate_formats=engine.formats,
+        pattern_options=engine.patterns.options(engine.limits),
+        offline=True,
+    )
