@@ -28,7 +28,7 @@ Test: TypeAlias = Callable[[object], bool]
 Document: TypeAlias = "dict[str, object] | bool"
 
 _PATTERN_KEYWORDS = {"pattern", "patternProperties"}
-_DOCUMENT_URI = "anyshape:document"
+_DOCUMENT_URI = "anyshape:///document"
 _FENCE_RESOURCE = (FENCE_URI, fence_document())
 
 
