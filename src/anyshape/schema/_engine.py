@@ -19,7 +19,7 @@ from anyshape.schema._instance import FENCE_URI, fence_document
 from anyshape.schema._json import escape, is_array, is_object, unescape
 from anyshape.schema._limits import Limits
 from anyshape.schema._patterns import Patterns
-from anyshape.schema._references import ROOT_URI, Spot
+from anyshape.schema._references import ROOT_URI, Spot, references_in
 from anyshape.schema._spelling import spell
 
 __all__ = ["Engine", "Test", "copy_json", "places_to_respell"]
@@ -146,6 +146,11 @@ def places_to_respell(
 ) -> tuple[tuple[str, str], ...]:
     """Return where a pattern is to be respelt, inner places before outer ones."""
     if all(spell(text, backtracking=patterns.backtracking) == text for text in patterns.all):
+        return ()
+    if any(
+        "/patternProperties/" in text for spot in spots.values() for _, text in references_in(spot)
+    ):
+        # The reference names the key as it is spelt now.
         return ()
     found = [
         place

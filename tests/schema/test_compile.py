@@ -1,0 +1,470 @@
+"""What `compile` takes for a schema, in which dialect and role, and what it says of the rest."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+import anyshape.schema
+from anyshape.errors import AnyshapeError
+from anyshape.schema import (
+    InvalidSchema,
+    LimitExceeded,
+    Limits,
+    Schema,
+    UnsupportedDialect,
+    compile,
+)
+
+SUPPORTED = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-04/schema#",
+)
+
+
+def nested(levels: int) -> Any:
+    value: Any = {}
+    for _ in range(levels):
+        value = {"not": value}
+    return value
+
+
+class TestDialects:
+    def test_a_document_without_dialect_is_2020_12(self) -> None:
+        schema = compile({"prefixItems": [{"type": "string"}]})
+
+        assert schema.dialect == SUPPORTED[0]
+        assert not schema.accepts([1])
+
+    @pytest.mark.parametrize("uri", SUPPORTED)
+    def test_each_supported_dialect_is_spoken(self, uri: str) -> None:
+        assert compile({"$schema": uri, "type": "integer"}).dialect == uri
+
+    @pytest.mark.parametrize("uri", SUPPORTED)
+    def test_an_empty_fragment_makes_no_difference(self, uri: str) -> None:
+        other = uri.removesuffix("#") if uri.endswith("#") else uri + "#"
+
+        assert compile({"$schema": other, "type": "integer"}).dialect == uri
+
+    def test_each_dialect_has_its_own_meaning(self) -> None:
+        tuples = {"items": [{"type": "string"}]}
+        exclusive = {"maximum": 3, "exclusiveMaximum": True}
+
+        assert not compile({"$schema": SUPPORTED[2], **tuples}).accepts([1])
+        assert not compile({"$schema": SUPPORTED[4], **exclusive}).accepts(3)
+        with pytest.raises(InvalidSchema):
+            compile(tuples)
+        with pytest.raises(InvalidSchema):
+            compile(exclusive)
+
+    @pytest.mark.parametrize(
+        "declared",
+        [
+            "http://json-schema.org/draft-03/schema#",
+            "https://json-schema.org/draft/next/schema",
+            "https://json-schema.org/draft/2020-12/schema/",
+            "https://json-schema.org/draft/2020-12/meta/core",
+            "https://example.com/mine",
+            "",
+            7,
+            None,
+            ["https://json-schema.org/draft/2020-12/schema"],
+        ],
+    )
+    def test_any_other_dialect_is_unsupported_and_the_supported_ones_are_named(
+        self, declared: object
+    ) -> None:
+        with pytest.raises(UnsupportedDialect) as raised:
+            compile({"$schema": declared, "type": "object"})
+
+        assert raised.value.dialect == declared
+        assert raised.value.supported == SUPPORTED
+        assert raised.value.path == "/$schema"
+        assert all(uri in str(raised.value) for uri in SUPPORTED)
+        assert "\n" not in str(raised.value)
+
+    def test_a_metaschema_of_the_operators_own_chooses_the_vocabularies(self) -> None:
+        resources = {
+            "https://example.com/no-validation": {
+                "$schema": SUPPORTED[0],
+                "$id": "https://example.com/no-validation",
+                "$vocabulary": {
+                    "https://json-schema.org/draft/2020-12/vocab/core": True,
+                    "https://json-schema.org/draft/2020-12/vocab/applicator": True,
+                },
+                "$dynamicAnchor": "meta",
+                "allOf": [
+                    {"$ref": "https://json-schema.org/draft/2020-12/meta/core"},
+                    {"$ref": "https://json-schema.org/draft/2020-12/meta/applicator"},
+                ],
+            }
+        }
+        document = {
+            "$schema": "https://example.com/no-validation",
+            "properties": {"open": {"minimum": 10}, "closed": False},
+        }
+
+        schema = compile(document, resources=resources)
+
+        assert schema.accepts({"open": 1})
+        assert not schema.accepts({"closed": 1})
+        with pytest.raises(InvalidSchema):
+            compile({**document, "properties": 5}, resources=resources)
+
+    def test_metaschemas_that_are_based_on_each_other_end_in_an_error(self) -> None:
+        resources = {
+            "https://example.com/a": {"$schema": "https://example.com/b"},
+            "https://example.com/b": {"$schema": "https://example.com/a"},
+        }
+
+        with pytest.raises(UnsupportedDialect):
+            compile({"$schema": "https://example.com/a"}, resources=resources)
+
+
+class TestMetaschema:
+    @pytest.mark.parametrize(
+        ("document", "path"),
+        [
+            ({"type": "strin"}, "/type"),
+            ({"type": 5}, "/type"),
+            ({"properties": {"a": {"minimum": "3"}}}, "/properties/a/minimum"),
+            ({"properties": {"a/b": {"required": "x"}}}, "/properties/a~1b/required"),
+            ({"items": [{"type": "string"}]}, "/items"),
+            ({"$defs": {"unused": {"minLength": -1}}}, "/$defs/unused/minLength"),
+            ({"anyOf": []}, "/anyOf"),
+            ({"oneOf": [{}, {"multipleOf": 0}]}, "/oneOf/1/multipleOf"),
+            ({"properties": {"a": None}}, "/properties/a"),
+            ({"required": ["a", "a"]}, "/required"),
+        ],
+    )
+    def test_a_document_that_breaks_its_metaschema_is_invalid_and_the_place_is_named(
+        self, document: object, path: str
+    ) -> None:
+        with pytest.raises(InvalidSchema) as raised:
+            compile(document)
+
+        assert raised.value.path == path
+        assert path in str(raised.value)
+        assert "\n" not in str(raised.value)
+        assert len(str(raised.value)) < 400
+
+    def test_a_resource_that_breaks_its_metaschema_is_invalid_when_it_is_reached(self) -> None:
+        resources = {"https://example.com/a": {"type": 5}, "https://example.com/b": {"type": 6}}
+
+        with pytest.raises(InvalidSchema, match=r"https://example\.com/a"):
+            compile({"$ref": "https://example.com/a"}, resources=resources)
+
+    def test_what_looks_like_a_schema_but_is_data_is_not_checked(self) -> None:
+        data = {"type": 5, "$ref": "https://example.com/nowhere", "pattern": "("}
+
+        schema = compile({"const": data, "default": data, "examples": [data]})
+
+        assert schema.accepts(data)
+        assert not schema.accepts({})
+
+
+class TestRoles:
+    """Both halves of the acceptance table for SEP-2106."""
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"type": "object", "properties": {"name": {"type": "string"}}},
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": "number"},
+            {"type": "boolean"},
+            {"type": "null"},
+            {"type": ["object", "null"], "properties": {"name": {"type": "string"}}},
+            {},
+            {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
+            {"const": None},
+            True,
+            False,
+        ],
+    )
+    def test_an_output_schema_is_any_schema(self, document: Any) -> None:
+        assert compile(document, role="output").document == document
+
+    @pytest.mark.parametrize(
+        "document",
+        [None, 0, 1, 42, -1.5, "", "object", "true", [], [{"type": "object"}], (), b"{}", object()],
+    )
+    @pytest.mark.parametrize("role", ["input", "output", None])
+    def test_what_is_neither_object_nor_boolean_is_no_schema(
+        self, document: object, role: Any
+    ) -> None:
+        with pytest.raises(InvalidSchema):
+            compile(document, role=role)
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"type": "object"},
+            {"type": "object", "additionalProperties": False},
+            {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}},
+            {"type": "object", "$ref": "#/$defs/a", "$defs": {"a": {"required": ["a"]}}},
+            {"type": "object", "x-anything": [1, 2]},
+            {"$schema": SUPPORTED[2], "type": "object"},
+        ],
+    )
+    def test_an_input_schema_is_an_object_schema_with_anything_beside_the_type(
+        self, document: Any
+    ) -> None:
+        assert compile(document, role="input").document == document
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {},
+            {"type": "array"},
+            {"type": "string"},
+            {"type": ["object"]},
+            {"type": ["object", "null"]},
+            {"type": None},
+            {"properties": {}},
+            {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
+            {"allOf": [{"type": "object"}]},
+            True,
+            False,
+        ],
+    )
+    def test_an_input_schema_says_object_at_its_root(self, document: object) -> None:
+        with pytest.raises(InvalidSchema, match='"type": "object"'):
+            compile(document, role="input")
+
+    def test_an_unknown_role_is_a_mistake(self) -> None:
+        with pytest.raises(ValueError, match="role"):
+            compile({}, role="inputs")  # pyright: ignore[reportArgumentType] - the mistake
+
+
+class TestDocuments:
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {1: {}},
+            {"properties": {None: {}}},
+            {"const": float("nan")},
+            {"minimum": float("-inf")},
+            {"const": "\ud800"},
+            {"\udfff": 1},
+            {"const": b"bytes"},
+            {"default": object()},
+            {"const": 10**5000},
+        ],
+    )
+    def test_a_document_that_is_not_json_is_an_invalid_schema(self, document: object) -> None:
+        with pytest.raises(InvalidSchema, match="not JSON"):
+            compile(document)
+
+    def test_the_place_that_is_not_json_is_named(self) -> None:
+        with pytest.raises(InvalidSchema) as raised:
+            compile({"properties": {"a": {"enum": [1, {2, object()}]}}})
+
+        assert raised.value.path.startswith("/properties/a/enum/1/")
+
+    def test_a_document_that_contains_itself_is_an_invalid_schema(self) -> None:
+        document: dict[str, Any] = {"properties": {}}
+        document["properties"]["child"] = document
+
+        with pytest.raises(InvalidSchema, match="contains itself"):
+            compile(document)
+
+    @pytest.mark.parametrize("levels", [1_000, 10_000, 200_000])
+    def test_a_bottomless_document_exceeds_the_depth(self, levels: int) -> None:
+        with pytest.raises(LimitExceeded) as raised:
+            compile(nested(levels))
+
+        assert raised.value.limit == "depth"
+        assert raised.value.allowed == Limits().depth
+
+    def test_a_document_that_shares_its_parts_a_billion_times_exceeds_the_size(self) -> None:
+        document: Any = {"type": "string"}
+        for _ in range(60):
+            document = {"anyOf": [document, document]}
+
+        with pytest.raises(LimitExceeded) as raised:
+            compile(document)
+
+        assert raised.value.limit == "document_bytes"
+
+    def test_a_huge_string_shared_often_exceeds_the_size(self) -> None:
+        text = "x" * 100_000
+
+        with pytest.raises(LimitExceeded) as raised:
+            compile({"enum": [text] * 1_000_000})
+
+        assert raised.value.limit == "document_bytes"
+
+    def test_python_values_that_stand_for_json_make_up_a_document(self) -> None:
+        schema = compile({"enum": ("a", "b"), "type": "string"})
+
+        assert schema.accepts("a")
+        assert schema.document == {"enum": ["a", "b"], "type": "string"}
+
+    def test_the_document_is_kept_exactly_as_given(self) -> None:
+        text = (
+            '{"type":"object","default":null,"x":[1,1.0,true,"",{}],"properties":{"b":{},"a":{}}}'
+        )
+
+        schema = compile(json.loads(text))
+
+        assert json.dumps(schema.document, separators=(",", ":")) == text
+
+    def test_changing_the_document_afterwards_changes_nothing(self) -> None:
+        document: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
+        schema = compile(document)
+        document["properties"]["a"]["type"] = "integer"
+        published: Any = schema.document
+        published["properties"]["a"]["type"] = "integer"
+
+        assert schema.document == {"type": "object", "properties": {"a": {"type": "string"}}}
+        assert schema.accepts({"a": "x"})
+        assert compile({"type": "object", "properties": {"a": {"type": "integer"}}}).accepts(
+            {"a": 1}
+        )
+
+    def test_schemas_say_what_they_are(self) -> None:
+        schema = compile({"type": "string"})
+
+        assert repr(schema) == "<Schema {'type': 'string'}>"
+        assert schema.limits == Limits()
+
+    def test_the_recursion_limit_of_the_interpreter_does_not_matter(self) -> None:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(400)
+        try:
+            assert not compile(nested(99)).accepts(1)
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+class TestCache:
+    def test_equal_documents_compile_once(self) -> None:
+        one = compile({"type": "string", "title": "cached"})
+        other = compile({"title": "cached", "type": "string"})
+
+        assert one._core is other._core
+        assert json.dumps(one.document) != json.dumps(other.document)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"const": 1}, {"const": True}),
+            ({"const": 0}, {"const": False}),
+            ({"const": "1"}, {"const": 1}),
+        ],
+    )
+    def test_python_equality_is_not_equality_of_documents(self, one: Any, other: Any) -> None:
+        first, second = compile(one), compile(other)
+
+        assert first.accepts(one["const"])
+        assert not first.accepts(other["const"])
+        assert second.accepts(other["const"])
+        assert not second.accepts(one["const"])
+
+    def test_schemas_with_the_same_id_are_told_apart(self) -> None:
+        uri = "https://example.com/same"
+
+        assert compile({"$id": uri, "type": "string"}).accepts("x")
+        assert compile({"$id": uri, "type": "integer"}).accepts(1)
+        assert not compile({"$id": uri, "type": "integer"}).accepts("x")
+
+    def test_limits_formats_and_resources_are_part_of_what_is_equal(self) -> None:
+        document = {"$ref": "https://example.com/r", "format": "email"}
+        resources = {"https://example.com/r": {"type": "string"}}
+        others = {"https://example.com/r": {"type": "integer"}}
+        schema = compile(document, resources=resources)
+
+        assert compile(document, resources=dict(resources))._core is schema._core
+        assert compile(document, resources=others).accepts(1)
+        assert compile(document, resources=resources, formats=False).accepts("x")
+        assert not schema.accepts("x")
+        assert (
+            compile(document, resources=resources, limits=Limits(work=99))._core is not schema._core
+        )
+
+    def test_roles_are_checked_even_for_documents_compiled_before(self) -> None:
+        compile({"type": "array"}, role="output")
+
+        with pytest.raises(InvalidSchema):
+            compile({"type": "array"}, role="input")
+
+    def test_failures_are_not_remembered(self) -> None:
+        for _ in range(2):
+            with pytest.raises(InvalidSchema):
+                compile({"type": 5})
+
+    def test_threads_that_ask_at_once_share_one_compilation(self) -> None:
+        document = {
+            "type": "object",
+            "properties": {f"p{n}": {"type": "string"} for n in range(200)},
+        }
+        start = threading.Barrier(8, timeout=30)
+        found: list[Schema] = []
+
+        def work() -> None:
+            start.wait()
+            found.append(compile(document))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=30)
+
+        assert len(found) == 8
+        assert len({id(schema._core) for schema in found}) == 1
+
+    def test_the_cache_is_bounded(self) -> None:
+        from anyshape.schema._compile import _cache
+
+        for number in range(600):
+            compile({"const": f"bounded {number}"})
+
+        assert len(_cache) <= 512
+
+
+class TestFormats:
+    def test_formats_are_enforced(self) -> None:
+        schema = compile({"type": "string", "format": "uuid"})
+
+        assert schema.accepts("2eb8aa08-aa98-11ea-b4aa-73b441d16380")
+        assert not schema.accepts("not a uuid")
+
+    def test_formats_can_be_annotations(self) -> None:
+        assert compile({"type": "string", "format": "uuid"}, formats=False).accepts("not a uuid")
+
+    def test_unknown_formats_are_annotations(self) -> None:
+        assert compile({"type": "string", "format": "binary"}).accepts("anything")
+
+
+def test_everything_that_compile_raises_is_an_anyshape_error() -> None:
+    documents: list[Any] = [
+        None,
+        {"type": 5},
+        {"$schema": 1},
+        {"$ref": "x"},
+        {"pattern": "("},
+        nested(999),
+    ]
+
+    for document in documents:
+        with pytest.raises(AnyshapeError):
+            compile(document)
+
+
+def test_the_public_surface_is_what_all_says() -> None:
+    for name in anyshape.schema.__all__:
+        assert getattr(anyshape.schema, name) is not None
