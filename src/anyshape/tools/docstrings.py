@@ -22,6 +22,8 @@ _REST = re.compile(
     re.MULTILINE,
 )
 
+_SUMMARY = "\x00"
+
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
@@ -42,14 +44,24 @@ def read_docstring(text: str | None) -> Documentation:
 
     import docstring_parser
 
-    parsed = docstring_parser.parse(text, style=docstring_parser.DocstringStyle[style])
+    # The parser takes a first line for the summary, whatever it is; so there always is one.
+    before = text if _starts_with_text(text) else f"{_SUMMARY}\n\n{text}"
+    try:
+        parsed = docstring_parser.parse(before, style=docstring_parser.DocstringStyle[style])
+    except docstring_parser.ParseError:
+        return Documentation(text)  # a heading with nothing under it is just text
     parameters = {
         name.strip().lstrip("*"): _flow(entry.description)
         for entry in parsed.params
         if entry.description and entry.args[:1] != ["attribute"]
         for name in entry.arg_name.split(",")
     }
-    return Documentation(parsed.description or None, parameters)
+    description = (parsed.description or "").removeprefix(_SUMMARY).strip()
+    return Documentation(description or None, parameters)
+
+
+def _starts_with_text(text: str) -> bool:
+    return not any(pattern.match(text) for pattern in (_GOOGLE, _NUMPY, _REST))
 
 
 def _style_of(text: str) -> str | None:

@@ -155,9 +155,16 @@ class _Reader:
             definition["description"] = cleandoc(cls.__doc__)
         self._definitions[name] = definition
         properties: Document = {}
+        required: list[str] = []
         converters: dict[str, Convert] = {}
         for key, hint in hints.items():
-            field = self.read(_unqualified(hint))
+            hint, qualifiers = _unqualified(hint)
+            # `__required_keys__` misses qualifiers in annotations that were written as strings.
+            if (
+                key in cls.__required_keys__ and "NotRequired" not in qualifiers
+            ) or "Required" in qualifiers:
+                required.append(key)
+            field = self.read(hint)
             if field is None:
                 return None
             properties[key] = field.schema
@@ -165,7 +172,6 @@ class _Reader:
                 converters[key] = field.convert
         if properties:
             definition["properties"] = properties
-        required = [key for key in hints if key in cls.__required_keys__]
         if required:
             definition["required"] = required
         convert = _convert_fields(converters) if converters else None
@@ -242,10 +248,13 @@ def _array() -> Document:
     return {"type": "array"}
 
 
-def _unqualified(hint: Any) -> Any:
-    while getattr(get_origin(hint), "_name", None) in _QUALIFIERS:
+def _unqualified(hint: Any) -> tuple[Any, list[str]]:
+    """Return a field's type, and the qualifiers that stood around it."""
+    qualifiers: list[str] = []
+    while (name := getattr(get_origin(hint), "_name", None)) in _QUALIFIERS:
+        qualifiers.append(cast("str", name))
         hint = get_args(hint)[0]
-    return hint
+    return hint, qualifiers
 
 
 def _is_typed_dict(annotation: Any) -> bool:

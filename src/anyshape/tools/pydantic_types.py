@@ -67,8 +67,12 @@ class LeanSchema(GenerateJsonSchema):
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         return _untitled(super().typed_dict_schema(schema), schema.get("cls"))
 
-    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        return _untitled(super().enum_schema(schema), schema["cls"])
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        document = super().generate_inner(schema)
+        if schema["type"] == "enum":
+            # Pydantic sets this title late, on the definition itself.
+            _untitled(self.resolve_ref_schema(document), schema["cls"])
+        return document
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
         return _with_honest_format(super().datetime_schema(schema), schema)

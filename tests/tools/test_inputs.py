@@ -1,0 +1,472 @@
+"""Parameters become an input schema."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import typing
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Optional
+from uuid import UUID
+
+import msgspec
+import pytest
+import typing_extensions
+from pydantic import BaseModel, Field, TypeAdapter
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.tools import Context, Tool
+
+
+def schema_of(function: Any, **options: Any) -> dict[str, Any]:
+    return Tool.from_function(function, **options).listing.input_schema
+
+
+def properties_of(function: Any) -> dict[str, Any]:
+    return schema_of(function)["properties"]
+
+
+def test_a_tool_without_parameters_takes_only_the_empty_object() -> None:
+    def now() -> int:
+        return 0
+
+    assert schema_of(now) == {"type": "object", "additionalProperties": False}
+
+
+def test_plain_parameters_make_a_closed_object_schema_in_declaration_order() -> None:
+    def search(query: str, limit: int = 10, *, exact: bool = False, boost: float = 1.5) -> None: ...
+
+    assert schema_of(search) == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "limit": {"type": "integer", "default": 10},
+            "exact": {"type": "boolean", "default": False},
+            "boost": {"type": "number", "default": 1.5},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+    assert list(properties_of(search)) == ["query", "limit", "exact", "boost"]
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Point(BaseModel):
+    """A place on the plane."""
+
+    x: int
+    y: int = 0
+
+
+class Leaf(typing_extensions.TypedDict):
+    name: str
+    weight: typing.NotRequired[float]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (str, {"type": "string"}),
+        (list, {"type": "array"}),
+        (list[int], {"type": "array", "items": {"type": "integer"}}),
+        (dict, {"type": "object"}),
+        (dict[str, Any], {"type": "object"}),
+        (dict[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
+        (Optional[str], {"anyOf": [{"type": "string"}, {"type": "null"}]}),  # noqa: UP045
+        (int | str, {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (Literal["a"], {"type": "string", "const": "a"}),
+        (Literal[1, "a", None], {"enum": [1, "a", None]}),
+        (Any, {}),
+        (Colour, {"type": "string", "enum": ["red", "blue"]}),
+        (datetime.date, {"type": "string", "format": "date"}),
+        (UUID, {"type": "string", "format": "uuid"}),
+        (
+            Leaf,
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "weight": {"type": "number"}},
+                "required": ["name"],
+            },
+        ),
+        (
+            Point,
+            {
+                "type": "object",
+                "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
+                "required": ["x"],
+                "description": "A place on the plane.",
+            },
+        ),
+        (
+            Annotated[int, Field(ge=1, le=5, description="Stars")],
+            {"type": "integer", "minimum": 1, "maximum": 5, "description": "Stars"},
+        ),
+        (Annotated[str, "The words"], {"type": "string", "description": "The words"}),
+        (
+            Annotated[str, typing_extensions.Doc("The words")],
+            {"type": "string", "description": "The words"},
+        ),
+    ],
+    ids=str,
+)
+def test_an_annotation_has_its_natural_schema(annotation: Any, expected: Any) -> None:
+    def tool(it: Any) -> None: ...
+
+    tool.__annotations__["it"] = annotation
+    assert properties_of(tool) == {"it": expected}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        str,
+        int,
+        float,
+        bool,
+        None,
+        Any,
+        object,
+        list,
+        list[str],
+        list[list[int]],
+        dict,
+        dict[str, int],
+        dict[str, list[bool]],
+        str | None,
+        int | float | None,
+        list[str] | str,
+        Literal["a"],
+        Literal["a", "b"],
+        Literal[1, 2],
+        Literal[True],
+        Literal["a", 1, None],
+        Leaf,
+        list[Leaf],
+        dict[str, Leaf] | None,
+        typing.NewType("Name", str),
+    ],
+    ids=str,
+)
+def test_the_quick_way_and_pydantic_describe_plain_types_alike(annotation: Any) -> None:
+    from anyshape.tools import plain
+    from anyshape.tools.lean import arrange
+    from anyshape.tools.pydantic_types import LeanSchema
+
+    described = plain.describe([annotation])
+    assert described is not None
+    (form,), definitions = described
+    document = TypeAdapter[Any](annotation).json_schema(schema_generator=LeanSchema)
+    other = arrange(document, document.pop("$defs", {}))
+    assert arrange(form.schema, definitions) == other
+
+
+def test_names_that_models_dislike_are_names_like_any_other() -> None:
+    def tool(
+        schema: str,
+        model_config: int,
+        json: Decimal,
+        _hidden: UUID,
+        copy: list[int],
+        self: str = "",
+    ) -> None: ...
+
+    assert list(properties_of(tool)) == [
+        "schema",
+        "model_config",
+        "json",
+        "_hidden",
+        "copy",
+        "self",
+    ]
+
+
+async def test_names_that_models_dislike_arrive_as_they_are(call: Any) -> None:
+    def tool(
+        schema: str, model_config: int, json: Decimal, _hidden: int, self: str = ""
+    ) -> list[Any]:
+        return [schema, model_config, str(json), _hidden, self]
+
+    outcome = await call(
+        tool, {"schema": "s", "model_config": 1, "json": 1.5, "_hidden": 2, "self": "me"}
+    )
+    assert outcome.value == ["s", 1, "1.5", 2, "me"]
+
+
+def test_a_shared_type_is_defined_once_and_a_single_use_is_inlined() -> None:
+    def route(start: Point, end: Point, via: Leaf) -> None: ...
+
+    schema = schema_of(route)
+    assert schema["properties"]["start"] == {"$ref": "#/$defs/Point"}
+    assert schema["properties"]["end"] == {"$ref": "#/$defs/Point"}
+    assert list(schema["$defs"]) == ["Point"]
+    assert schema["properties"]["via"]["type"] == "object"
+
+
+class Node(BaseModel):
+    value: int
+    children: list[Node] = []
+
+
+def test_a_recursive_type_keeps_its_definition() -> None:
+    def grow(node: Node) -> None: ...
+
+    schema = schema_of(grow)
+    assert schema["properties"]["node"] == {"$ref": "#/$defs/Node"}
+    children = schema["$defs"]["Node"]["properties"]["children"]
+    assert children == {"type": "array", "items": {"$ref": "#/$defs/Node"}, "default": []}
+
+
+def test_a_description_beside_a_reference_does_not_hide_it() -> None:
+    def route(start: Point, end: Point) -> None:
+        """Find a way.
+
+        Args:
+            start: Where to begin.
+            end: Where to end.
+        """
+
+    assert properties_of(route)["start"] == {
+        "$ref": "#/$defs/Point",
+        "description": "Where to begin.",
+    }
+
+
+class Titled(BaseModel):
+    model_config = {"title": "Titled"}
+    title: str = Field(title="The title", examples=["title"])
+    body: Literal["title"] = "title"
+
+
+def test_a_title_is_published_only_if_its_author_wrote_it() -> None:
+    def tool(it: Titled, plain: Point, named: Annotated[int, Field(title="Named")]) -> None: ...
+
+    properties = properties_of(tool)
+    assert properties["it"] == {
+        "type": "object",
+        "title": "Titled",
+        "properties": {
+            "title": {"type": "string", "title": "The title", "examples": ["title"]},
+            "body": {"type": "string", "const": "title", "default": "title"},
+        },
+        "required": ["title"],
+    }
+    assert "title" not in properties["plain"]
+    assert properties["named"] == {"type": "integer", "title": "Named"}
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+def test_a_discriminated_union_is_one_of_constants() -> None:
+    def adopt(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> None: ...
+
+    assert properties_of(adopt)["pet"] == {
+        "oneOf": [
+            {
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string", "const": "cat"},
+                    "lives": {"type": "integer"},
+                },
+                "required": ["kind", "lives"],
+            },
+            {
+                "type": "object",
+                "properties": {"kind": {"type": "string", "const": "dog"}},
+                "required": ["kind"],
+            },
+        ]
+    }
+
+
+@dataclass
+class Box:
+    size: int
+    tags: frozenset[str] = frozenset({"zebra", "apple", "mango"})
+
+
+def test_defaults_are_json_and_sets_are_in_order() -> None:
+    def pack(
+        when: datetime.date = datetime.date(2026, 7, 28),
+        colour: Colour = Colour.BLUE,
+        tags: frozenset[str] = frozenset({"b", "c", "a"}),
+        box: Box = Box(1),  # noqa: B008 - what this test is about
+        amount: float = float("inf"),
+    ) -> None: ...
+
+    properties = properties_of(pack)
+    assert {name: schema.get("default", "none") for name, schema in properties.items()} == {
+        "when": "2026-07-28",
+        "colour": "blue",
+        "tags": ["a", "b", "c"],
+        "box": {"size": 1, "tags": ["apple", "mango", "zebra"]},
+        "amount": "none",
+    }
+    assert properties["box"]["properties"]["tags"]["default"] == ["apple", "mango", "zebra"]
+
+
+def test_a_default_that_is_private_or_contradicts_its_type_is_not_published() -> None:
+    missing: Any = object()
+    none: Any = None
+
+    def tool(a: str = missing, b: int = none, c: int | None = None) -> None: ...
+
+    assert schema_of(tool) == {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string"},
+            "b": {"type": "integer"},
+            "c": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+        },
+        "additionalProperties": False,
+    }
+
+
+def test_a_field_as_default_describes_its_parameter() -> None:
+    def tool(
+        a: int = Field(ge=1, description="One or more"),
+        b: int = Field(default=3, le=9),
+        c: list[int] = Field(default_factory=list[int]),  # noqa: B008 - pydantic's way
+    ) -> None: ...
+
+    schema = schema_of(tool)
+    assert schema["properties"]["a"] == {
+        "type": "integer",
+        "minimum": 1,
+        "description": "One or more",
+    }
+    assert schema["properties"]["b"] == {"type": "integer", "maximum": 9, "default": 3}
+    assert schema["required"] == ["a"]
+
+
+async def test_defaults_in_fields_are_filled_and_aliases_are_the_json_names(call: Any) -> None:
+    def tool(
+        a: Annotated[int, Field(default=3)],
+        b: list[int] = Field(default_factory=list[int]),  # noqa: B008 - pydantic's way
+        source: str = Field(default="here", alias="from"),
+    ) -> list[Any]:
+        b.append(a)
+        return [a, b, source]
+
+    tool_value = Tool.from_function(tool)
+    assert list(tool_value.listing.input_schema["properties"]) == ["a", "b", "from"]
+    assert (await call(tool_value)).value == [3, [3], "here"]
+    assert (await call(tool_value)).value == [3, [3], "here"]
+    assert (await call(tool_value, {"from": "there", "a": 1})).value == [1, [1], "there"]
+
+
+class Line(msgspec.Struct):
+    """A line of an order."""
+
+    sku: str
+    count: int = 1
+
+
+class Order(msgspec.Struct):
+    lines: list[Line]
+    due: datetime.datetime | None = None
+
+
+def test_a_struct_has_a_schema_without_its_class_name_as_title() -> None:
+    def place(order: Order, note: str = "") -> None: ...
+
+    assert properties_of(place) == {
+        "order": {
+            "type": "object",
+            "properties": {
+                "lines": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "description": "A line of an order.",
+                        "properties": {
+                            "sku": {"type": "string"},
+                            "count": {"type": "integer", "default": 1},
+                        },
+                        "required": ["sku"],
+                    },
+                },
+                "due": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            },
+            "required": ["lines"],
+        },
+        "note": {"type": "string", "default": ""},
+    }
+
+
+async def test_structs_and_models_stand_side_by_side(call: Any) -> None:
+    def place(order: Order, point: Point, line: Line | None = None) -> list[str]:
+        return [
+            type(order).__name__,
+            type(order.lines[0]).__name__,
+            type(point).__name__,
+            repr(line),
+        ]
+
+    outcome = await call(place, {"order": {"lines": [{"sku": "a"}]}, "point": {"x": 1.0}})
+    assert outcome.value == ["Order", "Line", "Point", "None"]
+
+
+def test_the_context_is_never_published_wherever_it_stands() -> None:
+    def tool(a: int, context: Context, b: str = "", *, also: Context | None = None) -> None: ...
+
+    assert list(properties_of(tool)) == ["a", "b"]
+
+
+def test_a_parameter_without_a_schema_is_named_with_the_fix() -> None:
+    class Connection: ...
+
+    def tool(query: str, db: Connection) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=r"tool\(\): parameter 'db' has no JSON Schema"):
+        Tool.from_function(tool)
+
+
+def test_a_union_with_a_member_that_has_no_schema_is_not_published_without_it() -> None:
+    def tool(it: int | typing.Callable[[], int]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="parameter 'it'"):
+        Tool.from_function(tool)
+
+
+def test_a_field_on_a_struct_is_refused_rather_than_ignored() -> None:
+    def tool(it: Annotated[Line, Field(description="x")]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="use msgspec"):
+        Tool.from_function(tool)
+
+
+def test_a_header_annotation_is_planned_at_definition() -> None:
+    def tool(
+        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})], q: str
+    ) -> None: ...
+
+    plan = Tool.from_function(tool).headers
+    assert [parameter.name for parameter in plan] == ["Mcp-Param-Region"]
+
+
+@pytest.mark.parametrize("name", ["", "Two Words", "New\nLine"])
+def test_a_header_annotation_that_breaks_the_rules_is_refused_at_definition(name: str) -> None:
+    def tool(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": name})]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="x-mcp-header"):
+        Tool.from_function(tool)
+
+
+def test_a_header_annotation_on_a_number_is_refused_at_definition() -> None:
+    def tool(rate: Annotated[float, Field(json_schema_extra={"x-mcp-header": "Rate"})]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="x-mcp-header"):
+        Tool.from_function(tool)
