@@ -7,9 +7,13 @@ from typing import Any
 
 import jsonschema_rs
 
-from anyshape.errors import InvalidSchema
+from anyshape.errors import InvalidSchema, Problem
 from anyshape.schema._dialects import Dialect, metaschema_documents
-from anyshape.schema._json import escape
+from anyshape.schema._document import Document
+from anyshape.schema._engine import Engine
+from anyshape.schema._explain import Explainer
+from anyshape.schema._limits import Limits
+from anyshape.schema._patterns import check_patterns
 from anyshape.schema._references import ROOT_URI
 from anyshape.schema._sources import Reached, Sources
 
@@ -25,9 +29,9 @@ def _official(dialect: Dialect) -> jsonschema_rs.Validator:
 
 def check_document(document: object, dialect: Dialect, uri: str = "") -> None:
     """Raise `InvalidSchema` for a document that breaks the metaschema of its dialect."""
-    validator = _official(dialect)
-    if not validator.is_valid(document):
-        raise _invalid(validator, document, uri)
+    if not _official(dialect).is_valid(document):
+        metaschema = metaschema_documents(dialect)[dialect.metaschema_uri]
+        raise _invalid(_explain(document, metaschema, Sources(True, {}, dialect)), uri)
 
 
 def check_reached(reached: Reached, sources: Sources) -> None:
@@ -50,13 +54,22 @@ def check_reached(reached: Reached, sources: Sources) -> None:
                 offline=True,
             )
             if not validator.is_valid(document):
-                raise _invalid(validator, document, name)
+                raise _invalid(_explain(document, {"$ref": own}, sources), name)
 
 
-def _invalid(validator: jsonschema_rs.Validator, document: object, uri: str) -> InvalidSchema:
-    error = max(validator.iter_errors(document), key=lambda found: len(found.instance_path))
-    path = "".join(f"/{escape(str(token))}" for token in error.instance_path)
+def _invalid(problem: Problem, uri: str) -> InvalidSchema:
     which = f"the schema {uri}" if uri else "the schema"
+    message = problem.message if len(problem.message) <= 300 else problem.message[:299] + "…"
     return InvalidSchema(
-        f"{which} is invalid at {path or 'its root'}: {error.message[:160]}", path=path
+        f"{which} is invalid at {problem.path or 'its root'}: {message}", path=problem.path
     )
+
+
+def _explain(document: object, metaschema: Document, sources: Sources) -> Problem:
+    """Say what is wrong with `document`: the deepest problem, which is the most particular one."""
+    limits = Limits()
+    reached = Sources(metaschema, sources.resources, sources.dialect).reach(limits)
+    patterns = check_patterns(reached.spots.values(), limits)
+    engine = Engine(reached.documents, (), sources.dialect, False, patterns, limits)
+    problems = Explainer(reached.graph, engine).problems(document, 10)
+    return max(problems, key=lambda problem: problem.path.count("/"))

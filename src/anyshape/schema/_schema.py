@@ -11,6 +11,7 @@ from anyshape.errors import LimitExceeded, Problem, ValidationError
 from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._dialects import Dialect
 from anyshape.schema._engine import Engine, Test, copy_json
+from anyshape.schema._explain import Explainer
 from anyshape.schema._graph import Graph
 from anyshape.schema._instance import FENCE_DEPTH, json_test, read_json
 from anyshape.schema._limits import Limits
@@ -41,6 +42,13 @@ class Core:
     fenced: Test | None
     free_size: int | None
     depth: int
+    _explainer: Explainer | None = None
+
+    def explainer(self) -> Explainer:
+        """Return what finds problems, made when the first value fails."""
+        if self._explainer is None:
+            self._explainer = Explainer(self.graph, self.engine)
+        return self._explainer
 
     def quick_test(self) -> Test:
         """Return a test that accepts only what is valid, and JSON: most of what is, at once.
@@ -176,7 +184,7 @@ class Schema:
         admitted = core.admit(value)
         if core.judge(admitted):
             return []
-        return _explain(core, admitted, limit)
+        return core.explainer().problems(admitted, limit)
 
     def validate(self, value: object) -> None:
         """Raise `ValidationError`, with the problems, when `value` breaks the schema."""
@@ -187,10 +195,3 @@ class Schema:
         """Return the beginning of the document."""
         text = repr(self._document)
         return f"<Schema {text if len(text) <= 60 else text[:59] + '…'}>"
-
-
-def _explain(core: Core, value: object, limit: int) -> list[Problem]:
-    error = next(iter(core.engine.subschemas()["#"].iter_errors(value)))
-    path = "".join(f"/{token}" for token in error.instance_path)
-    where = "".join(f"/{token}" for token in error.schema_path)
-    return [Problem(str(error.kind.name), path, error.message[:200], where)][:limit]
