@@ -19,7 +19,7 @@ import psutil
 from bed import contenders, shop
 from bed.contenders import BENCHMARKS, CLIENTS, node_command, shop_as_json
 from bed.http_load import Load
-from bed.processes import ContenderFailed, running
+from bed.processes import ContenderFailed, cpu_seconds, running
 from bed.report import Report, microseconds, milliseconds
 from bed.rounds import interleave, ratio
 
@@ -74,13 +74,12 @@ class Driven:
     def obey(self, tool: str, in_flight: int, seconds: float) -> Sample:
         """Keep calls in flight for a while."""
         order = {"tool": tool, "in_flight": in_flight, "seconds": seconds}
-        before = self._watched.cpu_times()
+        before = cpu_seconds(self._watched)
         assert self._process.stdin
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
         self._process.stdin.flush()
         load = Load(**self.receive())  # pyright: ignore[reportArgumentType] - as the client wrote it
-        after = self._watched.cpu_times()
-        return Sample(load, after.user + after.system - before.user - before.system)
+        return Sample(load, cpu_seconds(self._watched) - before)
 
 
 @contextmanager

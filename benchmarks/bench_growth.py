@@ -87,7 +87,7 @@ async def _measure_all(plan: Plan) -> dict[str, list[tuple[float, float]]]:
     return curves
 
 
-class TooLarge(Exception):  # noqa: N818 - a limit of the product, not an error of the benchmark
+class TooLarge(Exception):
     """The default limits refuse this size, so there is nothing to measure."""
 
 

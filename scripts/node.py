@@ -33,7 +33,7 @@ PLATFORM_PACKAGES = {
 }
 
 
-class NodeMissing(RuntimeError):  # noqa: N818 - a state of the machine, said as one
+class NodeMissing(RuntimeError):
     """Node or npm cannot be found or installed here; the message says what to do."""
 
 
