@@ -36,7 +36,9 @@ ABSENT: Final = Absent.ABSENT
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots: typing sets __orig_class__ on ToolResult[int](3), and a frozen slotted class raises
+# TypeError there, where typing expects AttributeError.
+@dataclass(frozen=True)
 class ToolResult(Generic[Value]):
     """Say more than a return value can: structured value, own content, failure, metadata.
 
