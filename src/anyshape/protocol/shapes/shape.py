@@ -120,17 +120,14 @@ class Shape:
             else:
                 carried = carry(structured, result.is_error)
                 if mirrors_objects or structured[:1] != b"{":
-                    mirror = b'{"type":"text","text":%b}' % _encode(structured.decode())
+                    mirror = b'{"type":"text","text":' + _encode(structured.decode()) + b"}"
                     if mirror not in blocks:
                         blocks = (*blocks, mirror)
             failed = b',"isError":true' if result.is_error else b""
             meta = plain_meta if result.meta is None else _joined_meta(result.meta, server_info)
-            return b'%b"content":[%b]%b%b%b}' % (
-                opening,
-                b",".join(blocks),
-                carried,
-                failed,
-                meta,
+            # Joined, not formatted, for the sake of large values: see `encode_response`.
+            return b"".join(
+                (opening, b'"content":[', b",".join(blocks), b"]", carried, failed, meta, b"}")
             )
 
         return encode
