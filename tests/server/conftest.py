@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import queue
@@ -140,10 +141,8 @@ class Pipe:
             self.process.wait(PATIENCE)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and not stream.closed:
-                try:
+                with contextlib.suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass
 
 
 class Answer:
@@ -291,7 +290,7 @@ def web() -> Generator[Web]:
         yield web
 
 
-class run_web:  # noqa: N801 - a context manager that reads like a function
+class run_web:
     """Run a script, with a free port as its last argument, until the block ends."""
 
     def __init__(self, *command: str) -> None:

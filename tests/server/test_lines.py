@@ -1,5 +1,7 @@
 """Lines come out whole however the bytes came in."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ def test_every_way_to_cut_a_stream_gives_the_same_lines(
 ) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    chunks = [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [stream[a:b] for a, b in itertools.pairwise(edges)]
     assert _all(LineSplitter(1000), chunks) == lines
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from anyshape.server.suspension import Watched
+from anyshape.server.suspension import watched
 
 
 class _Counter:
@@ -22,7 +22,7 @@ async def test_a_coroutine_that_never_waits_tells_nobody() -> None:
         return 7
 
     suspended = _Counter()
-    assert await Watched(quick(), suspended) == 7
+    assert await watched(quick(), suspended) == 7
     assert suspended.calls == 0
 
 
@@ -33,7 +33,7 @@ async def test_a_coroutine_that_waits_tells_once() -> None:
         return 7
 
     suspended = _Counter()
-    assert await Watched(slow(), suspended) == 7
+    assert await watched(slow(), suspended) == 7
     assert suspended.calls == 1
 
 
@@ -45,7 +45,7 @@ async def test_exceptions_come_through_before_and_after_a_wait() -> None:
 
     for waits in (False, True):
         with pytest.raises(LookupError):
-            await Watched(fail(waits), _Counter())
+            await watched(fail(waits), _Counter())
 
 
 async def test_cancelling_the_task_reaches_the_coroutine() -> None:
@@ -59,7 +59,7 @@ async def test_cancelling_the_task_reaches_the_coroutine() -> None:
             raise
 
     started = asyncio.Event()
-    task = asyncio.create_task(_await(Watched(wait_forever(), started.set)))
+    task = asyncio.create_task(_await(watched(wait_forever(), started.set)))
     await asyncio.wait_for(started.wait(), 5)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -76,7 +76,7 @@ async def test_a_time_out_inside_works_because_the_task_is_the_same() -> None:
             return "timed out"
         return "finished"
 
-    assert await Watched(time_out(), _Counter()) == "timed out"
+    assert await watched(time_out(), _Counter()) == "timed out"
 
 
 async def test_a_task_group_inside_works() -> None:
@@ -86,7 +86,7 @@ async def test_a_task_group_inside_works() -> None:
             second = tasks.create_task(asyncio.sleep(0, 2))
         return first.result() + second.result()
 
-    assert await Watched(group(), _Counter()) == 3
+    assert await watched(group(), _Counter()) == 3
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -99,7 +99,7 @@ async def test_with_a_context_variables_do_not_leak(waits: bool) -> None:
             await asyncio.sleep(0)
         return variable.get()
 
-    assert await Watched(stain(), _Counter(), contextvars.copy_context()) == "stained"
+    assert await watched(stain(), _Counter(), contextvars.copy_context()) == "stained"
     assert variable.get() == "clean"
 
 
@@ -112,7 +112,7 @@ async def test_closing_the_awaiting_coroutine_closes_the_inner_one() -> None:
         finally:
             closed.append(True)
 
-    outer = _await(Watched(inner(), _Counter()))
+    outer = _await(watched(inner(), _Counter()))
     outer.send(None)
     outer.close()
     assert closed == [True]

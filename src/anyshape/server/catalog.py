@@ -63,11 +63,15 @@ class Identity:
 class Entry:
     """One tool, with what has been made for it per revision."""
 
-    __slots__ = ("encoders", "listings", "requires", "tool")
+    __slots__ = ("encoders", "is_guarded", "listings", "requires", "takes_context", "tool")
 
     def __init__(self, tool: Tool, requires: Mapping[str, Any] | None) -> None:
         self.tool = tool
         self.requires = requires
+        self.is_guarded = bool(requires) or bool(tool.headers)
+        """Whether a modern call is checked for more than its arguments."""
+        self.takes_context = bool(tool._context)
+        """Whether the function asks for a `Context`; most calls can do without one."""
         self.encoders: dict[Revision, ResultEncoder] = {}
         self.listings: dict[Revision, bytes] = {}
 

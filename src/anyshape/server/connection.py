@@ -35,7 +35,12 @@ from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
 from anyshape.server.lazy import RawObject
 from anyshape.server.listeners import Listener
-from anyshape.server.parameters import PROTOCOL_VERSION, CancelledParameters, InitializeParameters
+from anyshape.server.parameters import (
+    PROTOCOL_VERSION,
+    CancelledParameters,
+    InitializeParameters,
+    read_call,
+)
 from anyshape.server.service import Service
 
 __all__ = ["Connection"]
@@ -69,7 +74,7 @@ class Connection:
         self.suspended = suspended
         self.revision: Revision | None = None
         self.client: Mapping[str, Any] | None = None
-        self._flights: dict[bytes, _PipeExchange] = {}
+        self._flights: dict[bytes, PipeExchange] = {}
         self._listener: Listener | None = None
         self._closed = False
 
@@ -80,8 +85,15 @@ class Connection:
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message and return its answer, or `None` when it has none."""
+        call = read_call(frame)
+        if call is not None:
+            id, parameters = call
+            if self._flights and request_key(id) in self._flights:
+                return _refuse_duplicate(id)
+            exchange = PipeExchange(self, id, frame, "params", "_meta")
+            return await dispatch("tools/call", parameters, exchange)
         message = decode(frame)
-        if type(message) is Request:
+        if isinstance(message, Request):
             return await self._answer(message)
         if isinstance(message, Notification):
             self._notice(message)
@@ -125,26 +137,23 @@ class Connection:
         info = parameters.client_info
         self.client = RawObject(info) if isinstance(info, msgspec.Raw) else None
 
-    def track(self, flight: _PipeExchange) -> None:
+    def track(self, flight: PipeExchange) -> None:
         """Know a request that waits, so that it can be cancelled."""
         self._flights[flight.key] = flight
         if self.suspended is not None and not flight.batched:
             self.suspended()
 
-    def untrack(self, flight: _PipeExchange) -> None:
+    def untrack(self, flight: PipeExchange) -> None:
         """Forget a request that no longer waits."""
         self._flights.pop(flight.key, None)
 
     async def _answer(self, request: Request, *, batched: bool = False) -> bytes | None:
         if self._flights and request_key(request.id) in self._flights:
-            return encode_error(
-                request.id,
-                INVALID_REQUEST,
-                "Invalid Request: a request with this id is still in flight",
-            )
-        exchange = _PipeExchange(self, request.id)
-        exchange.batched = batched
-        return await dispatch(self.service, request, exchange)
+            return _refuse_duplicate(request.id)
+        exchange = PipeExchange(self, request.id, request.params, "_meta")
+        if batched:
+            exchange.batched = True
+        return await dispatch(request.method, request.params, exchange)
 
     async def _answer_all(self, batch: Batch) -> bytes | None:
         if self.revision is None or not self.revision.has_batches:
@@ -198,23 +207,31 @@ class Connection:
             flight.interrupt(Interruption.CANCELLED)
 
 
-class _PipeExchange(Exchange):
-    """A request on a connection."""
+def _refuse_duplicate(id: bytes) -> bytes:
+    return encode_error(
+        id, INVALID_REQUEST, "Invalid Request: a request with this id is still in flight"
+    )
 
-    __slots__ = ("_connection", "_id")
+
+class PipeExchange(Exchange):
+    """A request on a connection."""
 
     tells_changes = True
     announces_closing = True
 
-    def __init__(self, connection: Connection, id: bytes) -> None:
-        super().__init__(connection.service)
+    def __init__(
+        self, connection: Connection, id: bytes, raw: bytes | msgspec.Raw | None, *path: str
+    ) -> None:
+        self.service = connection.service
+        self.id = id
+        self._raw = raw
+        self._path = path
         self._connection = connection
-        self._id = id
 
     @property
     def key(self) -> bytes:
         """What the request is known by while it is in flight."""
-        return request_key(self._id)
+        return request_key(self.id)
 
     @property
     def task(self) -> asyncio.Task[Any] | None:

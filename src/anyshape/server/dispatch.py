@@ -1,4 +1,4 @@
-"""From a decoded request and its exchange to an encoded answer; knows no transport.
+"""From a request and its exchange to an encoded answer; knows no transport.
 
 A route says how the parameters of a method are read and who answers it in each era. Which era a
 request belongs to is decided here, per message, as "Backward Compatibility" in the versioning page
@@ -19,7 +19,6 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    Request,
     encode_error,
     encode_notification,
     encode_response,
@@ -44,11 +43,9 @@ from anyshape.server.parameters import (
     InitializeParameters,
     ListenParameters,
     ListParameters,
-    Meta,
     Parameters,
 )
-from anyshape.server.service import Service
-from anyshape.server.suspension import Watched
+from anyshape.server.suspension import watched
 from anyshape.server.telemetry import active_tracer, traced
 from anyshape.tools.context import Context
 from anyshape.tools.failures import timed_out
@@ -57,9 +54,10 @@ __all__ = ["dispatch"]
 
 _EMPTY: Final = msgspec.Raw(b"{}")
 _BRACE: Final = ord("{")
+_SPOKEN: Final = {revision.value: revision for revision in Revision}
 _SHOWN: Final = 128
 
-Answer = Callable[[Service, Request, Any, Exchange], bytes | Awaitable[bytes]]
+Answer = Callable[[Any, Exchange, Revision], bytes | Awaitable[bytes]]
 """Who answers a method: from its parameters to the JSON text of its result."""
 
 
@@ -71,147 +69,145 @@ class _Route(NamedTuple):
     handshake: Answer | None
 
 
-async def dispatch(service: Service, request: Request, exchange: Exchange) -> bytes | None:
-    """Return the answer to a request, or `None` when nobody wants it any more."""
+async def dispatch(
+    method: str, parameters: CallParameters | msgspec.Raw | None, exchange: Exchange
+) -> bytes | None:
+    """Return the answer to a request, or `None` when nobody wants it any more.
+
+    `parameters` are raw, or read already where a transport has read a call in one go.
+    """
     try:
-        route = _ROUTES.get(request.method, _UNKNOWN)
-        raw = request.params or _EMPTY
-        try:
-            parameters = route.decode(raw)
-        except msgspec.ValidationError:
-            # Whether the method is there at all comes before whether its parameters are right.
-            _answerer(route, request, _decode_bare(raw), exchange)
-            raise
-        answer = _answerer(route, request, parameters, exchange)
-        result = answer(service, request, parameters, exchange)
+        route = _ROUTES.get(method, _UNKNOWN)
+        if isinstance(parameters, CallParameters):
+            read: Parameters = parameters
+        else:
+            read = _read(route, method, parameters or _EMPTY, exchange)
+        revision, answer = _settle(route, method, read, exchange)
+        result = answer(read, exchange, revision)
         if not isinstance(result, bytes):
             result = await result
-        return encode_response(request.id, result)
+        return encode_response(exchange.id, result)
     except Abandoned:
         return None
     except Exception as error:
-        failure = translate(error, request.method)
+        failure = translate(error, method)
         exchange.failure = failure.code
-        return encode_error(request.id, failure.code, failure.message, failure.data)
+        return encode_error(exchange.id, failure.code, failure.message, failure.data)
 
 
-def _answerer(
-    route: _Route, request: Request, parameters: Parameters, exchange: Exchange
-) -> Answer:
-    """Settle the revision of a request and return who answers its method there."""
-    revision = exchange.revision = _settle(parameters.meta, request.method, exchange)
+def _read(route: _Route, method: str, raw: msgspec.Raw, exchange: Exchange) -> Any:
+    try:
+        return route.decode(raw)
+    except msgspec.ValidationError:
+        # Whether the method is there at all comes before whether its parameters are right.
+        _settle(route, method, _decode_bare(raw), exchange)
+        raise
+
+
+def _settle(
+    route: _Route, method: str, parameters: Parameters, exchange: Exchange
+) -> tuple[Revision, Answer]:
+    """Settle the revision of a request, and who answers its method there."""
+    headers = exchange.headers
+    meta = parameters.meta
+    version = meta.protocol_version
+    if version is UNSET:
+        revision = exchange.assumed(method)
+    else:
+        if headers is not None:
+            headers.check_version(version)
+        revision = _SPOKEN.get(version)
+        if revision is None:
+            raise unsupported_version(version)
+    exchange.revision = revision
     if revision.is_modern:
-        if exchange.headers is not None:
-            name = parameters.name if isinstance(parameters, CallParameters) else None
-            exchange.headers.check(request.method, name)
+        if meta.client_capabilities is UNSET:
+            raise missing_meta(CLIENT_CAPABILITIES)
+        if headers is not None:
+            name = parameters.name if type(parameters) is CallParameters else None
+            headers.check(method, name)
         answer = route.modern
     else:
         answer = route.handshake
     if answer is None:
-        raise method_not_found(request.method)
+        raise method_not_found(method)
     if exchange.batched and not revision.has_batches:
         raise ProtocolError(
             f"Invalid Request: revision {revision} has no batches", code=INVALID_REQUEST
         )
-    return answer
+    return revision, answer
 
 
-def _settle(meta: Meta, method: str, exchange: Exchange) -> Revision:
-    """Return the revision a request is to be answered at."""
-    version = meta.protocol_version
-    if version is UNSET:
-        return exchange.assumed(method)
-    if exchange.headers is not None:
-        exchange.headers.check_version(version)
-    revision = Revision.parse(version)
-    if revision is None:
-        raise unsupported_version(version)
-    if revision.is_modern:
-        capabilities = meta.client_capabilities
-        if capabilities is UNSET:
-            raise missing_meta(CLIENT_CAPABILITIES)
-        if memoryview(capabilities)[0] != _BRACE:
-            raise invalid_params(f"_meta key {CLIENT_CAPABILITIES} has to be an object")
-    return revision
-
-
-def _initialize(
-    service: Service, request: Request, parameters: InitializeParameters, exchange: Exchange
-) -> bytes:
+def _initialize(parameters: InitializeParameters, exchange: Exchange, _revision: Revision) -> bytes:
     if exchange.batched:
         raise ProtocolError("Invalid Request: initialize inside a batch", code=INVALID_REQUEST)
     asked = Revision.parse(parameters.protocol_version)
     revision = asked if asked in HANDSHAKE else LATEST_HANDSHAKE
     exchange.revision = revision
     exchange.greet(revision, parameters)
-    return service.catalog.greeting(revision, tells_changes=exchange.tells_changes)
+    return exchange.service.catalog.greeting(revision, tells_changes=exchange.tells_changes)
 
 
-def _ping(service: Service, request: Request, parameters: Parameters, exchange: Exchange) -> bytes:
+def _ping(_parameters: Parameters, _exchange: Exchange, _revision: Revision) -> bytes:
     return b"{}"
 
 
-def _discover(
-    service: Service, request: Request, parameters: Parameters, exchange: Exchange
-) -> bytes:
-    return service.catalog.discovery(_revision(exchange))
+def _discover(_parameters: Parameters, exchange: Exchange, revision: Revision) -> bytes:
+    return exchange.service.catalog.discovery(revision)
 
 
-def _list_tools(
-    service: Service, request: Request, parameters: ListParameters, exchange: Exchange
-) -> bytes:
-    return service.catalog.page(_revision(exchange), parameters.cursor)
+def _list_tools(parameters: ListParameters, exchange: Exchange, revision: Revision) -> bytes:
+    return exchange.service.catalog.page(revision, parameters.cursor)
 
 
-async def _call_tool(
-    service: Service, request: Request, parameters: CallParameters, exchange: Exchange
-) -> bytes:
-    catalog = service.catalog
-    entry = catalog.entries.get(parameters.name)
+async def _call_tool(parameters: CallParameters, exchange: Exchange, revision: Revision) -> bytes:
+    service = exchange.service
+    entry = service.catalog.entries.get(parameters.name)
     if entry is None:
         raise ProtocolError(f"Unknown tool: {parameters.name[:_SHOWN]}", code=INVALID_PARAMS)
     tool = entry.tool
-    revision = _revision(exchange)
     arguments = _arguments(parameters)
-    if exchange.headers is not None and tool.headers and revision.is_modern:
-        exchange.headers.check_arguments(tool.headers, arguments)
-    if entry.requires and revision.is_modern:
-        _check_capabilities(entry.requires, parameters.meta)
-    if service.waiting >= service.options.max_concurrent_calls:
-        raise busy(service.options.max_concurrent_calls)
-    context = _context(request, parameters, exchange)
+    if entry.is_guarded and revision.is_modern:
+        if exchange.headers is not None and tool.headers:
+            exchange.headers.check_arguments(tool.headers, arguments)
+        if entry.requires:
+            _check_capabilities(entry.requires, exchange.meta)
+    options = service.options
+    if service.waiting >= options.max_concurrent_calls:
+        raise busy(options.max_concurrent_calls)
     if tool.timeout is None:
-        exchange.timeout = service.options.call_timeout
+        exchange.timeout = options.call_timeout
+    context = _context(parameters, exchange) if entry.takes_context else None
     call = tool.call(arguments, context)
     tracer = active_tracer()
     if tracer is not None:
-        call = traced(tracer, request, parameters, exchange, call)
+        call = traced(tracer, parameters, exchange, call)
     result: EncodedResult | None = None
     try:
-        result = await Watched(call, exchange.suspended, exchange.variables())
+        result = await watched(call, exchange.suspended, exchange.variables())
     except asyncio.CancelledError:
-        context.cancel()
+        if context is not None:
+            context.cancel()
         if exchange.interruption is None:
             raise
     finally:
-        context.end()
-        exchange.settled()
+        if exchange.waits:
+            exchange.settled()
     if exchange.interruption is not None or result is None:
         result = _interrupted(tool.name, exchange)
     encode = entry.encoders.get(revision)
     if encode is None:
-        encode = catalog.encoder(entry, revision)
+        encode = service.catalog.encoder(entry, revision)
     return encode(result)
 
 
-async def _listen(
-    service: Service, request: Request, parameters: ListenParameters, exchange: Exchange
-) -> bytes:
+async def _listen(parameters: ListenParameters, exchange: Exchange, revision: Revision) -> bytes:
     """Answer `subscriptions/listen`: acknowledge, tell of changes, and end when the server does."""
-    options = service.options
-    if len(service.subscriptions) >= options.max_subscriptions:
-        raise busy(options.max_subscriptions)
-    tag = b'{"io.modelcontextprotocol/subscriptionId":%b}' % request.id
+    service = exchange.service
+    allowed = service.options.max_subscriptions
+    if len(service.subscriptions) >= allowed:
+        raise busy(allowed)
+    tag = b'{"io.modelcontextprotocol/subscriptionId":%b}' % exchange.id
     wanted = parameters.notifications.tools_list_changed
     honoured = b'{"toolsListChanged":true}' if wanted else b"{}"
     exchange.send(
@@ -240,22 +236,22 @@ async def _listen(
     if exchange.announces_closing:
         exchange.send(
             encode_notification(
-                "notifications/cancelled", b'{"_meta":%b,"requestId":%b}' % (tag, request.id)
+                "notifications/cancelled", b'{"_meta":%b,"requestId":%b}' % (tag, exchange.id)
             )
         )
-    info = service.catalog.server_info(_revision(exchange))
+    info = service.catalog.server_info(revision)
     return b'{"resultType":"complete","_meta":{%b,"io.modelcontextprotocol/serverInfo":%b}}' % (
         tag[1:-1],
         info,
     )
 
 
-def _context(request: Request, parameters: CallParameters, exchange: Exchange) -> Context:
+def _context(parameters: CallParameters, exchange: Exchange) -> Context:
     meta = parameters.meta
     token = meta.progress_token
     return Context(
-        request_id=_read_id(request.id),
-        meta=RawObject(request.params or _EMPTY, "_meta"),
+        request_id=_read_id(exchange.id),
+        meta=exchange.meta,
         client=exchange.client if meta.client_info is UNSET else RawObject(meta.client_info),
         access=exchange.access,
         report=None if token is UNSET else partial(exchange.report, token),
@@ -275,9 +271,8 @@ def _arguments(parameters: CallParameters) -> bytes | None:
     raise invalid_params("arguments have to be an object")
 
 
-def _check_capabilities(required: Mapping[str, Any], meta: Meta) -> None:
-    declared = meta.client_capabilities
-    missing = _lacking(required, {} if declared is UNSET else RawObject(declared))
+def _check_capabilities(required: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+    missing = _lacking(required, meta[CLIENT_CAPABILITIES])
     if missing:
         raise missing_capability(missing)
 
@@ -304,12 +299,6 @@ def _interrupted(tool: str, exchange: Exchange) -> EncodedResult:
 
 def _read_id(id: bytes) -> str | int | float:
     return int(id) if len(id) < 20 and id.isdigit() else _decode_id(id)
-
-
-def _revision(exchange: Exchange) -> Revision:
-    revision = exchange.revision
-    assert revision is not None, "settled before any method is answered"
-    return revision
 
 
 def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:

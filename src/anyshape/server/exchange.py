@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from anyshape.protocol.jsonrpc import encode_notification
-from anyshape.protocol.revision import Revision
+from anyshape.server.lazy import RawObject
 
 if TYPE_CHECKING:
+    from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
     from anyshape.server.headers import RequestHeaders
     from anyshape.server.parameters import InitializeParameters
@@ -36,26 +37,15 @@ class Interruption(enum.Enum):
     TIMED_OUT = "timed out"
 
 
-class Abandoned(Exception):  # noqa: N818 - nothing failed: nobody wants the answer any more
+class Abandoned(Exception):
     """Nobody waits for the answer: none is sent."""
 
 
 class Exchange(ABC):
-    """One request, from its arrival to its answer."""
+    """One request, from its arrival to its answer.
 
-    __slots__ = (
-        "_task",
-        "_timer",
-        "access",
-        "batched",
-        "failure",
-        "headers",
-        "interruption",
-        "revision",
-        "service",
-        "subscription",
-        "timeout",
-    )
+    What most exchanges never change is set on the class, to make one cheaply.
+    """
 
     transport = "pipe"
     """The `network.transport` of telemetry."""
@@ -66,18 +56,41 @@ class Exchange(ABC):
     announces_closing = False
     """Whether the end of a subscription is announced by a cancellation, too."""
 
-    def __init__(self, service: Service) -> None:
+    revision: Revision | None = None
+    """What the request is answered at, once that is settled."""
+
+    access: AccessToken | None = None
+    """What its access token proved."""
+
+    headers: RequestHeaders | None = None
+    """The HTTP headers it came with."""
+
+    batched = False
+    """Whether it came with others in an array."""
+
+    failure: int | None = None
+    """The code of the error it was answered with."""
+
+    timeout: float | None = None
+    """Seconds it may wait."""
+
+    interruption: Interruption | None = None
+    """Why it was stopped."""
+
+    subscription: asyncio.Future[None] | None = None
+    """What ends it, if it is a subscription."""
+
+    _task: asyncio.Task[Any] | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self, service: Service, id: bytes, raw: bytes | msgspec.Raw | None, *path: str
+    ) -> None:
+        """Begin an exchange; `path` leads to `_meta` from what `raw` is."""
         self.service = service
-        self.revision: Revision | None = None
-        self.access: AccessToken | None = None
-        self.headers: RequestHeaders | None = None
-        self.batched = False
-        self.failure: int | None = None
-        self.timeout: float | None = None
-        self.interruption: Interruption | None = None
-        self.subscription: asyncio.Future[None] | None = None
-        self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self.id = id
+        self._raw = raw
+        self._path = path
 
     @abstractmethod
     def assumed(self, method: str) -> Revision:
@@ -91,6 +104,11 @@ class Exchange(ABC):
     def client(self) -> Mapping[str, Any] | None:
         """What the client said of itself in a handshake, if there was one."""
         return None
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The `_meta` of the request, read when somebody looks."""
+        return {} if self._raw is None else RawObject(self._raw, *self._path)
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what a handshake has settled, where there is a place to remember it."""
@@ -110,7 +128,7 @@ class Exchange(ABC):
             self._timer = loop.call_later(self.timeout, self.interrupt, Interruption.TIMED_OUT)
 
     def settled(self) -> None:
-        """Take down what `suspended` set up, if it did."""
+        """Take down what `suspended` set up."""
         if self._task is None:
             return
         if self.subscription is None:
@@ -121,6 +139,11 @@ class Exchange(ABC):
         if self.interruption is not None:
             self._task.uncancel()
         self._task = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the request has had to wait and is not over."""
+        return self._task is not None
 
     def interrupt(self, why: Interruption) -> None:
         """Stop the request if it waits."""

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 __all__ = ["Guard", "is_local"]
 
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
-_REMEMBERED = 512
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
@@ -48,27 +47,17 @@ class Guard:
         self._is_local = is_local
         self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins or ())
-        self._known: dict[tuple[bytes | None, bytes | None, str], str | None] = {}
 
     def refusal(self, host: bytes | None, origin: bytes | None, bound: str) -> str | None:
         """Return why the request is refused, or `None` when it may be served."""
-        key = (host, origin, bound)
-        known = self._known
-        if key in known:
-            return known[key]
-        verdict = self._judge(_text(host), _text(origin), bound)
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        known[key] = verdict
-        return verdict
-
-    def _judge(self, host: str | None, origin: str | None, bound: str) -> str | None:
-        if not self._host_is_allowed(host, bound):
-            shown = "missing" if host is None else repr(host[:80])
+        name = _text(host)
+        page = _text(origin)
+        if not self._host_is_allowed(name, bound):
+            shown = "missing" if name is None else repr(name[:80])
             return f"Host {shown} is not allowed; the operator can add it to allowed_hosts"
-        if origin is not None and not self._origin_is_allowed(origin, host, bound):
+        if page is not None and not self._origin_is_allowed(page, name, bound):
             return (
-                f"Origin {origin[:80]!r} is not allowed; the operator can add it to allowed_origins"
+                f"Origin {page[:80]!r} is not allowed; the operator can add it to allowed_origins"
             )
         return None
 

@@ -6,7 +6,7 @@ Only modern requests have headers to agree with; older ones are read for their r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -21,33 +21,30 @@ from anyshape.protocol.headers import (
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import header_mismatch
 
-__all__ = ["Acceptance", "RequestHeaders"]
+__all__ = ["RequestHeaders", "is_json", "read_accept"]
 
 _VERSION: Final = VERSION_HEADER.encode()
 _METHOD: Final = METHOD_HEADER.encode()
 _NAME: Final = NAME_HEADER.encode()
-_MIRRORED: Final = (b"mcp-",)
+_MIRRORED: Final = b"mcp-"
 _SHOWN: Final = 80
-_REMEMBERED: Final = 512
 
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class RequestHeaders:
-    """Header values by lower-case name."""
+class RequestHeaders(dict[bytes, bytes]):
+    """Header values by lower-case name, as ASGI has them."""
 
-    __slots__ = ("_repeated", "values")
+    __slots__ = ("pairs",)
 
-    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        pairs = headers if isinstance(headers, list) else list(headers)
-        self.values: dict[bytes, bytes] = dict(pairs)
-        self._repeated = len(self.values) != len(pairs) and _repeated(pairs)
+    pairs: list[tuple[bytes, bytes]]
+    """The headers as they came, repetitions included."""
 
     @property
     def version(self) -> str | None:
-        """The revision named in `MCP-Protocol-Version`, if it names one."""
-        value = self.values.get(_VERSION)
-        return None if value is None else value.decode("latin-1").strip()
+        """What `MCP-Protocol-Version` says, if it is there."""
+        value = self.get(_VERSION)
+        return None if value is None else _text(value)
 
     @property
     def revision(self) -> Revision | None:
@@ -57,19 +54,20 @@ class RequestHeaders:
 
     def check_version(self, version: str) -> None:
         """Raise unless `MCP-Protocol-Version` is what the body's `_meta` says."""
-        stated = self.version
+        stated = self.get(_VERSION)
         if stated is None:
             raise header_mismatch("MCP-Protocol-Version is missing")
-        if stated != version:
+        if stated != version.encode() and _text(stated) != version:
             raise header_mismatch(
-                f"MCP-Protocol-Version is {stated[:_SHOWN]!r}, but _meta says {version[:_SHOWN]!r}"
+                f"MCP-Protocol-Version is {_text(stated)[:_SHOWN]!r}, "
+                f"but _meta says {version[:_SHOWN]!r}"
             )
 
     def check(self, method: str, name: str | None) -> None:
         """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body."""
-        if self._repeated:
-            raise header_mismatch("an Mcp-* header is there more than once")
-        stated = self.values.get(_METHOD)
+        if len(self) != len(self.pairs):
+            self._check_repetition()
+        stated = self.get(_METHOD)
         if stated is None:
             raise header_mismatch("Mcp-Method is missing")
         if stated != method.encode() and _text(stated) != method:
@@ -78,7 +76,7 @@ class RequestHeaders:
             )
         if name is None:
             return
-        stated = self.values.get(_NAME)
+        stated = self.get(_NAME)
         if stated is None:
             raise header_mismatch("Mcp-Name is missing")
         if stated != name.encode() and _decoded(stated) != name:
@@ -89,27 +87,33 @@ class RequestHeaders:
     def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
         """Raise unless the `Mcp-Param-*` headers repeat the arguments they are planned for."""
         values: Mapping[str, Any] = {} if arguments is None else _decode_object(arguments)
-        flaw = plan.flaw(values, _Texts(self.values))
+        flaw = plan.flaw(values, _Texts(self))
         if flaw is not None:
             raise header_mismatch(flaw)
+
+    def _check_repetition(self) -> None:
+        """Raise if an `Mcp-*` header is there twice: others may have read the other one."""
+        names = [name for name, _ in self.pairs if name.startswith(_MIRRORED)]
+        if len(names) != len(set(names)):
+            raise header_mismatch("an Mcp-* header is there more than once")
 
 
 class _Texts(Mapping[str, str]):
     """Headers as text, converted when looked at."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_headers",)
 
-    def __init__(self, values: dict[bytes, bytes]) -> None:
-        self._values = values
+    def __init__(self, headers: Mapping[bytes, bytes]) -> None:
+        self._headers = headers
 
     def __getitem__(self, name: str) -> str:
-        return _text(self._values[name.encode("latin-1")])
+        return _text(self._headers[name.encode("latin-1")])
 
-    def __iter__(self) -> Any:
-        return (name.decode("latin-1") for name in self._values)
+    def __iter__(self) -> Iterator[str]:
+        return (name.decode("latin-1") for name in self._headers)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._headers)
 
 
 def _text(value: bytes) -> str:
@@ -123,42 +127,20 @@ def _decoded(value: bytes) -> str | None:
         return None
 
 
-def _repeated(pairs: list[tuple[bytes, bytes]]) -> bool:
-    names = [name for name, _ in pairs if name.startswith(_MIRRORED)]
-    return len(names) != len(set(names))
+def is_json(content_type: bytes | None) -> bool:
+    """Return whether a `Content-Type` is JSON.
+
+    Nothing else will do: a web page may send most other types across origins unasked.
+    """
+    if content_type is None:
+        return False
+    return content_type.partition(b";")[0].strip().lower() == b"application/json"
 
 
-class Acceptance:
-    """What the `Accept` and `Content-Type` of requests allow, remembered by their text."""
-
-    def __init__(self) -> None:
-        self._accepted: dict[bytes | None, tuple[bool, bool]] = {None: (True, True)}
-        self._json: dict[bytes | None, bool] = {b"application/json": True, None: False}
-
-    def accepted(self, header: bytes | None) -> tuple[bool, bool]:
-        """Return whether the client takes a JSON answer, and whether it takes a stream."""
-        known = self._accepted.get(header)
-        if known is None:
-            known = _read_accept(b"" if header is None else header)
-            if len(self._accepted) < _REMEMBERED:
-                self._accepted[header] = known
-        return known
-
-    def is_json(self, header: bytes | None) -> bool:
-        """Return whether a `Content-Type` is JSON.
-
-        Nothing else will do: a web page may send most other types across origins unasked.
-        """
-        known = self._json.get(header)
-        if known is None:
-            kind = b"" if header is None else header.partition(b";")[0].strip().lower()
-            known = kind == b"application/json"
-            if len(self._json) < _REMEMBERED:
-                self._json[header] = known
-        return known
-
-
-def _read_accept(header: bytes) -> tuple[bool, bool]:
+def read_accept(header: bytes | None) -> tuple[bool, bool]:
+    """Return whether a client takes a JSON answer, and whether it takes a stream."""
+    if header is None:
+        return True, True
     json = stream = False
     for part in header.lower().split(b","):
         kind, *parameters = (piece.strip() for piece in part.split(b";"))

@@ -7,7 +7,7 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from anyshape.server.stdio import serve, taken_streams
@@ -22,7 +22,18 @@ __all__ = ["run_http", "run_stdio"]
 def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
     with taken_streams() as (source, sink), contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve_until_told(service, source, sink))
+        import uvloop
+
+        uvloop.run(_serve_until_told(service, source, sink))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the fastest event loop there is; `None` for the standard one."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _serve_until_told(service: Service, source: int, sink: int) -> None:
@@ -42,8 +53,12 @@ def run_http(
     port: int,
     grace: float,
     settings: Mapping[str, Any],
+    listener: socket.socket | None = None,
 ) -> None:
-    """Serve HTTP until a signal says stop; what is in flight then has the grace time to finish."""
+    """Serve HTTP until a signal says stop; what is in flight then has the grace time to finish.
+
+    `listener` is a socket that listens already; without it one is made for `host` and `port`.
+    """
     import uvicorn
 
     class GracefulServer(uvicorn.Server):
@@ -65,4 +80,4 @@ def run_http(
     }
     config = uvicorn.Config(application, **chosen)
     with contextlib.suppress(KeyboardInterrupt):
-        GracefulServer(config).run()
+        GracefulServer(config).run([listener] if listener is not None else None)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
     Batch,
     Malformed,
@@ -26,21 +25,24 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
 )
 from anyshape.protocol.revision import Revision
-from anyshape.server.authorization import AccessToken, Refusal
+from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
-from anyshape.server.failures import http_status, translate, unsupported_version
+from anyshape.server.failures import translate, unsupported_version
 from anyshape.server.guard import Guard
-from anyshape.server.headers import Acceptance, RequestHeaders
-from anyshape.server.http_exchange import UNNAMED, HttpExchange, Receive
+from anyshape.server.headers import RequestHeaders, is_json, read_accept
+from anyshape.server.http_exchange import UNNAMED, BatchExchange, HttpExchange, Receive
 from anyshape.server.options import HttpOptions
-from anyshape.server.parameters import ToolName
-from anyshape.server.response import HttpResponse, Send
+from anyshape.server.parameters import ToolName, read_call
+from anyshape.server.response import Send, accept, refuse, send_json
 from anyshape.server.service import Service
 
 __all__ = ["HttpApplication"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
+
+_REMEMBERED: Final = 512
+
 _decode_name = msgspec.json.Decoder(ToolName).decode
 
 
@@ -52,26 +54,91 @@ class HttpApplication:
     ) -> None:
         """Serve `service`; `is_local` says where we are bound, if that is known beforehand."""
         self.service = service
-        self._options = options
+        self.keep_alive = options.keep_alive
+        self._path = options.path
+        self._authorization = options.authorization
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )
-        self._acceptance = Acceptance()
+        self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
         self._flights: set[HttpExchange] = set()
-        self._settled: asyncio.Event | None = None
-        self._path = options.path
-        self._authorization = options.authorization
+        self._idle: asyncio.Event | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
-        kind = scope["type"]
-        if kind == "http":
-            await self._serve(scope, receive, send)
-        elif kind == "lifespan":
-            await self._live(receive, send)
-        elif kind == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1003})
+        if scope["type"] != "http":
+            await self._serve_otherwise(scope, receive, send)
+            return
+        pairs = scope["headers"]
+        headers = RequestHeaders(pairs)
+        headers.pairs = pairs
+        header = headers.get
+        # What decides whether a request is served at all differs little between requests, so the
+        # verdict is looked up rather than reached again.
+        key = (
+            scope["method"],
+            scope["path"],
+            scope.get("root_path"),
+            scope.get("server"),
+            header(b"host"),
+            header(b"origin"),
+            header(b"content-type"),
+            header(b"accept"),
+        )
+        accepted = self._admitted.get(key)
+        if accepted is None:
+            accepted = await self._admit(scope, headers, send)
+            if accepted is None:
+                return
+            if len(self._admitted) < _REMEMBERED:
+                self._admitted[key] = accepted
+        access: AccessToken | None = None
+        if self._authorization is not None:
+            admitted = await self._authorization.admit(headers.get(b"authorization"))
+            if isinstance(admitted, Refusal):
+                await _challenge(send, admitted)
+                return
+            access = admitted
+        body = await self._read(headers, receive, send)
+        if body is None:
+            return
+        exchange = HttpExchange(self, headers, receive, send, accepted)
+        if access is not None:
+            exchange.access = access
+            refused = self._missing_scope(body, access)
+            if refused is not None:
+                await _challenge(send, refused)
+                return
+        call = read_call(body)
+        if call is None:
+            await self._answer(decode(body), exchange, send)
+            return
+        id, parameters = call
+        exchange.begin(id, body, "params", "_meta")
+        await exchange.respond(await dispatch("tools/call", parameters, exchange))
+
+    async def _admit(
+        self, scope: Scope, headers: RequestHeaders, send: Send
+    ) -> tuple[bool, bool] | None:
+        """Return whether the client takes JSON and a stream, or refuse the request."""
+        bound = scope.get("server")
+        refusal = self._guard.refusal(
+            headers.get(b"host"), headers.get(b"origin"), bound[0] if bound else ""
+        )
+        if refusal is not None:
+            await refuse(send, 403, refusal)
+        elif not self._is_endpoint(scope):
+            await self._serve_elsewhere(scope, send)
+        elif scope["method"] != "POST":
+            await refuse(send, 405, "Only POST is served here", (b"allow", b"POST"))
+        elif not is_json(headers.get(b"content-type")):
+            await refuse(send, 415, "Content-Type has to be application/json")
+        else:
+            accepted = read_accept(headers.get(b"accept"))
+            if any(accepted):
+                return accepted
+            await refuse(send, 406, "Accept has to allow application/json, text/event-stream")
+        return None
 
     def end_subscriptions(self) -> None:
         """End every open subscription gracefully, so that their responses can finish."""
@@ -81,9 +148,9 @@ class HttpApplication:
         """Give what is in flight the grace time to finish, then cancel what is left."""
         self.end_subscriptions()
         if self._flights:
-            self._settled = asyncio.Event()
+            self._idle = asyncio.Event()
             try:
-                await asyncio.wait_for(self._settled.wait(), self.service.options.grace)
+                await asyncio.wait_for(self._idle.wait(), self.service.options.grace)
             except TimeoutError:
                 for flight in tuple(self._flights):
                     flight.interrupt(Interruption.CANCELLED)
@@ -95,11 +162,126 @@ class HttpApplication:
     def untrack(self, flight: HttpExchange) -> None:
         """Forget a request that no longer waits."""
         self._flights.discard(flight)
-        if not self._flights and self._settled is not None:
-            self._settled.set()
+        if not self._flights and self._idle is not None:
+            self._idle.set()
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
+    async def _answer(
+        self,
+        message: Request | Notification | Response | Malformed | Batch,
+        exchange: HttpExchange,
+        send: Send,
+    ) -> None:
+        """Answer whatever is not plainly a call."""
+        if isinstance(message, Request):
+            exchange.begin(message.id, message.params, "_meta")
+            await exchange.respond(await dispatch(message.method, message.params, exchange))
+            return
+        if isinstance(message, Malformed):
+            await send_json(send, 400, encode_error(message.id, message.code, message.message))
+            return
+        assert exchange.headers is not None
+        version = exchange.headers.version
+        if version is not None and Revision.parse(version) is None:
+            failure = translate(unsupported_version(version), "")
+            body = encode_error(None, failure.code, failure.message, failure.data)
+            await send_json(send, 400, body)
+        elif isinstance(message, Batch):
+            await self._answer_all(message, exchange, send)
+        else:
+            # Notifications we know belong to a pipe, and responses to requests we never make.
+            await accept(send)
+
+    async def _answer_all(self, batch: Batch, lead: HttpExchange, send: Send) -> None:
+        assert lead.headers is not None
+        revision = lead.headers.revision or UNNAMED
+        if not revision.has_batches:
+            await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
+            return
+        requests = [message for message in batch.messages if isinstance(message, Request)]
+        answers = [
+            encode_error(message.id, message.code, message.message, null_id=True)
+            for message in batch.messages
+            if isinstance(message, Malformed)
+        ]
+        given = await asyncio.gather(
+            *(
+                dispatch(request.method, request.params, BatchExchange.of(lead, request))
+                for request in requests
+            )
+        )
+        answers.extend(answer for answer in given if answer is not None)
+        if answers:
+            await lead.respond(encode_batch(answers))
+        elif requests:
+            await lead.respond(None)
+        else:
+            await accept(send)
+
+    def _missing_scope(self, body: bytes, access: AccessToken) -> Refusal | None:
+        """Return the refusal for a call, alone or in a batch, of a tool that needs more scopes."""
+        authorization = self._authorization
+        if authorization is None or not authorization.tool_scopes:
+            return None
+        message = decode(body)
+        messages = message.messages if isinstance(message, Batch) else (message,)
+        for each in messages:
+            if isinstance(each, Request) and each.method == "tools/call":
+                refusal = _admit_call(authorization, each, access)
+                if refusal is not None:
+                    return refusal
+        return None
+
+    async def _read(self, headers: RequestHeaders, receive: Receive, send: Send) -> bytes | None:
+        """Return the body, or `None` when it is too long (answered) or the client is gone."""
+        limit = self.service.options.max_message_bytes
+        length = headers.get(b"content-length")
+        if length is None or not length.isdigit() or int(length) <= limit:
+            message = await receive()
+            body: bytes = message.get("body", b"")
+            if not message.get("more_body", False):
+                if message["type"] == "http.disconnect":
+                    return None
+                if len(body) <= limit:
+                    return body
+            else:
+                parts = [body]
+                size = len(body)
+                while size <= limit:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size <= limit and not message.get("more_body", False):
+                        return b"".join(parts)
+        closing = (b"connection", b"close")
+        await refuse(send, 413, f"The body is longer than {limit} bytes", closing)
+        return None
+
+    def _is_endpoint(self, scope: Scope) -> bool:
+        """Tell whether a path is the endpoint, wherever a host has mounted us."""
+        path: str = scope["path"]
+        root: str = scope.get("root_path", "")
+        if root and path.startswith(root):
+            path = path[len(root) :]
+        return path.rstrip("/") == self._path.rstrip("/")
+
+    async def _serve_elsewhere(self, scope: Scope, send: Send) -> None:
+        authorization = self._authorization
+        if authorization is not None and scope["path"] in authorization.metadata_paths:
+            if scope["method"] in ("GET", "HEAD"):
+                await send_json(send, 200, authorization.metadata())
+            else:
+                await refuse(send, 405, "Only GET is served here", (b"allow", b"GET"))
+            return
+        await refuse(send, 404, f"Nothing is served here; the MCP endpoint is {self._path}")
+
+    async def _serve_otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1003})
+            return
+        while scope["type"] == "lifespan":
             message = await receive()
             if message["type"] == "lifespan.startup":
                 await send({"type": "lifespan.startup.complete"})
@@ -108,188 +290,17 @@ class HttpApplication:
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = RequestHeaders(scope["headers"])
-        values = headers.values
-        response = HttpResponse(send, self._options.keep_alive)
-        bound = scope.get("server")
-        refusal = self._guard.refusal(
-            values.get(b"host"), values.get(b"origin"), bound[0] if bound else ""
-        )
-        if refusal is not None:
-            await response.refuse(403, refusal)
-            return
-        path: str = scope["path"]
-        if path != self._path and not self._is_endpoint(path, scope.get("root_path", "")):
-            await self._serve_elsewhere(scope, response)
-            return
-        if scope["method"] != "POST":
-            await response.refuse(405, "Only POST is served here", (b"allow", b"POST"))
-            return
-        if not self._acceptance.is_json(values.get(b"content-type")):
-            await response.refuse(415, "Content-Type has to be application/json")
-            return
-        takes_json, takes_stream = self._acceptance.accepted(values.get(b"accept"))
-        if not (takes_json or takes_stream):
-            await response.refuse(406, "Accept has to allow application/json, text/event-stream")
-            return
-        response.takes_json = takes_json
-        response.takes_stream = takes_stream
-        access: AccessToken | None = None
-        if self._authorization is not None:
-            admitted = await self._authorization.admit(values.get(b"authorization"))
-            if isinstance(admitted, Refusal):
-                await _challenge(response, admitted)
-                return
-            access = admitted
-        body = await self._read(values.get(b"content-length"), receive, response)
-        if body is None:
-            return
-        await self._answer(decode(body), headers, response, receive, access)
 
-    async def _answer(
-        self,
-        message: Request | Notification | Response | Malformed | Batch,
-        headers: RequestHeaders,
-        response: HttpResponse,
-        receive: Receive,
-        access: AccessToken | None,
-    ) -> None:
-        if type(message) is Request:
-            if access is not None:
-                refusal = self._missing_scope(message, access)
-                if refusal is not None:
-                    await _challenge(response, refusal)
-                    return
-            exchange = HttpExchange(self, headers, response, receive, access)
-            answer = await dispatch(self.service, message, exchange)
-            if answer is None:
-                await response.abandon()
-            elif exchange.failure is None:
-                await response.answer(answer)
-            else:
-                await response.answer(answer, http_status(exchange.failure, exchange.revision))
-            return
-        if isinstance(message, Malformed):
-            body = encode_error(message.id, message.code, message.message)
-            await response.send_json(400, body)
-            return
-        flaw = _version_flaw(headers)
-        if flaw is not None:
-            failure = translate(flaw, "")
-            body = encode_error(None, failure.code, failure.message, failure.data)
-            await response.send_json(400, body)
-        elif isinstance(message, Batch):
-            await self._answer_all(message, headers, response, receive, access)
-        else:
-            # Notifications we know belong to a pipe, and responses to requests we never make.
-            await response.accept()
-
-    async def _answer_all(
-        self,
-        batch: Batch,
-        headers: RequestHeaders,
-        response: HttpResponse,
-        receive: Receive,
-        access: AccessToken | None,
-    ) -> None:
-        revision = headers.revision or UNNAMED
-        if not revision.has_batches:
-            await response.refuse(400, f"Invalid Request: revision {revision} has no batches")
-            return
-        requests = [message for message in batch.messages if isinstance(message, Request)]
-        if access is not None:
-            for request in requests:
-                refusal = self._missing_scope(request, access)
-                if refusal is not None:
-                    await _challenge(response, refusal)
-                    return
-        answers = [
-            encode_error(message.id, message.code, message.message, null_id=message.id is None)
-            for message in batch.messages
-            if isinstance(message, Malformed)
-        ]
-        exchanges = [HttpExchange(self, headers, response, receive, access) for _ in requests]
-        for exchange in exchanges:
-            exchange.batched = True
-        given = await asyncio.gather(
-            *(
-                dispatch(self.service, request, exchange)
-                for request, exchange in zip(requests, exchanges, strict=True)
-            )
-        )
-        answers.extend(answer for answer in given if answer is not None)
-        if answers:
-            await response.answer(encode_batch(answers))
-        elif requests:
-            await response.abandon()
-        else:
-            await response.accept()
-
-    def _missing_scope(self, request: Request, access: AccessToken) -> Refusal | None:
-        authorization = self._authorization
-        if authorization is None or not authorization.tool_scopes or request.params is None:
-            return None
-        if request.method != "tools/call":
-            return None
-        try:
-            name = _decode_name(request.params).name
-        except msgspec.DecodeError:
-            return None  # Not a call that could reach a tool.
-        return authorization.admit_tool(access, name)
-
-    async def _read(
-        self, length: bytes | None, receive: Receive, response: HttpResponse
-    ) -> bytes | None:
-        """Return the body, or `None` when it is too long (answered) or the client is gone."""
-        limit = self.service.options.max_message_bytes
-        if length is not None and length.isdigit() and int(length) > limit:
-            await response.refuse(413, f"The body is longer than {limit} bytes", closes=True)
-            return None
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            part = message.get("body", b"")
-            if not parts and not message.get("more_body", False):
-                parts.append(part)
-                size = len(part)
-                break
-            parts.append(part)
-            size += len(part)
-            if size > limit or not message.get("more_body", False):
-                break
-        if size > limit:
-            await response.refuse(413, f"The body is longer than {limit} bytes", closes=True)
-            return None
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def _is_endpoint(self, path: str, root: str) -> bool:
-        """Tell whether a path is the endpoint, wherever a host has mounted us."""
-        if root and path.startswith(root):
-            path = path[len(root) :]
-        return path.rstrip("/") == self._path.rstrip("/")
-
-    async def _serve_elsewhere(self, scope: Scope, response: HttpResponse) -> None:
-        authorization = self._authorization
-        if authorization is not None and scope["path"] in authorization.metadata_paths:
-            if scope["method"] in ("GET", "HEAD"):
-                await response.send_json(200, authorization.metadata())
-            else:
-                await response.refuse(405, "Only GET is served here", (b"allow", b"GET"))
-            return
-        await response.refuse(404, f"Nothing is served here; the MCP endpoint is {self._path}")
+def _admit_call(
+    authorization: Authorization, request: Request, access: AccessToken
+) -> Refusal | None:
+    try:
+        name = _decode_name(request.params or b"").name
+    except msgspec.DecodeError:
+        return None  # Not a call that could reach a tool.
+    return authorization.admit_tool(access, name)
 
 
-def _version_flaw(headers: RequestHeaders) -> ProtocolError | None:
-    version = headers.version
-    if version is None or Revision.parse(version) is not None:
-        return None
-    return unsupported_version(version)
-
-
-async def _challenge(response: HttpResponse, refusal: Refusal) -> None:
+async def _challenge(send: Send, refusal: Refusal) -> None:
     challenge = (b"www-authenticate", refusal.challenge.encode("latin-1", "replace"))
-    await response.refuse(refusal.status, refusal.message, challenge)
+    await refuse(send, refusal.status, refusal.message, challenge)

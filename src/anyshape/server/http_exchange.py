@@ -6,18 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import msgspec
+
+from anyshape.protocol.jsonrpc import Request
 from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.server.exchange import Exchange, Interruption
-from anyshape.server.failures import missing_meta, unsupported_version
+from anyshape.server.failures import http_status, missing_meta, unsupported_version
+from anyshape.server.headers import RequestHeaders
 from anyshape.server.parameters import PROTOCOL_VERSION
+from anyshape.server.response import EventStream, Send, send_json
 
 if TYPE_CHECKING:
-    from anyshape.server.authorization import AccessToken
-    from anyshape.server.headers import RequestHeaders
     from anyshape.server.http import HttpApplication
-    from anyshape.server.response import HttpResponse
 
-__all__ = ["UNNAMED", "HttpExchange", "Receive"]
+__all__ = ["UNNAMED", "BatchExchange", "HttpExchange", "Receive"]
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -29,28 +31,41 @@ _PATIENCE: Final = 0.02
 
 
 class HttpExchange(Exchange):
-    """One request in one POST."""
+    """One request in one POST, and the response to it.
 
-    __slots__ = ("_application", "_patience", "_receive", "_response", "_watch")
+    The response is JSON unless something has to be said before the answer, or the answer is so long
+    in coming that an intermediary might give the connection up: then it is a stream.
+    """
 
     transport = "tcp"
+
+    stream: EventStream | None = None
+    """The response, once it is a stream."""
+
+    _patience: asyncio.TimerHandle | None = None
+    _silence: asyncio.TimerHandle | None = None
+    _watch: asyncio.Task[None] | None = None
 
     def __init__(
         self,
         application: HttpApplication,
         headers: RequestHeaders,
-        response: HttpResponse,
         receive: Receive,
-        access: AccessToken | None,
+        respond: Send,
+        accepted: tuple[bool, bool],
     ) -> None:
-        super().__init__(application.service)
+        self.service = application.service
         self.headers = headers
-        self.access = access
         self._application = application
-        self._response = response
         self._receive = receive
-        self._patience: asyncio.TimerHandle | None = None
-        self._watch: asyncio.Task[None] | None = None
+        self._respond = respond
+        self._takes_json, self._takes_stream = accepted
+
+    def begin(self, id: bytes, raw: bytes | msgspec.Raw | None, *path: str) -> None:
+        """Say which request this is, once the body has been read."""
+        self.id = id
+        self._raw = raw
+        self._path = path
 
     def assumed(self, method: str) -> Revision:
         """Return the revision that the header names, for a body that names none."""
@@ -68,23 +83,38 @@ class HttpExchange(Exchange):
         raise missing_meta(PROTOCOL_VERSION)
 
     def send(self, message: bytes) -> None:
-        """Put a message on the response, which becomes a stream."""
-        self._response.push(message)
+        """Put a message on the response, for a client that takes a stream."""
+        if self._takes_stream:
+            self._open_stream().push(message)
+
+    async def respond(self, answer: bytes | None) -> None:
+        """Send the answer; `None` when nobody waits for it."""
+        status = 200 if self.failure is None else http_status(self.failure, self.revision)
+        if self.stream is not None:
+            await self.stream.finish(answer)
+        elif answer is not None and self._takes_json:
+            await send_json(self._respond, status, answer)
+        elif answer is not None:
+            await self._open_stream().finish(answer, status)
 
     def suspended(self) -> None:
         """Watch for the client going away, and for silence."""
         super().suspended()
         self._application.track(self)
-        self._response.watch_silence()
+        loop = asyncio.get_running_loop()
+        if self._takes_stream and self.stream is None:
+            self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
         if self.disconnect_cancels:
-            self._patience = asyncio.get_running_loop().call_later(_PATIENCE, self._start_watch)
+            self._patience = loop.call_later(_PATIENCE, self._start_watch)
 
     def settled(self) -> None:
         """Stop watching."""
-        if self._task is not None:
+        if self.waits:
             self._application.untrack(self)
             if self._patience is not None:
                 self._patience.cancel()
+            if self._silence is not None:
+                self._silence.cancel()
             if self._watch is not None:
                 self._watch.cancel()
         super().settled()
@@ -92,7 +122,16 @@ class HttpExchange(Exchange):
     @property
     def disconnect_cancels(self) -> bool:
         """Whether a client that goes away has cancelled, which before 2026-07-28 it has not."""
-        return not self.batched and self.revision is not None and self.revision.is_modern
+        return self.revision is not None and self.revision.is_modern
+
+    def _open_stream(self) -> EventStream:
+        if self.stream is None:
+            self.stream = EventStream(self._respond, self._application.keep_alive)
+        return self.stream
+
+    def _break_silence(self) -> None:
+        if self.stream is None:
+            self._open_stream().break_silence()
 
     def _start_watch(self) -> None:
         self._watch = asyncio.get_running_loop().create_task(self._await_disconnect())
@@ -101,3 +140,30 @@ class HttpExchange(Exchange):
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self.interrupt(Interruption.CANCELLED)
+
+
+class BatchExchange(HttpExchange):
+    """One request of several in a POST; what it says goes onto the response they share."""
+
+    batched = True
+    _lead: HttpExchange
+
+    @classmethod
+    def of(cls, lead: HttpExchange, request: Request) -> BatchExchange:
+        """Return the exchange of one request in the POST that `lead` stands for."""
+        assert lead.headers is not None
+        accepted = (lead._takes_json, lead._takes_stream)
+        exchange = cls(lead._application, lead.headers, lead._receive, lead._respond, accepted)
+        exchange.begin(request.id, request.params, "_meta")
+        exchange.access = lead.access
+        exchange._lead = lead
+        return exchange
+
+    def send(self, message: bytes) -> None:
+        """Put a message on the shared response."""
+        self._lead.send(message)
+
+    def suspended(self) -> None:
+        """Set up what a request that waits needs, without a watch on the shared response."""
+        Exchange.suspended(self)
+        self._application.track(self)

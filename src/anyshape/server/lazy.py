@@ -14,13 +14,13 @@ _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class RawObject(Mapping[str, Any]):
-    """The object that raw JSON stands for, or the one it holds under `key`."""
+    """The object that raw JSON stands for, or the one it holds at the end of `path`."""
 
-    __slots__ = ("_key", "_raw", "_value")
+    __slots__ = ("_path", "_raw", "_value")
 
-    def __init__(self, raw: bytes | msgspec.Raw, key: str | None = None) -> None:
+    def __init__(self, raw: bytes | msgspec.Raw, *path: str) -> None:
         self._raw = raw
-        self._key = key
+        self._path = path
         self._value: dict[str, Any] | None = None
 
     def __getitem__(self, key: str) -> Any:
@@ -39,9 +39,9 @@ class RawObject(Mapping[str, Any]):
         value = self._value
         if value is None:
             raw = self._raw
-            if self._key is not None:
-                raw = _decode_members(raw).get(self._key, b"{}")
             try:
+                for key in self._path:
+                    raw = _decode_members(raw).get(key, b"{}")
                 value = _decode(raw)
             except msgspec.DecodeError:
                 value = {}

@@ -6,7 +6,7 @@ What a handler does not look at stays raw: a call's arguments belong to the tool
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -16,6 +16,7 @@ __all__ = [
     "CLIENT_INFO",
     "PROTOCOL_VERSION",
     "BareParameters",
+    "CallFrame",
     "CallParameters",
     "CancelledParameters",
     "InitializeParameters",
@@ -25,6 +26,7 @@ __all__ = [
     "NotificationFilter",
     "Parameters",
     "ToolName",
+    "read_call",
 ]
 
 
@@ -33,11 +35,17 @@ CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 
 
+class AnyObject(msgspec.Struct, gc=False, frozen=True):
+    """An object whose members nobody has asked for."""
+
+
 class Meta(msgspec.Struct, gc=False, frozen=True):
     """The keys of a request's `_meta` that the protocol itself reads."""
 
     protocol_version: str | UnsetType = msgspec.field(default=UNSET, name=PROTOCOL_VERSION)
-    client_capabilities: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_CAPABILITIES)
+    client_capabilities: AnyObject | UnsetType = msgspec.field(
+        default=UNSET, name=CLIENT_CAPABILITIES
+    )
     client_info: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_INFO)
     progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name="progressToken")
     traceparent: str | UnsetType = UNSET
@@ -67,6 +75,15 @@ class CallParameters(msgspec.Struct, gc=False, frozen=True):
     name: str
     arguments: Raw | UnsetType = UNSET
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class CallFrame(msgspec.Struct, gc=False, frozen=True):
+    """A whole request read in one go, if it turns out to be a call; `params` are read as one's."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    id: Raw
+    params: CallParameters
 
 
 class ToolName(msgspec.Struct, gc=False, frozen=True):
@@ -103,6 +120,32 @@ class CancelledParameters(msgspec.Struct, gc=False, frozen=True):
     request_id: Raw = msgspec.field(name="requestId")
     reason: str | None = None
 
+
+_decode_call = msgspec.json.Decoder(CallFrame).decode
+
+
+def read_call(frame: bytes) -> tuple[bytes, CallParameters] | None:
+    """Return the id and parameters of a frame that is a call, else `None`.
+
+    One pass over the bytes instead of two, for the message that servers get most. Whatever is not
+    plainly a call is left to `anyshape.protocol.jsonrpc`, which says what is wrong with it.
+    """
+    if _CALL not in frame:
+        return None
+    try:
+        if not frame.isascii():
+            frame.decode()  # The arguments are skipped over, so nothing else looks at their UTF-8.
+        call = _decode_call(frame)
+    except (ValueError, RecursionError):
+        return None
+    id = bytes(call.id)
+    if call.method == "tools/call" and id[0] in _ID_STARTS:
+        return id, call.params
+    return None
+
+
+_CALL: Final = b'"tools/call"'
+_ID_STARTS: Final = frozenset(b'"-0123456789')
 
 Parameters = (
     BareParameters | ListParameters | CallParameters | InitializeParameters | ListenParameters

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import queue
+import select
 import stat
 import threading
 from collections.abc import Callable
@@ -60,6 +61,18 @@ class PipeReader:
         self._resumed.set()
         if self._on_loop:
             self._loop.add_reader(self._descriptor, self._readable)
+
+    def linger(self, seconds: float) -> bytes | None:
+        """Wait right here for what comes next, holding the loop up; `None` if nothing does."""
+        if not (self._on_loop and self._open and self._resumed.is_set()):
+            return None
+        try:
+            if not select.select([self._descriptor], (), (), seconds)[0]:
+                return None
+            # The end of the stream is left for the loop to find.
+            return os.read(self._descriptor, _READ_SIZE) or None
+        except (OSError, ValueError):
+            return None
 
     def close(self) -> None:
         """Stop reading for good."""

@@ -27,6 +27,10 @@ from anyshape.server.service import Service
 __all__ = ["serve", "taken_streams"]
 
 _IDLE_RUNNERS = 64
+_LINGER = 0.0002
+"""Seconds that a runner with nothing to do holds the loop up, waiting for the next line."""
+_LONGEST_TURN = 32
+"""Lines it may take that way before the loop gets its turn."""
 
 
 async def serve(service: Service, source: int, sink: int) -> None:
@@ -141,24 +145,31 @@ class _Session:
             self._lead()
 
     async def _run(self) -> None:
+        """Handle lines while there are any; then be idle until there are more."""
         lines = self._lines
         handle = self._connection.handle
         write = self._writer.write
         while True:
             term = self._term
+            turn = 0
             while lines:
                 line = lines.popleft()
-                if not line:  # too long to be kept
-                    answer: bytes | None = self._connection.oversized()
-                else:
+                if line:
                     answer = await handle(line)
+                else:  # It was too long to be kept.
+                    answer = self._connection.oversized()
                 if answer is not None:
                     write(answer)
                 if term != self._term:
                     break
+                if not lines:
+                    self._writer.flush()
+                    if self._linger():
+                        turn += 1
+                        if turn % _LONGEST_TURN == 0:
+                            await asyncio.sleep(0)
             else:
                 self._leading = False
-                self._writer.flush()
             if self._quiet is not None and not self._is_busy() and not self._quiet.done():
                 self._quiet.set_result(None)
             if len(self._idle) >= _IDLE_RUNNERS:
@@ -166,6 +177,20 @@ class _Session:
             wake: asyncio.Future[None] = self._loop.create_future()
             self._idle.append(wake)
             await wake
+
+    def _linger(self) -> bool:
+        """Wait a moment for the next line, if no other request could mind.
+
+        A client that sends one request at a time sends the next as soon as it has its answer; going
+        through the event loop to find that out would cost more than most calls do.
+        """
+        if self._connection.in_flight or self._ended.done():
+            return False
+        chunk = self._reader.linger(_LINGER)
+        if chunk is None:
+            return False
+        self._lines.extend(self._splitter.feed(chunk))
+        return bool(self._lines)
 
     def _is_busy(self) -> bool:
         return bool(self._lines) or self._leading or self._connection.in_flight > 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -21,14 +21,14 @@ from anyshape.server.failures import translate
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from anyshape.protocol.jsonrpc import Request
     from anyshape.server.exchange import Exchange
     from anyshape.server.parameters import CallParameters, Meta
 
 __all__ = ["active_tracer", "traced"]
 
+_METHOD: Final = "tools/call"
 _API: Final = "opentelemetry.trace"
-_PROVIDER_VARIABLE: Final = "OTEL_PYTHON_TRACER_PROVIDER"
+_NAMED_PROVIDER: Final = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
 
 
 def active_tracer() -> Tracer | None:
@@ -39,7 +39,7 @@ def active_tracer() -> Tracer | None:
     """
     trace: Any = sys.modules.get(_API)
     if trace is None:
-        if _PROVIDER_VARIABLE not in os.environ:
+        if not _NAMED_PROVIDER:
             return None
         try:
             from opentelemetry import trace
@@ -53,25 +53,24 @@ def active_tracer() -> Tracer | None:
 
 async def traced(
     tracer: Tracer,
-    request: Request,
     parameters: CallParameters,
     exchange: Exchange,
-    call: Awaitable[EncodedResult],
+    call: Coroutine[Any, Any, EncodedResult],
 ) -> EncodedResult:
     """Await a call inside a span of its own."""
     from opentelemetry.trace import SpanKind, Status, StatusCode
 
     attributes: dict[str, str | int] = {
-        "mcp.method.name": request.method,
+        "mcp.method.name": _METHOD,
         "gen_ai.tool.name": parameters.name,
         "gen_ai.operation.name": "execute_tool",
-        "jsonrpc.request.id": request.id.decode().strip('"'),
+        "jsonrpc.request.id": exchange.id.decode().strip('"'),
         "network.transport": exchange.transport,
     }
     if exchange.revision is not None:
         attributes["mcp.protocol.version"] = exchange.revision.value
     with tracer.start_as_current_span(
-        f"{request.method} {parameters.name}",
+        f"{_METHOD} {parameters.name}",
         context=_remote_context(parameters.meta),
         kind=SpanKind.SERVER,
         attributes=attributes,
@@ -81,7 +80,7 @@ async def traced(
         try:
             result = await call
         except Exception as error:
-            failure = translate(error, request.method)
+            failure = translate(error, _METHOD)
             span.set_attribute("error.type", str(failure.code))
             span.set_attribute("rpc.response.status_code", str(failure.code))
             span.set_status(Status(StatusCode.ERROR, failure.message))
