@@ -1,40 +1,88 @@
-"""Which alternative of an `anyOf` or `oneOf` a value came closest to, when it satisfies none.
+"""Why a value satisfies none of the alternatives of an `anyOf` or `oneOf`: which came closest.
 
 Three things decide, the surest first: the type of the value, a property that says which alternative
-is meant (a *tag*, such as `"kind": {"const": "circle"}`), and how little is wrong otherwise.
+is meant (a *tag*, such as `"kind": {"const": "circle"}`), and how little is wrong otherwise. Where
+type or tag leave one alternative, its problems are the problems; otherwise the closest is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
 from anyshape.schema._json import is_array, is_object
+from anyshape.schema._knowledge import Steps
+from anyshape.schema._places import Findings, Place
 from anyshape.schema._plans import Face, Plan
 
-__all__ = [
-    "badness",
-    "expected_line",
-    "find_tag",
-    "fits",
-    "label",
-    "needs_line",
-    "none_line",
-    "tagged",
-    "tags_of",
-]
+__all__ = ["explain_none", "label"]
 
+_MOST_CAUSES = 40
+"""How many problems may stand beneath one, at all depths together."""
 _MOST_CAUSES_TOLD = 3
+_MOST_COMPARED = 12
+"""How many alternatives are compared by what is wrong with them."""
 
 
-def fits(plan: Plan, value: object) -> bool:
+def explain_none(plan: Plan, keyword: str, place: Place, found: Findings) -> Steps:
+    """Explain why no alternative of `keyword` holds."""
+    branches = plan.targets(keyword)
+    value = place.value
+    fitting = [branch for branch in branches if _fits(branch, value)]
+    if not fitting:
+        line = _expected_line(branches, value)
+        if line is not None:
+            found.report(plan, keyword, place, line)
+            return
+        fitting = branches
+    tag = _find_tag(fitting) if len(fitting) > 1 and is_object(value) else None
+    after = ""
+    if tag is not None and is_object(value):
+        choices = wording.options(_tags(fitting, tag))
+        if tag in value:
+            fitting = [branch for branch in fitting if _is_tagged(branch, tag, value[tag])]
+            if not fitting:
+                line = f"expected {choices}, got {wording.show(value[tag])}"
+                found.report(plan, keyword, place.child(tag, value[tag]), line)
+                return
+            after = f" (because {wording.quote(tag)} is {wording.show(value[tag])})"
+        elif _all_require(tag, [branch.face() for branch in fitting]):
+            line = f"missing required property {wording.quote(tag)} ({choices})"
+            found.report(plan, keyword, place, line)
+            return
+    if len(fitting) > 1:
+        yield from _explain_closest(plan, keyword, place, fitting, found)
+        return
+    for problem in (yield fitting[0], place, True):
+        found.extend((problem,), after=after if problem.path == place.path else "")
+
+
+def _explain_closest(
+    plan: Plan, keyword: str, place: Place, fitting: list[Plan], found: Findings
+) -> Steps:
+    explained: list[tuple[Plan, tuple[Problem, ...]]] = []
+    for branch in fitting[:_MOST_COMPARED]:
+        problems = yield branch, place, False
+        explained.append((branch, problems))
+    path = place.path
+    line = _needs_line(place.value, path, explained)
+    if line is not None and len(explained) == len(fitting):
+        found.report(plan, keyword, place, line)
+        return
+    closest, problems = min(explained, key=lambda pair: _distance(*pair, place.value, path))
+    branches = plan.targets(keyword)
+    line = _none_line(len(branches), label(closest, branches.index(closest)), path, problems)
+    found.report(plan, keyword, place, line, causes=tuple(_some(problems)))
+
+
+def _fits(plan: Plan, value: object) -> bool:
     """Tell whether the type of `value`, and its value where they are listed, are admitted."""
     face = plan.face()
     if face.types is not None and not _is_of(face.types, value):
         return False
-    return face.choices is None or any(same(choice, value) for choice in face.choices)
+    return face.choices is None or any(_same(choice, value) for choice in face.choices)
 
 
 def _is_of(types: frozenset[str], value: object) -> bool:
@@ -53,7 +101,7 @@ def _is_of(types: frozenset[str], value: object) -> bool:
     return "integer" in types and isinstance(value, (int, float, Decimal)) and value % 1 == 0
 
 
-def same(one: object, other: object) -> bool:
+def _same(one: object, other: object) -> bool:
     """Tell whether two JSON values are equal; of arrays and objects only that they might be."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -62,7 +110,7 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def find_tag(plans: Sequence[Plan]) -> str | None:
+def _find_tag(plans: Sequence[Plan]) -> str | None:
     """Return the name of the property that tells these alternatives apart, if there is one."""
     faces = [plan.face() for plan in plans]
     shared = [name for name in faces[0].tags if all(name in face.tags for face in faces)]
@@ -73,7 +121,7 @@ def find_tag(plans: Sequence[Plan]) -> str | None:
 def _tells_apart(name: str, faces: list[Face]) -> bool:
     first = faces[0].tags[name]
     return any(
-        not any(same(value, choice) for choice in first)
+        not any(_same(value, choice) for choice in first)
         for face in faces[1:]
         for value in face.tags[name][:1]
     )
@@ -83,25 +131,24 @@ def _all_require(name: str, faces: list[Face]) -> bool:
     return all(name in face.required for face in faces)
 
 
-def tagged(plans: Sequence[Plan], name: str, value: object) -> list[Plan]:
-    """Return the alternatives that a property `name` with this value may mean."""
-    return [plan for plan in plans if any(same(choice, value) for choice in plan.face().tags[name])]
+def _is_tagged(plan: Plan, name: str, value: object) -> bool:
+    return any(_same(choice, value) for choice in plan.face().tags[name])
 
 
-def tags_of(plans: Sequence[Plan], name: str) -> list[object]:
-    """Return every value of the property `name` that means one of these alternatives."""
+def _tags(plans: Sequence[Plan], name: str) -> list[object]:
+    """Return the values of the property `name` that mean one of these alternatives."""
     values: list[object] = []
     for plan in plans:
         for choice in plan.face().tags[name]:
-            if not any(same(choice, value) for value in values):
+            if len(values) < 10 * wording.MOST_LISTED and choice not in values:
                 values.append(choice)
-            if len(values) > 10 * wording.MOST_LISTED:
-                return values
     return values
 
 
-def badness(plan: Plan, value: object, path: str, problems: Sequence[Problem]) -> tuple[float, int]:
-    """Return how far `value`, found at `path`, is from satisfying `plan`: less is closer."""
+def _distance(
+    plan: Plan, problems: Sequence[Problem], value: object, path: str
+) -> tuple[float, int]:
+    """Return how far `value`, found at `path`, is from satisfying `plan`."""
     level = path.count("/")
     total = sum(_weight(problem, problem.path.count("/") - level) for problem in problems)
     known = len(plan.face().declared & value.keys()) if is_object(value) else 0
@@ -122,26 +169,26 @@ def label(plan: Plan, index: int) -> str:
     return f'"{name}"' if name is not None else f"number {index + 1}"
 
 
-def expected_line(plans: Sequence[Plan], value: object) -> str | None:
+def _expected_line(plans: Sequence[Plan], value: object) -> str | None:
     """Return the line for a value whose type alone rules out every alternative, if it is short."""
     listed: list[object] = []
     phrases: list[str] = []
     for plan in plans:
         choices = plan.face().choices
         if choices is not None:
-            listed.extend(choices)
+            listed.extend(choice for choice in choices if choice not in listed)
             continue
         phrase = plan.expectation()
         if not phrase:
             return None
         phrases.append(phrase)
     if listed:
-        phrases.insert(0, wording.options(listed))
+        phrases.append(wording.options(listed))
     expected = wording.listed(list(dict.fromkeys(phrases)), "or")
     return f"expected {expected}, got {wording.show(value)}"
 
 
-def needs_line(
+def _needs_line(
     value: object, path: str, explained: Sequence[tuple[Plan, Sequence[Problem]]]
 ) -> str | None:
     """Return the line for alternatives that all lack nothing but properties."""
@@ -162,7 +209,7 @@ def needs_line(
     return f"needs one of: {'; '.join(shown)}{more}"
 
 
-def none_line(number: int, closest: str, path: str, problems: Sequence[Problem]) -> str:
+def _none_line(number: int, closest: str, path: str, problems: Sequence[Problem]) -> str:
     """Return the line that says what the closest of `number` alternatives lacks."""
     told = [
         found.message if found.path == path else str(found)
@@ -173,3 +220,17 @@ def none_line(number: int, closest: str, path: str, problems: Sequence[Problem])
     return (
         f"matches none of the {number} alternatives; closest is {closest}: {'; '.join(told)}{rest}"
     )
+
+
+def _some(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield as many problems as may stand beneath one, what stands beneath them counted."""
+    left = _MOST_CAUSES
+    for found in problems:
+        left -= _count(found)
+        if left < 0:
+            return
+        yield found
+
+
+def _count(problem: Problem) -> int:
+    return 1 + sum(_count(cause) for cause in problem.causes)

@@ -17,11 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anyshape.errors import Problem
+from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Graph
+from anyshape.schema._knowledge import Knowledge, Steps
 from anyshape.schema._places import Findings, Place, Spent, Work
 from anyshape.schema._plans import Plan, Plans
-from anyshape.schema._walk import Steps, Walk
+from anyshape.schema._walk import Walk
 from anyshape.schema._wording import count
 
 __all__ = ["Explainer"]
@@ -45,8 +47,8 @@ class _Frame:
 class Explainer:
     """Finds the problems of values with one schema; safe to share between threads."""
 
-    def __init__(self, graph: Graph, engine: Engine) -> None:
-        self._plans = Plans(graph, engine)
+    def __init__(self, graph: Graph, engine: Engine, cost: Cost | None = None) -> None:
+        self._plans = Plans(graph, engine, Meter(graph).cost if cost is None else cost)
         self._root = self._plans[graph.root]
         self._budget = engine.limits.work
 
@@ -71,8 +73,9 @@ class _Run:
     """One walk: the stack of what is being explained."""
 
     def __init__(self, plans: Plans, value: object, budget: int, most: int) -> None:
-        self._work = Work(budget, value)
-        self._walk = Walk(plans, self._work)
+        self._work = Work(budget)
+        self._knowledge = Knowledge(plans, self._work)
+        self._walk = Walk(self._knowledge)
         self._most = most
         self._start = Place(value)
         self._stack: list[_Frame] = []
@@ -108,7 +111,7 @@ class _Run:
                 continue
             answer = place.explained.get(plan.index)
             if answer is None:
-                failed = self._walk.verdict(plan, place) is False
+                failed = self._knowledge.verdict(plan, place) is False
                 self._push(plan, place, certain=certain and frame.certain, failed=failed)
 
     def _push(self, plan: Plan, place: Place, *, certain: bool, failed: bool) -> None:
@@ -127,8 +130,7 @@ class _Run:
 
 
 def _unexplained(plan: Plan, place: Place) -> Problem:
-    where = plan.where or "the schema"
-    return Problem("", place.path, f"does not satisfy {where}", plan.where)
+    return Problem("", place.path, f"does not satisfy {plan.reference}", plan.where)
 
 
 def _cut(problems: list[Problem], limit: int, spent: bool) -> list[Problem]:

@@ -16,10 +16,12 @@ from anyshape.schema import _wording as wording
 from anyshape.schema._dialects import SUPPORTED
 from anyshape.schema._engine import Engine
 from anyshape.schema._json import is_array, is_object
+from anyshape.schema._matching import _BACKTRACKS_PER_STEP as BACKTRACKS_PER_STEP
+from anyshape.schema._matching import _BYTES_PER_STEP as BYTES_PER_STEP
 from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
-__all__ = ["Leaves", "equal_items", "is_official", "matcher"]
+__all__ = ["Leaves", "equal_items", "is_official", "matcher", "matching_rate"]
 
 Test: TypeAlias = Callable[[object], bool]
 Schema: TypeAlias = "dict[str, object]"
@@ -60,17 +62,19 @@ _NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "e
 class Leaves:
     """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
 
-    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "schema", "weight")
+    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "rate", "schema")
 
     def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
         self.schema: Schema = {} if hidden else _without_subschemas(schema)
+        if "contains" not in spot.dialect.applicators:
+            self.schema.pop("const", None)  # It came with draft-06, as `contains` did.
         self._keywords = tuple(keyword for keyword in _KEYWORDS if keyword in self.schema)
         self._spot = spot
         self._engine = engine
         self._tests: dict[str, Test] = {}
         self._whole: Test | None = None
-        self.weight = _weight(self.schema, engine)
+        self.rate = matching_rate(self.schema.get("pattern"), engine)
 
     def __bool__(self) -> bool:
         return bool(self._keywords)
@@ -166,13 +170,13 @@ def _without_subschemas(schema: Schema) -> Schema:
     return part
 
 
-def _weight(schema: Schema, engine: Engine) -> float:
-    """Return the steps that matching one character takes, none for patterns that are light."""
-    pattern = schema.get("pattern")
+def matching_rate(pattern: object, engine: Engine) -> float:
+    """Return the steps that matching one character takes, none for a pattern that is light."""
     heavy = engine.patterns.heavy.get(pattern) if isinstance(pattern, str) else None
     if heavy is None:
         return 0.0
-    return heavy.size / 1_000 + (engine.limits.backtracks / 30 if heavy.backtracks else 0)
+    backtracks = engine.limits.backtracks / BACKTRACKS_PER_STEP if heavy.backtracks else 0.0
+    return heavy.size / BYTES_PER_STEP + backtracks
 
 
 def _line(keyword: str, schema: Schema, value: object) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anyshape.errors import Problem
-from anyshape.schema._json import escape, is_array, is_object
+from anyshape.schema._json import escape
+from anyshape.schema._plans import Plan
 from anyshape.schema._wording import shorten
 
 __all__ = ["Findings", "Place", "Spent", "Work"]
+
+_BECAUSE = " (because "
 
 
 class Place:
@@ -74,14 +77,29 @@ class Findings:
             self._seen.add(key)
             self.problems.append(problem)
 
+    def report(
+        self,
+        plan: Plan,
+        keyword: str,
+        place: Place,
+        message: str,
+        where: str | None = None,
+        causes: tuple[Problem, ...] = (),
+    ) -> None:
+        """Take in that `keyword` of `plan` fails at `place`; `where` if it stands elsewhere."""
+        if where is None:
+            where = f"{plan.where}/{keyword}" if keyword else plan.where
+        self.add(Problem(keyword or "false", place.path, shorten(message), where, causes))
+
     def extend(self, problems: Iterable[Problem], before: str = "", after: str = "") -> None:
-        """Take in problems, with words put before and after each message."""
+        """Take in problems, with words put before each message and a reason after it."""
         for found in problems:
-            if before or after:
+            reason = "" if _BECAUSE in found.message else after
+            if before or reason:
                 found = Problem(
                     found.keyword,
                     found.path,
-                    shorten(f"{before}{found.message}{after}"),
+                    shorten(f"{before}{found.message}{reason}"),
                     found.schema_path,
                     found.causes,
                 )
@@ -95,45 +113,13 @@ class Spent(Exception):
 class Work:
     """The steps that may still be taken for one value."""
 
-    __slots__ = ("_left", "_sizes", "_value")
+    __slots__ = ("_left",)
 
-    def __init__(self, steps: int, value: object) -> None:
-        self._left = steps
-        self._value = value
-        self._sizes: dict[int, int] | None = None
+    def __init__(self, steps: int) -> None:
+        self._left: float = steps
 
     def charge(self, steps: float) -> None:
         """Take `steps` off the budget."""
         self._left -= steps
         if self._left < 0:
             raise Spent
-
-    def size(self, value: object) -> int:
-        """Return the number of places in a part of the value."""
-        if not (is_object(value) or is_array(value)):
-            return 1
-        if self._sizes is None:
-            self._sizes = _sizes(self._value)
-        return self._sizes.get(id(value), 1)
-
-    def width(self, value: object) -> int:
-        """Return the number of properties or items directly in a value, and one for itself."""
-        return 1 + len(value) if is_object(value) or is_array(value) else 1
-
-
-def _sizes(value: object) -> dict[int, int]:
-    """Return the number of places in each array and object within `value`, by identity."""
-    order: list[list[object] | dict[str, object]] = []
-    waiting = [value]
-    for at in waiting:  # grows while it is walked
-        if is_object(at):
-            order.append(at)
-            waiting.extend(at.values())
-        elif is_array(at):
-            order.append(at)
-            waiting.extend(at)
-    sizes: dict[int, int] = {}
-    for at in reversed(order):
-        inside = at.values() if is_object(at) else at
-        sizes[id(at)] = 1 + sum(sizes.get(id(inner), 1) for inner in inside)
-    return sizes

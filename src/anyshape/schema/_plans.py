@@ -7,20 +7,31 @@ properties whose values tell it from the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from anyshape.schema import _wording as wording
+from anyshape.schema._cost import Cost
+from anyshape.schema._dialects import Step
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Edge, Graph, Node
 from anyshape.schema._json import is_array, is_object, unescape
 from anyshape.schema._leaves import Leaves, matcher
-from anyshape.schema._patterns import Pattern
 from anyshape.schema._verdicts import Verdicts
 
 __all__ = ["Face", "Plan", "Plans"]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_FOR_OBJECTS = frozenset(
+    (
+        "additionalProperties",
+        "patternProperties",
+        "properties",
+        "propertyNames",
+        "unevaluatedProperties",
+    )
+)
+_FOR_ARRAYS = frozenset(("additionalItems", "contains", "items", "prefixItems", "unevaluatedItems"))
 _MOST_FACETS = 32
 """How many subschemas that apply together are looked at for a face."""
 
@@ -38,22 +49,47 @@ class Face:
 
 
 class Plan:
-    """A subschema as the explainer goes through it."""
+    """A subschema as the explainer goes through it.
 
-    __slots__ = ("_face", "_plans", "groups", "index", "leaves", "node", "route", "schema", "where")
+    `groups` are its steps to other subschemas by keyword; `leaves` its other keywords; `where` its
+    place in the document; `route` the name by which the engine can be asked about it.
+    """
+
+    __slots__ = (
+        "_face",
+        "_plans",
+        "_properties",
+        "_targets",
+        "for_arrays",
+        "for_objects",
+        "groups",
+        "in_place",
+        "index",
+        "is_false",
+        "leaves",
+        "node",
+        "route",
+        "schema",
+        "where",
+    )
 
     def __init__(self, node: Node, plans: Plans) -> None:
         self.node = node
         self.index = node.index
         self.schema = node.spot.schema
         self.where = node.spot.place
-        schema = self.schema if is_object(self.schema) else {}
-        self.leaves = Leaves(node.spot, schema, plans.engine)
+        self.leaves = Leaves(node.spot, self.keywords, plans.engine)
         self.groups: dict[str, list[Edge]] = {}
         for edge in node.edges:
             self.groups.setdefault(edge.keyword, []).append(edge)
+        self.for_objects = not _FOR_OBJECTS.isdisjoint(self.groups)
+        self.for_arrays = not _FOR_ARRAYS.isdisjoint(self.groups)
+        self.in_place = any(edge.step is Step.IN_PLACE for edge in node.edges)
+        self.is_false = _is_false(self.schema)
         self.route = plans.verdicts.route(node) if node.edges else None
         self._plans = plans
+        self._targets: dict[str, list[Plan]] = {}
+        self._properties: dict[str, Plan] | None = None
         self._face: Face | None = None
 
     @property
@@ -63,21 +99,41 @@ class Plan:
 
     def targets(self, keyword: str) -> list[Plan]:
         """Return the subschemas that `keyword` applies."""
-        return [self._plans[edge.target] for edge in self.groups.get(keyword, ())]
+        found = self._targets.get(keyword)
+        if found is None:
+            edges = self.groups.get(keyword, ())
+            found = self._targets[keyword] = [self._plans[edge.target] for edge in edges]
+        return found
 
     def target(self, keyword: str) -> Plan | None:
         """Return the one subschema that `keyword` applies, if it is there."""
-        edges = self.groups.get(keyword)
-        return self._plans[edges[0].target] if edges else None
+        return self.targets(keyword)[0] if keyword in self.groups else None
+
+    def steps(self, keyword: str) -> Iterable[tuple[Edge, Plan]]:
+        """Return the subschemas that `keyword` applies, with the steps to them."""
+        return zip(self.groups.get(keyword, ()), self.targets(keyword), strict=True)
 
     def properties(self) -> dict[str, Plan]:
         """Return the subschemas of `properties`, by name, in the order of the document."""
-        edges = self.groups.get("properties", ())
-        found = {str(edge.label): self._plans[edge.target] for edge in edges}
-        declared = self.keywords.get("properties")
-        return (
-            {name: found[name] for name in declared if name in found} if is_object(declared) else {}
-        )
+        if self._properties is None:
+            found = {str(edge.label): target for edge, target in self.steps("properties")}
+            declared = self.keywords.get("properties")
+            order = declared if is_object(declared) else {}
+            self._properties = {name: found[name] for name in order if name in found}
+        return self._properties
+
+    def dependents(self, keyword: str, value: object) -> list[tuple[str, Plan]]:
+        """Return the subschemas that `keyword` applies because `value` has a property."""
+        if keyword not in self.groups or not is_object(value):
+            return []
+        steps = self.steps(keyword)
+        return [(str(edge.label), target) for edge, target in steps if edge.label in value]
+
+    @property
+    def reference(self) -> str:
+        """What a message calls this: a reference into the document."""
+        where = self.where if "#" in self.where else f"#{self.where}"
+        return wording.clean(where, 120)
 
     def face(self) -> Face:
         """Return what is certain about every value that satisfies this."""
@@ -134,10 +190,9 @@ class Plan:
 class Plans:
     """The plans of one schema, each made when it is first asked for."""
 
-    def __init__(self, graph: Graph, engine: Engine) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, engine: Engine, cost: Cost) -> None:
         self.engine = engine
-        self.verdicts = Verdicts(graph, engine)
+        self.verdicts = Verdicts(graph, engine, cost)
         self._plans: list[Plan | None] = [None] * len(graph.nodes)
         self._matchers: dict[str, Callable[[object], bool]] = {}
 
@@ -147,16 +202,19 @@ class Plans:
             plan = self._plans[node.index] = Plan(node, self)
         return plan
 
-    def rate(self, pattern: Pattern) -> float:
-        """Return the steps that matching one character against a heavy pattern takes at most."""
-        return self.engine.limits.backtracks / 30 if pattern.backtracks else pattern.size / 1_000
-
     def matches(self, pattern: str, name: str) -> bool:
         """Tell whether a property name matches a key of `patternProperties`."""
         test = self._matchers.get(pattern)
         if test is None:
             test = self._matchers[pattern] = matcher(pattern, self.engine)
         return test(name)
+
+
+def _is_false(schema: dict[str, object] | bool) -> bool:
+    """Tell whether nothing satisfies `schema`: it is `false`, or `{"not": {}}`."""
+    if isinstance(schema, bool):
+        return not schema
+    return schema.keys() == {"not"} and schema["not"] in ({}, True)
 
 
 def _face(plan: Plan) -> Face:

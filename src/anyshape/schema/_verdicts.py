@@ -19,8 +19,8 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from anyshape.errors import AnyshapeError
-from anyshape.schema._cost import Meter
-from anyshape.schema._dialects import DEFAULT_DIALECT
+from anyshape.schema._cost import Cost, Meter
+from anyshape.schema._dialects import DEFAULT_DIALECT, is_metaschema, metaschema_documents
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Graph, Node, build
 from anyshape.schema._json import is_object
@@ -43,21 +43,22 @@ class Verdicts:
 
     __slots__ = ("_is_valid", "_routes", "factor")
 
-    def __init__(self, graph: Graph, engine: Engine) -> None:
+    def __init__(self, graph: Graph, engine: Engine, cost: Cost) -> None:
         self._routes: dict[int, str] = {}
         self._is_valid = None
-        self.factor = 1
+        self.factor = 0
         spots = (
             {} if engine.patterns.heavy or _has_own_metaschema(engine) else _askable(graph, engine)
         )
         if not spots:
             return
-        library = _library(engine)
-        factor = _factor(_router(spots, library, None), library, engine)
-        if factor is None:
+        # Without recursion a subschema alone costs no more than within the whole. With recursion
+        # it depends on where the engine begins what it remembers.
+        factor = _factor(_router(spots, graph, None), engine) if graph.recursive else cost.factor
+        if factor is None or factor > _MOST_FACTOR:
             return
         self.factor = factor
-        self._is_valid = _compile(_router(spots, library, engine), library, engine).is_valid
+        self._is_valid = _compile(_router(spots, graph, engine), graph, engine).is_valid
         names = {(spot.document, spot.pointer): name for name, spot in spots.items()}
         for node in graph.nodes:
             name = names.get((node.spot.document, node.spot.pointer))
@@ -130,23 +131,16 @@ def _has_own_metaschema(engine: Engine) -> bool:
     )
 
 
-def _library(engine: Engine) -> Library:
-    library = Library(
-        {uri: document for uri, document in engine.documents.items() if uri != ROOT_URI},
-        subschemas=engine.limits.subschemas + _MOST_ROUTES + 1,
-    )
-    load(engine.documents[ROOT_URI], library, engine.dialect)
-    return library
-
-
-def _router(spots: dict[str, Spot], library: Library, engine: Engine | None) -> dict[str, object]:
+def _router(spots: dict[str, Spot], graph: Graph, engine: Engine | None) -> dict[str, object]:
     """Return the schema with a property for each of `spots`, in the engine's spelling if given."""
     properties: dict[str, object] = {}
     for name, spot in spots.items():
-        pointer = spot.pointer
-        if engine is not None and spot.document == ROOT_URI:
-            pointer = engine.pointer(pointer)
-        properties[name] = {"$ref": f"{_uri(spot.document, library)}#{quote(pointer)}"}
+        uri, pointer = spot.document, spot.pointer
+        if uri == ROOT_URI:
+            # The engine resolves references against the name that a document gives itself.
+            uri = graph.root.spot.base
+            pointer = pointer if engine is None else engine.pointer(pointer)
+        properties[name] = {"$ref": f"{uri}#{quote(pointer)}"}
     return {
         "$schema": DEFAULT_DIALECT.uri,
         "properties": properties,
@@ -154,34 +148,33 @@ def _router(spots: dict[str, Spot], library: Library, engine: Engine | None) -> 
     }
 
 
-def _uri(document: str, library: Library) -> str:
-    """Return what a document calls itself: the engine resolves what stands in it against that."""
-    root = library.spots.get((document, ""))
-    return document if root is None else root.base
-
-
-def _factor(schema: dict[str, object], library: Library, engine: Engine) -> int | None:
+def _factor(schema: dict[str, object], engine: Engine) -> int | None:
     """Return the steps for each place that asking takes at most, `None` if that is too many."""
     limits = engine.limits
+    library = Library(
+        {uri: document for uri, document in engine.documents.items() if uri != ROOT_URI},
+        subschemas=limits.subschemas + _MOST_ROUTES + 1,
+    )
     try:
+        load(engine.documents[ROOT_URI], library, engine.dialect)
         root = library.add(schema, _URI, DEFAULT_DIALECT)
-        cost = Meter(build(root, library, subschemas=limits.subschemas, depth=limits.depth)).cost
+        graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
     except AnyshapeError:
         return None  # A limit that the document itself kept is passed by the routes to it.
-    return cost.factor if cost.factor is not None and cost.factor <= _MOST_FACTOR else None
+    return Meter(graph).cost.factor
 
 
-def _compile(
-    schema: dict[str, object], library: Library, engine: Engine
-) -> jsonschema_rs.Validator:
+def _compile(schema: dict[str, object], graph: Graph, engine: Engine) -> jsonschema_rs.Validator:
     resources: list[tuple[str, dict[str, object] | bool]] = []
     for uri, document in engine.copies().items():
-        if uri == ROOT_URI and not isinstance(document, bool) and "$schema" not in document:
-            document = {"$schema": engine.dialect.uri, **document}
-        resources.append((_uri(uri, library) if uri == ROOT_URI else uri, document))
-    for (uri, pointer), spot in library.spots.items():
-        if pointer == "" and uri != _URI and uri not in engine.documents:
-            resources.append((uri, spot.schema))  # an official metaschema
+        if uri == ROOT_URI:
+            uri = graph.root.spot.base
+            if not isinstance(document, bool) and "$schema" not in document:
+                document = {"$schema": engine.dialect.uri, **document}
+        resources.append((uri, document))
+    for dialect in {is_metaschema(uri) for uri in {node.spot.document for node in graph.nodes}}:
+        if dialect is not None:
+            resources += metaschema_documents(dialect).items()
     return jsonschema_rs.validator_for(
         schema,
         registry=jsonschema_rs.Registry(resources),

@@ -292,8 +292,10 @@ def length_phrase(
     least, most = whole(schema.get(f"min{suffix}")), whole(schema.get(f"max{suffix}"))
     if least is not None and least == most:
         return f"of exactly {count(least, unit, plural)}"
-    if least and most is not None:
+    if least and most is not None and least < most:
         return f"of {least} to {count(most, unit, plural)}"
+    if least is not None and most is not None and least > most:
+        return f"of at least {least} and at most {count(most, unit, plural)}"
     if most is not None:
         return f"of at most {count(most, unit, plural)}"
     return f"of at least {count(least, unit, plural)}" if least else ""

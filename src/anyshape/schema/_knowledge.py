@@ -1,0 +1,80 @@
+"""What is known, while one value is explained, about which subschema holds where."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias
+
+from anyshape.errors import Problem
+from anyshape.schema._leaves import matching_rate
+from anyshape.schema._matching import text_size
+from anyshape.schema._places import Place, Work
+from anyshape.schema._plans import Plan, Plans
+
+__all__ = ["Knowledge", "Request", "Steps", "Verdict"]
+
+_LOOKING = 10
+"""What looking at one property or item costs, in steps of the engine."""
+
+_BYTES_PER_PLACE = 8
+"""Text that a place in the value takes; never less than two bytes, in practice more than this."""
+
+Request: TypeAlias = tuple[Plan, Place, bool]
+"""Explain this subschema at this place; and whether what is wrong there is wrong for certain."""
+Steps: TypeAlias = Generator[Request, tuple[Problem, ...], None]
+"""A part of the walk: it yields requests and is sent the problems found (see `_explain`)."""
+Verdict: TypeAlias = Generator[Request, tuple[Problem, ...], bool]
+
+
+class Knowledge:
+    """Answers whether subschemas hold, from memory, from the engine, or by explaining them."""
+
+    def __init__(self, plans: Plans, work: Work) -> None:
+        self._plans = plans
+        self._work = work
+
+    def look(self, number: int) -> None:
+        """Charge for looking at that many properties or items."""
+        self._work.charge(_LOOKING * number)
+
+    def verdict(self, plan: Plan, place: Place) -> bool | None:
+        """Tell whether `plan` holds at `place`, `None` where only explaining it can tell."""
+        if isinstance(plan.schema, bool):
+            return plan.schema
+        known = place.explained.get(plan.index)
+        if known is not None:
+            return not known
+        if plan.index in place.failing:
+            return False
+        if not plan.groups:
+            holds = self.leaves_hold(plan, place)
+        elif plan.route is not None:
+            verdicts = self._plans.verdicts
+            size = text_size(place.value) or 0
+            self._work.charge(verdicts.factor * (1 + size // _BYTES_PER_PLACE))
+            holds = verdicts.holds(plan.route, place.value)
+        else:
+            return None
+        if holds:
+            place.explained[plan.index] = ()
+        else:
+            place.failing.add(plan.index)
+        return holds
+
+    def holds(self, plan: Plan, place: Place) -> Verdict:
+        """Tell whether `plan` holds at `place`, whatever it takes."""
+        verdict = self.verdict(plan, place)
+        if verdict is None:
+            verdict = not (yield plan, place, False)
+        return verdict
+
+    def leaves_hold(self, plan: Plan, place: Place) -> bool:
+        """Tell whether the keywords without subschemas hold."""
+        if plan.leaves.rate and isinstance(place.value, str):
+            self._work.charge(plan.leaves.rate * len(place.value))
+        return plan.leaves.hold(place.value)
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Tell whether a property name matches a key of `patternProperties`."""
+        self._work.charge(matching_rate(pattern, self._plans.engine) * len(name))
+        return self._plans.matches(pattern, name)
