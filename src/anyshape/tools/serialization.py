@@ -7,7 +7,7 @@ refused, where an encoder alone would have written null or something of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -113,6 +113,8 @@ def _convert(value: Any) -> Any:
         return float.__float__(value)
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
+    if isinstance(value, Iterator):
+        raise TypeError("an iterator is no JSON value, and may have no end; return a list")
     if hasattr(value, "model_dump") or not isinstance(value, Collection):
         from anyshape.tools.pydantic_types import to_json_value
 

@@ -1,0 +1,112 @@
+"""The threads that synchronous tools run on."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import pytest
+
+from anyshape.tools.workers import Workers
+
+SOON = 10
+
+
+async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> None:
+    workers = Workers(limit=3)
+    running: list[int] = []
+    most: list[int] = []
+    lock = threading.Lock()
+    full = threading.Barrier(3)
+
+    def work(number: int) -> int:
+        with lock:
+            running.append(number)
+            most.append(len(running))
+        full.wait(SOON)
+        with lock:
+            running.remove(number)
+        return number
+
+    results = await asyncio.wait_for(
+        asyncio.gather(*(workers.run(partial(work, number)) for number in range(9))), SOON
+    )
+    assert results == list(range(9))
+    assert max(most) == 3
+
+
+async def test_a_call_given_up_while_it_waits_is_never_started() -> None:
+    workers = Workers(limit=1)
+    release = threading.Event()
+    started: list[str] = []
+
+    def block() -> None:
+        release.wait(SOON)
+
+    first = workers.run(block)
+    second = workers.run(partial(started.append, "second"))
+    third = workers.run(partial(started.append, "third"))
+    second.cancel()
+    release.set()
+    await asyncio.wait_for(asyncio.gather(first, third), SOON)
+    assert started == ["third"]
+
+
+async def test_an_idle_thread_is_used_again() -> None:
+    workers = Workers(limit=10)
+    threads = {await workers.run(threading.get_ident) for _ in range(20)}
+    assert len(threads) <= 2
+
+
+async def test_every_exception_comes_back_to_the_caller() -> None:
+    workers = Workers(limit=1)
+
+    def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        await workers.run(fail)
+    assert await workers.run(lambda: 1) == 1
+
+
+def test_a_thread_that_never_ends_does_not_keep_the_process_alive() -> None:
+    program = """
+import asyncio, threading
+from anyshape.tools import Tool
+
+def tool() -> int:
+    threading.Event().wait()
+    return 1
+
+async def main():
+    print((await Tool.from_function(tool, timeout=0.01).call()).is_error)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "True\n"
+
+
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    program = """
+import asyncio, os
+from anyshape.tools import Tool
+
+def tool() -> int:
+    return 1
+
+def once():
+    return asyncio.run(Tool.from_function(tool).call()).structured
+
+assert once() == b"1"
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if once() == b"1" else 1)
+assert os.waitpid(pid, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
