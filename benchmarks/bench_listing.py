@@ -17,9 +17,9 @@ from bed.contenders import BENCHMARKS, Contender
 from bed.http_load import Generator
 from bed.processes import Running, all_running, ask_over_http
 from bed.report import Report, microseconds, milliseconds
-from bed.rounds import Ratio, interleave, ratio
+from bed.rounds import interleave, ratio
 
-ONE_TIME = (
+LISTED = (
     contenders.FLOOR,
     contenders.ANYSHAPE,
     contenders.MCP_LOW,
@@ -54,15 +54,18 @@ class Plan:
     seconds: float
     contenders: tuple[Contender, ...]
     revisions: tuple[str, ...]
+    definitions: int
+    """In how many rounds the tools are defined anew."""
 
 
-FULL = Plan((100, 1000), 5, 1.0, ONE_TIME, wire.REVISIONS)
+FULL = Plan((100, 1000), 5, 1.0, LISTED, wire.REVISIONS, definitions=3)
 QUICK = Plan(
     (1000,),
     3,
     0.3,
-    (contenders.FLOOR, contenders.ANYSHAPE, contenders.MCP_HIGH),
+    (contenders.FLOOR, contenders.ANYSHAPE),
     (wire.MODERN,),
+    definitions=1,
 )
 
 
@@ -156,7 +159,7 @@ def _define(report: Report, plan: Plan, count: int) -> None:
         )
         return json.loads(done.stdout)
 
-    found = interleave(DEFINED_BY, plan.rounds, define)
+    found = interleave(DEFINED_BY, plan.definitions, define)
     ours = found["anyshape"]
     rows = [
         (name, milliseconds(statistics.median(values)), str(ratio(values, ours)))
@@ -164,8 +167,10 @@ def _define(report: Report, plan: Plan, count: int) -> None:
     ]
     report.table(f"define {count:,} tools", ("framework", "time", "of anyshape's"), rows)
     if count == 1000:
-        spread = Ratio(statistics.median(ours), min(ours), max(ours))
-        report.promise("define 1,000 tools", "≤ 1.5 s", f"{spread} s", spread.median <= 1.5)
+        # The promise is 1.5 s where MCPServer takes 2.9 s, so it is kept as that multiple.
+        got = ratio(ours, found["mcp MCPServer"])
+        took = f"{got}; {statistics.median(ours):.2f} s"
+        report.promise("define 1,000 tools", "≤ 0.52 of MCPServer", took, got.median <= 0.52)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ FLOOR = Contender("floor", "floor.py")
 ANYSHAPE = Contender("anyshape, pydantic", "anyshape_high.py")
 ANYSHAPE_STRUCTS = Contender("anyshape, msgspec", "anyshape_high.py", ("--types", "msgspec"))
 ANYSHAPE_DICTS = Contender("anyshape, TypedDict", "anyshape_high.py", ("--types", "typed_dicts"))
+ANYSHAPE_RUN = Contender('anyshape, run("http")', "anyshape_high.py", ("--own-host",))
 MCP_LOW = Contender("mcp lowlevel", "mcp_low.py")
 MCP_HIGH = Contender("mcp MCPServer", "mcp_high.py")
 FASTMCP = Contender("FastMCP", "fastmcp_high.py")
@@ -52,6 +53,7 @@ TYPESCRIPT2_HIGH = Contender("TypeScript 2 McpServer", "typescript2_high.mjs")
 TYPESCRIPT1 = Contender("TypeScript 1 McpServer", "typescript1_high.mjs", revisions=(HANDSHAKE,))
 
 OURS = (ANYSHAPE, ANYSHAPE_STRUCTS, ANYSHAPE_DICTS)
+"""On the same uvicorn as the floor and the Python peers; `ANYSHAPE_RUN` brings its own."""
 PEERS = (MCP_LOW, MCP_HIGH, FASTMCP, TYPESCRIPT2_LOW, TYPESCRIPT2_HIGH, TYPESCRIPT1)
 ALL = (FLOOR, *OURS, *PEERS)
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from bed.schemas_of_shop import INPUTS, OUTPUTS
 
-_INPUT = {
+_INPUT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "minLength": 1, "description": "What to look for"},
         "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
         "order": {"enum": ["newest", "oldest", "relevance"], "default": "relevance"},
         "filters": {"anyOf": [{"$ref": "#/$defs/Filters"}, {"type": "null"}], "default": None},
@@ -40,6 +39,11 @@ _OUTPUT = {
 }
 
 
+def _input_schema(number: int) -> dict[str, Any]:
+    query = {"type": "string", "minLength": 1, "description": f"What to look for in {number}"}
+    return {**_INPUT, "properties": {"query": query, **_INPUT["properties"]}}
+
+
 def make_entries(count: int) -> list[dict[str, Any]]:
     """Return hand-made entries for `count` such functions."""
     return [
@@ -48,7 +52,7 @@ def make_entries(count: int) -> list[dict[str, Any]]:
             "description": (
                 f"Look things up in collection {number} and return the best matches first."
             ),
-            "inputSchema": _INPUT,
+            "inputSchema": _input_schema(number),
             "outputSchema": _OUTPUT,
         }
         for number in range(count)

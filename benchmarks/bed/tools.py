@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 _SOURCE = '''
 async def lookup_{number}(
-    query: Annotated[str, Field(min_length=1, description="What to look for")],
+    query: Annotated[str, Field(min_length=1, description="What to look for in {number}")],
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
     order: Literal["newest", "oldest", "relevance"] = "relevance",
     filters: Filters | None = None,

@@ -15,6 +15,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("transport", choices=("http", "stdio"))
     parser.add_argument("port", type=int, nargs="?", default=0)
     parser.add_argument("--types", default="pydantic")
+    parser.add_argument("--own-host", action="store_true", help="as the framework serves HTTP")
     parser.add_argument("--tools", type=int, default=0, help="how many generated tools to add")
     return parser.parse_args()
 
