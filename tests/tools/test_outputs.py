@@ -6,6 +6,7 @@ import collections
 import datetime
 import enum
 import itertools
+import json
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ from pydantic import BaseModel, Field, computed_field
 from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
 from anyshape.protocol.result import ABSENT, ToolResult
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes import shape
 from anyshape.tools import UNSTRUCTURED, Tool
 
 T = TypeVar("T")
@@ -640,3 +643,50 @@ async def test_an_error_result_is_never_judged_by_the_output_schema(call: Any) -
         assert outcome.is_error
         assert outcome.value == (ABSENT if result.structured is ABSENT else {"code": 3})
         assert "log" not in outcome.text
+
+
+EVERY: list[tuple[Any, Any]] = [
+    *((annotation, value) for annotation, value, _, _ in STRUCTURED),
+    *((annotation, value) for annotation, value, _ in CONTENT),
+    (Decimal, Decimal("1.5")),
+]
+
+
+@pytest.mark.parametrize("revision", list(Revision), ids=lambda revision: revision.value)
+@pytest.mark.parametrize(("annotation", "value"), EVERY, ids=str)
+async def test_what_each_revision_is_listed_validates_what_it_is_then_sent(
+    annotation: Any, value: Any, revision: Revision
+) -> None:
+    tool = Tool.from_function(returning(annotation, value))
+    natural = await tool.call()
+    shaping = shape(revision)
+    entry = shaping.entry(tool.listing)
+    result: dict[str, Any] = json.loads(shaping.result_encoder(tool.listing.output_schema)(natural))
+    assert "isError" not in result
+    if "outputSchema" in entry:
+        listed: Any = entry["outputSchema"]
+        jsonschema.Draft202012Validator.check_schema(listed)
+        jsonschema.Draft202012Validator(listed).validate(result["structuredContent"])  # pyright: ignore[reportUnknownMemberType]  # its stubs are partial
+    else:
+        assert "structuredContent" not in result
+    if natural.structured is not None:
+        assert result["content"][-1] == {"type": "text", "text": natural.structured.decode()}
+    read = shaping.reader(entry.get("outputSchema", ABSENT))(result)
+    if natural.structured is not None and revision.has_structured_content:
+        assert read.value == json.loads(natural.structured)
+
+
+async def test_every_value_comes_back_natural_through_a_client_of_any_age() -> None:
+    from anyshape import Client, Server
+
+    server = Server("every")
+    for number, (annotation, value, _, _) in enumerate(STRUCTURED):
+        server.tool(name=f"tool{number}")(returning(annotation, value))
+    for revision in ("2026-07-28", "2025-11-25", "2025-06-18"):
+        async with Client(server, revision=revision) as client:
+            listed = await client.list_tools()
+            assert not client.rejected
+            assert len(listed) == len(STRUCTURED)
+            for number, (_, _, _, sent) in enumerate(STRUCTURED):
+                result = await client.call_tool(f"tool{number}")
+                assert (result.is_error, result.has_value, result.value) == (False, True, sent)

@@ -1,0 +1,75 @@
+"""What a type checker knows of tools: checked by pyright in strict mode, and run as tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, assert_type
+
+from anyshape import ABSENT, UNSTRUCTURED, Context, Server, Text, Tool, ToolResult
+from anyshape.protocol.result import Absent, EncodedResult
+
+
+def find(query: str, limit: int = 10) -> list[str]:
+    return [query] * limit
+
+
+async def find_later(query: str, context: Context) -> ToolResult[list[str]]:
+    context.progress(1, 2, "half way")
+    return ToolResult(structured=[query], content=["found", Text("it")])
+
+
+def test_a_decorated_function_keeps_its_type() -> None:
+    server = Server("typing")
+    plain = server.tool(find)
+    named = server.tool(name="named", output_schema={"type": "array"}, timeout=3)(find)
+    later = server.tool(find_later)
+    assert_type(plain("a", limit=2), list[str])
+    assert_type(named("a"), list[str])
+    kept: Callable[[str, Context], Awaitable[ToolResult[list[str]]]] = later
+    assert kept is find_later
+    assert plain("a", limit=2) == ["a", "a"]
+
+
+def test_a_method_keeps_its_type() -> None:
+    class Shop:
+        def price(self, item: str) -> int:
+            return len(item)
+
+    server = Server("typing")
+    price = server.tool(Shop().price)
+    assert_type(price("tea"), int)
+    assert price("tea") == 3
+
+
+def test_a_result_knows_the_type_of_its_value() -> None:
+    result = ToolResult(structured=3)
+    assert_type(result, ToolResult[int])
+    assert_type(result.structured, int | Absent)
+    if result.structured is not ABSENT:
+        assert_type(result.structured, int)
+    assert ToolResult[int](3) == result
+
+
+async def test_a_tool_is_made_and_called_with_known_types() -> None:
+    made = Tool.from_function(find, output_schema=UNSTRUCTURED)
+    assert_type(made, Tool)
+    assert_type(made.name, str)
+    assert_type(made.timeout, float | None)
+    result = await made.call(b'{"query": "a", "limit": 1}', Context())
+    assert_type(result, EncodedResult)
+    assert_type(result.structured, bytes | None)
+
+    async def handler(arguments: dict[str, Any]) -> Any:
+        return arguments
+
+    by_hand = Tool(
+        name="by_hand", handler=handler, input_schema={"type": "object"}, output_schema=True
+    )
+    assert_type(by_hand, Tool)
+
+
+def test_a_context_has_known_types() -> None:
+    context = Context(request_id=3)
+    assert_type(context.request_id, str | int | float | None)
+    assert_type(context.cancelled, bool)
+    context.progress(0.5)
