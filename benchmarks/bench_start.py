@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from bed import contenders, shop, wire
 from bed.contenders import BENCHMARKS, Contender
-from bed.processes import check_answer, running
+from bed.processes import ENVIRONMENT, check_answer, running
 from bed.report import Report, milliseconds
 from bed.rounds import Ratio, interleave, ratio
 from bed.stdio_load import Pipe, call_at_once, make_frames
@@ -78,7 +78,8 @@ def measure(plan: Plan) -> Report:
 def _measure_imports(report: Report, plan: Plan) -> None:
     def run(name: str) -> float:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", IMPORTS[name]], cwd=BENCHMARKS, check=True)
+        command = [sys.executable, "-c", IMPORTS[name]]
+        subprocess.run(command, cwd=BENCHMARKS, env=ENVIRONMENT, check=True)
         return time.perf_counter() - start
 
     for name in plan.imports:
@@ -109,6 +110,8 @@ def _measure_imports(report: Report, plan: Plan) -> None:
 
 def _measure_starts(report: Report, plan: Plan) -> None:
     by_name = {one.name: one for one in plan.contenders}
+    for contender in plan.contenders:
+        _start(contender)
     found = interleave(by_name, plan.rounds, lambda name: _start(by_name[name]))
     first = {name: [start.first_answer for start in starts] for name, starts in found.items()}
     floor = first[contenders.FLOOR.name]

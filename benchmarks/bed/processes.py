@@ -17,7 +17,11 @@ from bed import wire
 from bed.contenders import BENCHMARKS, Contender
 
 START_TIMEOUT = 60.0
-ENVIRONMENT = {**os.environ, "FASTMCP_CHECK_FOR_UPDATES": "off"}
+# An installed package has its bytecode beside it; ours, installed in place, has to be let have it.
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+    "FASTMCP_CHECK_FOR_UPDATES": "off",
+}
 
 
 class ContenderFailed(RuntimeError):
