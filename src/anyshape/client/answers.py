@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
 import msgspec
 
 from anyshape.client.quoting import shorten
+from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 
@@ -24,25 +26,37 @@ def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
         raise _too_deep(max_depth) from None
     except msgspec.DecodeError as error:
         raise ProtocolError(f"the answer is not JSON: {error}", code=PARSE_ERROR) from None
-    text = bytes(raw)
-    # No value is deeper than it has opening brackets, and most answers have few.
-    if text.count(b"[") + text.count(b"{") > max_depth and _is_deeper(value, max_depth):
+    if LONE_SURROGATE in bytes(raw):
+        raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
+    # No value is deeper than half its length, or than it has opening brackets.
+    if len(raw) > 2 * max_depth and _opens(raw) > max_depth and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
     return value
 
 
+def _opens(raw: msgspec.Raw | bytes) -> int:
+    text = bytes(raw)
+    return text.count(b"[") + text.count(b"{")
+
+
 def _is_deeper(value: object, max_depth: int) -> bool:
-    level: list[Any] = [value] if type(value) in _CONTAINERS else []
+    level: list[object] = [value] if type(value) in _CONTAINERS else []
     for _ in range(max_depth):
         level = [
             child
             for container in level
-            for child in (container.values() if type(container) is dict else container)
+            for child in _children(container)
             if type(child) in _CONTAINERS
         ]
         if not level:
             return False
     return True
+
+
+def _children(container: object) -> Iterable[object]:
+    if isinstance(container, dict):
+        return cast("dict[str, object]", container).values()
+    return cast("list[object]", container)
 
 
 def _too_deep(max_depth: int) -> LimitExceeded:
@@ -53,10 +67,10 @@ def _too_deep(max_depth: int) -> LimitExceeded:
     )
 
 
-def protocol_error(raw: msgspec.Raw, max_depth: int) -> ProtocolError:
+def protocol_error(raw: msgspec.Raw | None, max_depth: int) -> ProtocolError:
     """Return the exception for the `error` member of an answer, however it is made."""
     try:
-        error = decode_value(raw, max_depth)
+        error = None if raw is None else decode_value(raw, max_depth)
     except LimitExceeded:
         error = None
     members = as_object(error)

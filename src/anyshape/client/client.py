@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast, overload
 
 import msgspec
 
-from anyshape.client.answers import decode_value
-from anyshape.client.exchange import Exchange
+from anyshape.client.answers import as_object, decode_value
+from anyshape.client.exchange import Exchange, Question
 from anyshape.client.listing import ListedTool, Listing
 from anyshape.client.negotiation import ServerInfo, agree, handshake
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
@@ -56,6 +56,9 @@ Target: TypeAlias = str | Sequence[str] | Connectable
 
 _encode: Final = msgspec.json.Encoder().encode
 _UNTYPED: Final = object()
+_LISTEN: Final = Question(
+    "subscriptions/listen", b'"notifications":{"toolsListChanged":true}', repeatable=True
+)
 _SHOWN: Final = 5
 
 
@@ -163,7 +166,7 @@ class Client:
         """
         self._exchange.agreed()
         if not self._listing.is_fresh:
-            self._start_listening()
+            await self._start_listening()
             await self._listing.fetch(self._limit(timeout))
         return list(self._listing.tools.values())
 
@@ -184,19 +187,19 @@ class Client:
         """
         limit = self._limit(timeout)
         tool = self._listing.get(name) or await self._find(name, limit)
-        given = {} if arguments is None else arguments
+        given: Mapping[str, Any] = {} if arguments is None else arguments
         if self._check_arguments if check_arguments is None else check_arguments:
             tool.input.validate(given)
         extra = b"" if not meta else _encode_object(meta, "meta")[1:-1]
         members = tool.call_members + _encode_object(given, "arguments")
+        fetches = self._listing.fetches
         try:
             raw = await self._send(tool, given, members, extra, limit, on_progress)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
             # The headers follow the tool's schema: it may have changed since it was listed.
-            fetched = self._listing.fetches
-            await self._listing.fetch(limit, newer_than=fetched)
+            await self._listing.fetch(limit, newer_than=fetches)
             tool = await self._find(name, limit)
             raw = await self._send(tool, given, members, extra, limit, on_progress)
         return self._read(tool, raw)
@@ -283,7 +286,7 @@ class Client:
         self._exchange.agreed()
         listing = self._listing
         if listing.get(name) is None and (name not in listing.rejected or not listing.is_usable):
-            self._start_listening()
+            await self._start_listening()
             try:
                 await listing.fetch(timeout)
             except AnyshapeError:
@@ -316,16 +319,16 @@ class Client:
     ) -> dict[str, Any]:
         more = b""
         for _ in range(self._bounds.max_rounds):
-            raw = await self._exchange.request(
+            question = Question(
                 "tools/call",
                 members + more,
-                timeout=timeout,
-                name=tool.name,
-                headers=tool.header_plan.extract(arguments) if tool.header_plan else {},
-                meta=meta,
-                on_progress=on_progress,
-                repeatable=tool.is_repeatable,
+                tool.name,
+                plan.extract(arguments) if (plan := tool.header_plan) else None,
+                meta,
+                on_progress,
+                tool.is_repeatable,
             )
+            raw = await self._exchange.request(question, timeout)
             result = decode_value(raw, self._bounds.max_depth)
             if not isinstance(result, dict):
                 raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
@@ -353,27 +356,23 @@ class Client:
                 raise _mismatch(tool.name, output.problems(structured))
         return CallResult(read)
 
-    def _start_listening(self) -> None:
+    async def _start_listening(self) -> None:
+        """Ask to be told of changes, before the list is asked for whose changes are meant."""
         if not self._listen or self._listener is not None:
             return
-        tools = self.server.capabilities.get("tools")
-        if isinstance(tools, dict) and cast("dict[str, Any]", tools).get("listChanged") is True:
-            loop = asyncio.get_running_loop()
-            self._listener = loop.create_task(self._exchange_listen())
+        tools = as_object(self.server.capabilities.get("tools"))
+        if tools.get("listChanged") is True:
+            self._listener = asyncio.get_running_loop().create_task(self._hear_changes())
+            await asyncio.sleep(0)
 
-    async def _exchange_listen(self) -> None:
-        """Hear of changes to the list for as long as the server tells; TTLs cover the rest."""
+    async def _hear_changes(self) -> None:
+        """Hear of changes to the list for as long as the server tells; lifetimes cover the rest."""
         lifecycle = self._exchange.agreed()
         with contextlib.suppress(AnyshapeError):
             if lifecycle.stateful:
                 await self._exchange.transport.overhear(lifecycle.headers("", None))
             else:
-                await self._exchange.ask(
-                    lifecycle,
-                    "subscriptions/listen",
-                    b'"notifications":{"toolsListChanged":true}',
-                    endless=True,
-                )
+                await self._exchange.ask(lifecycle, _LISTEN, endless=True)
 
     async def _reopen(self) -> None:
         lifecycle = self._exchange.agreed()

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from functools import partial
 
 import msgspec
 
 from anyshape.client.answers import protocol_error
+from anyshape.client.eager import finish
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.options import Bounds
 from anyshape.client.progress import OnProgress, ProgressRelay, read_progress
+from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import (
     ConnectionLost,
     Hearing,
@@ -24,7 +26,7 @@ from anyshape.client.transports.transport import (
     SessionLost,
     Transport,
 )
-from anyshape.errors import ProtocolError, TransportError
+from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     Request,
@@ -33,9 +35,30 @@ from anyshape.protocol.jsonrpc import (
     encode_response,
 )
 
-__all__ = ["Exchange", "NoAnswer"]
+__all__ = ["Exchange", "NoAnswer", "Question"]
 
-_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """What a client wants to know, before it is written for one lifecycle.
+
+    `members` and `meta` are the JSON members of its parameters and of their `_meta`, without
+    braces; `name` and `parameters` are what HTTP repeats in headers.
+    """
+
+    method: str
+    members: bytes = b""
+    name: str | None = None
+    parameters: Mapping[str, str] | None = None
+    meta: bytes = b""
+    on_progress: OnProgress | None = None
+    repeatable: bool = False
+
+
+def _mirror(lifecycle: Lifecycle, question: Question) -> dict[str, str]:
+    headers = lifecycle.headers(question.method, question.name)
+    if question.parameters:
+        headers.update(question.parameters)
+    return headers
 
 
 class NoAnswer(TransportError):
@@ -67,91 +90,71 @@ class Exchange:
     async def ask(
         self,
         lifecycle: Lifecycle,
-        method: str,
-        members: bytes = b"",
+        question: Question,
         *,
-        name: str | None = None,
-        headers: Mapping[str, str] = _NO_HEADERS,
-        meta: bytes = b"",
-        on_progress: OnProgress | None = None,
-        repeatable: bool = False,
         cancellable: bool = True,
         endless: bool = False,
     ) -> msgspec.Raw:
-        """Send one request and return the JSON text of its result."""
+        """Send one request, once, and return the JSON text of its result."""
         id = next(self._ids)
+        meta = question.meta
         relay: ProgressRelay | None = None
-        if on_progress is not None:
-            relay = self._relays[id] = ProgressRelay(on_progress)
+        if question.on_progress is not None:
+            relay = self._relays[id] = ProgressRelay(question.on_progress)
             meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
-        mirrored = lifecycle.headers(method, name)
-        if headers:
-            mirrored.update(headers)
+        method = question.method
         outgoing = Outgoing(
             id,
             method,
-            lifecycle.frame(id, method, members, meta),
-            mirrored,
-            repeatable,
+            lifecycle.frame(id, method, question.members, meta),
+            partial(_mirror, lifecycle, question),
+            question.repeatable,
             cancellable,
             endless,
         )
-        try:
+        if relay is None:
             response = await self.transport.request(outgoing)
-            if relay is not None:
+        else:
+            try:
+                response = await self.transport.request(outgoing)
                 await relay.finish()
-        finally:
-            if relay is not None:
+            finally:
                 relay.abandon()
                 del self._relays[id]
-        if response.error is not None:
-            raise protocol_error(response.error, self.bounds.max_depth)
-        if response.result is None:  # pragma: no cover - decode lets no such response through
-            raise ProtocolError(f"{self.transport.place} answered {method} with nothing")
-        return response.result
+        result = response.result
+        if result is not None:
+            return result
+        raise protocol_error(response.error, self.bounds.max_depth)
 
-    async def request(
-        self,
-        method: str,
-        members: bytes = b"",
-        *,
-        timeout: float | None,
-        name: str | None = None,
-        headers: Mapping[str, str] = _NO_HEADERS,
-        meta: bytes = b"",
-        on_progress: OnProgress | None = None,
-        repeatable: bool = False,
-    ) -> msgspec.Raw:
+    async def request(self, question: Question, timeout: float | None) -> msgspec.Raw:
         """Send a request within `timeout` seconds, again where that is safe."""
-        attempt = 0
+        work = self._persist(question)
         try:
-            async with asyncio.timeout(timeout):
-                while True:
-                    generation = self._generation
-                    try:
-                        return await self.ask(
-                            self.agreed(),
-                            method,
-                            members,
-                            name=name,
-                            headers=headers,
-                            meta=meta,
-                            on_progress=on_progress,
-                            repeatable=repeatable,
-                        )
-                    except ConnectionLost as error:
-                        attempt += 1
-                        if attempt > self.transport.attempts or (error.sent and not repeatable):
-                            raise
-                        await self._revive(generation, attempt)
-                    except SessionLost:
-                        # The server refused the request unread: repeating it is always safe.
-                        attempt += 1
-                        if attempt > 1:
-                            raise
-                        await self._reopen(generation)
+            waits_for = work.send(None)
+        except StopIteration as done:
+            return done.value
+        try:
+            return await finish(work, waits_for, timeout)
         except TimeoutError as error:
-            raise self.silence(method, name, timeout) from error
+            raise self.silence(question, timeout) from error
+
+    async def _persist(self, question: Question) -> msgspec.Raw:
+        attempt = 0
+        while True:
+            generation = self._generation
+            try:
+                return await self.ask(self.agreed(), question)
+            except ConnectionLost as error:
+                attempt += 1
+                if attempt > self.transport.attempts or (error.sent and not question.repeatable):
+                    raise
+                await self._revive(generation, attempt)
+            except SessionLost:
+                # The server refused the request unread: repeating it is always safe.
+                attempt += 1
+                if attempt > 1:
+                    raise
+                await self._reopen(generation)
 
     async def notify(self, method: str) -> None:
         """Send a notification that has no parameters."""
@@ -164,9 +167,11 @@ class Exchange:
             raise TransportError("the client is not open; use it in `async with Client(…)`")
         return self.lifecycle
 
-    def silence(self, method: str, name: str | None, timeout: float | None) -> NoAnswer:
+    def silence(self, question: Question, timeout: float | None) -> NoAnswer:
         """Return the exception for a request that nobody answered in time."""
-        what = method if name is None else f"{method} {name!r}"
+        what = question.method
+        if question.name is not None:
+            what += f" {shorten(question.name, 60)!r}"
         place, more = self.transport.place, self.transport.explain_silence()
         return NoAnswer(f"{place} gave no answer to {what} within {timeout:g} s{more}")
 

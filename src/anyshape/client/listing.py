@@ -6,6 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-to
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string, decode_value
-from anyshape.client.exchange import Exchange
+from anyshape.client.exchange import Exchange, Question
 from anyshape.client.options import Bounds
 from anyshape.client.quoting import shorten
-from anyshape.errors import AnyshapeError, InvalidSchema, LimitExceeded, ProtocolError
+from anyshape.client.transports.frames import LONE_SURROGATE
+from anyshape.errors import AnyshapeError, InvalidSchema, LimitExceeded, ProtocolError, SchemaError
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
@@ -27,9 +29,12 @@ from anyshape.schema import Limits, Schema, compile
 
 __all__ = ["ListedTool", "Listing"]
 
+logger = logging.getLogger(__name__)
+
 _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
 _LONGEST_NAME: Final = 1024
+_STAND_IN: Final = "\ufdd0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,8 @@ class ListedTool:
     header_plan: HeaderPlan = field(kw_only=True, repr=False, compare=False)
     call_members: bytes = field(kw_only=True, repr=False, compare=False)
     """The members of a call's parameters, up to the arguments."""
-
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether the server says that calling twice does no more than calling once."""
-        hints = self.annotations
-        return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
+    is_repeatable: bool = field(kw_only=True, repr=False, compare=False)
+    """Whether the server says that calling twice does no more than calling once."""
 
 
 class _Page(msgspec.Struct):
@@ -116,7 +117,9 @@ class Listing:
 
     def get(self, name: str) -> ListedTool | None:
         """Return a tool that calls may go by."""
-        return self._tools.get(name) if self.is_usable else None
+        if self._expires is not None and time.monotonic() >= self._expires:
+            return None
+        return None if self._changed else self._tools.get(name)
 
     def invalidate(self) -> None:
         """Take the list for outdated; the server said so."""
@@ -149,10 +152,8 @@ class Listing:
                         allowed=bounds.max_pages,
                     )
                 members = b"" if cursor is None else b'"cursor":%b' % _encode(cursor)
-                raw = await self._exchange.request(
-                    "tools/list", members, timeout=timeout, repeatable=True
-                )
-                page = self._read_page(raw)
+                question = Question("tools/list", members, repeatable=True)
+                page = self._read_page(await self._exchange.request(question, timeout))
                 lifetimes.append(_lifetime(page.ttlMs))
                 await collector.take(page.tools)
                 cursor = page.nextCursor
@@ -163,15 +164,22 @@ class Listing:
                 if cursor in seen:
                     raise ProtocolError("tools/list gave the same nextCursor twice")
                 seen.add(cursor)
-        finally:
-            # What was admitted before a failure is as good as it was.
-            self._tools, self._rejected = collector.tools, collector.rejected
-            self._admitted = collector.admitted
-            self._listed = True
-            self._fetches += 1
-            self._changed = self._changes != changes
-            known = [lifetime for lifetime in lifetimes if lifetime is not None]
-            self._expires = min(known) if known and len(known) == len(lifetimes) else None
+        except AnyshapeError:
+            # Before the first list, what was admitted so far is better than nothing; after it,
+            # the last whole list is better than part of a new one.
+            if not self._listed and collector.admitted:
+                self._adopt(collector, None)
+            raise
+        self._fetches += 1
+        self._changed = self._changes != changes
+        known = [lifetime for lifetime in lifetimes if lifetime is not None]
+        self._adopt(collector, min(known) if len(known) == len(lifetimes) else None)
+
+    def _adopt(self, collector: _Collector, expires: float | None) -> None:
+        self._tools, self._rejected = collector.tools, collector.rejected
+        self._admitted = collector.admitted
+        self._expires = expires
+        self._listed = True
 
     def _admit(self, name: str, entry: Mapping[str, Any]) -> ListedTool:
         revision = self._exchange.agreed().revision
@@ -234,13 +242,17 @@ class _Collector:
     def _take_one(self, text: bytes) -> None:
         name = f"#{self._count}"
         try:
+            name = _name_of(text, name)
             entry = _read_entry(text, self._max_depth)
-            name = _name_of(entry)
             outcome = self._known.get(text)
             if outcome is None:
                 outcome = self._admit(name, entry)
         except AnyshapeError as error:
             outcome = error
+        except Exception:
+            # A mistake of ours, found by a stranger's schema, must not cost the other tools.
+            logger.exception("tool %s could not be judged", shorten(name, 60))
+            outcome = SchemaError("the tool could not be judged; the log has the reason")
         self.admitted[text] = outcome
         before = self._pages.get(name)
         self._pages[name] = (self._page, text)
@@ -258,18 +270,28 @@ class _Collector:
 
 
 def _read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
-    entry = decode_value(text, max_depth)
-    if not isinstance(entry, dict):
-        raise ProtocolError(f"expected a tool, got {shorten(text, 60)}")
-    return cast("dict[str, Any]", entry)
+    return cast("dict[str, Any]", decode_value(text, max_depth))
 
 
-def _name_of(entry: Mapping[str, Any]) -> str:
-    name = entry.get("name")
+class _Named(msgspec.Struct):
+    name: Any = None
+
+
+_decode_named: Final = msgspec.json.Decoder(_Named).decode
+
+
+def _name_of(text: bytes, position: str) -> str:
+    """Return the name of a tool, however unusable the rest of it is."""
+    try:
+        name = _decode_named(text).name
+    except msgspec.DecodeError:
+        raise ProtocolError(f"{position}: expected a tool, got {shorten(text, 60)}") from None
     if not isinstance(name, str) or not name:
-        raise ProtocolError(f"a tool needs a name, got {shorten(repr(name), 60)}")
+        raise ProtocolError(f"{position}: a tool needs a name, got {shorten(repr(name), 60)}")
+    if LONE_SURROGATE in text and _STAND_IN in name:
+        raise ProtocolError(f"{position}: a name holds half of a surrogate pair")
     if len(name) > _LONGEST_NAME:
-        raise ProtocolError(f"a tool's name is longer than {_LONGEST_NAME} characters")
+        raise ProtocolError(f"{position}: a name is longer than {_LONGEST_NAME} characters")
     return name
 
 
@@ -288,16 +310,18 @@ def admit(
             raise InvalidSchema(f"outputSchema: expected an object, got {kind}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
         output = compile(output_schema, role="output", limits=limits)
+    hints = as_object(entry.get("annotations"))
     return ListedTool(
         name,
         input_schema,
         title=as_string(entry.get("title")),
         description=as_string(entry.get("description")),
         output_schema=output_schema,
-        annotations=as_object(entry.get("annotations")),
+        annotations=hints,
         icons=as_list(entry.get("icons")),
         meta=as_object(entry.get("_meta")),
         entry=entry,
+        is_repeatable=hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True,
         input=compile(input_schema, role="input", limits=limits),
         output=output,
         read=result_reader(

@@ -7,7 +7,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -15,7 +14,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.answers import as_object, as_string, decode_value
-from anyshape.client.exchange import Exchange
+from anyshape.client.eager import finish_within
+from anyshape.client.exchange import Exchange, Question
 from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
 from anyshape.client.options import Identity
 from anyshape.client.quoting import shorten
@@ -32,6 +32,7 @@ __all__ = ["ServerInfo", "agree", "handshake"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_DISCOVER: Final = Question("server/discover", repeatable=True)
 _REFUSALS: Final = frozenset({401, 403, 407})
 
 
@@ -78,11 +79,10 @@ async def _discover(
     for _ in range(2):
         lifecycle = Stateless(revision, identity)
         try:
-            async with asyncio.timeout(timeout):
-                raw = await exchange.ask(lifecycle, "server/discover", repeatable=True)
+            raw = await finish_within(exchange.ask(lifecycle, _DISCOVER), timeout)
             result = as_object(decode_value(raw, exchange.bounds.max_depth))
         except TimeoutError:
-            return str(exchange.silence("server/discover", None, timeout))
+            return str(exchange.silence(_DISCOVER, timeout))
         except ProtocolError as error:
             if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                 raise
@@ -133,11 +133,12 @@ async def handshake(
             "clientInfo": identity.wire(),
         }
     )[1:-1]
+    question = Question("initialize", members)
+    asking = exchange.ask(_Opening(offered), question, cancellable=False)
     try:
-        async with asyncio.timeout(timeout):
-            raw = await exchange.ask(_Opening(offered), "initialize", members, cancellable=False)
+        raw = await finish_within(asking, timeout)
     except TimeoutError as error:
-        raise exchange.silence("initialize", None, timeout) from error
+        raise exchange.silence(question, timeout) from error
     result = as_object(decode_value(raw, exchange.bounds.max_depth))
     answered: object = result.get("protocolVersion")
     revision = Revision.parse(answered) if isinstance(answered, str) else None

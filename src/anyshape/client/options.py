@@ -24,6 +24,9 @@ Auth: TypeAlias = str | Callable[[], Credentials | Awaitable[Credentials]]
 """A bearer token, or a callable that gives one or the headers to send, asked again on a 401."""
 
 
+_DEEPEST = 300
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """How much one server may make this client read, hold or wait for."""
@@ -45,6 +48,8 @@ class Bounds:
         for name in self.__slots__:
             if getattr(self, name) <= 0:
                 raise ValueError(f"Bounds({name}={getattr(self, name)!r}): expected more than 0")
+        if self.max_depth > _DEEPEST:
+            raise ValueError(f"Bounds(max_depth={self.max_depth}): expected {_DEEPEST} at most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

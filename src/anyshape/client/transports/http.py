@@ -22,6 +22,7 @@ from anyshape.client.options import Auth, Bounds, Http
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.credentials import CredentialStore
 from anyshape.client.transports.events import EventReader
+from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
@@ -29,7 +30,6 @@ from anyshape.client.transports.transport import (
     Outgoing,
     SessionLost,
     cancellation,
-    members,
 )
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
@@ -38,7 +38,6 @@ from anyshape.protocol.jsonrpc import (
     Notification,
     Request,
     Response,
-    decode,
 )
 
 __all__ = ["HttpTransport"]
@@ -93,8 +92,9 @@ class HttpTransport:
 
     async def request(self, outgoing: Outgoing) -> Response:
         """Post the request and read until its answer."""
+        mirrored = outgoing.mirror()
         try:
-            response = await self._send("POST", outgoing.headers, outgoing.frame)
+            response = await self._send("POST", mirrored, outgoing.frame)
             try:
                 return await self._read_answer(response, outgoing)
             except BaseException:
@@ -103,7 +103,7 @@ class HttpTransport:
         except asyncio.CancelledError:
             # Hanging up is what tells a stateless server; one with sessions wants to be told.
             if self._stateful and outgoing.cancellable:
-                self._spawn(self.notify(cancellation(outgoing.id), _kept(outgoing.headers)))
+                self._spawn(self.notify(cancellation(outgoing.id), _kept(mirrored)))
             raise
         except aiohttp.ClientError as error:
             raise self._lost(error) from error
@@ -261,7 +261,7 @@ class HttpTransport:
                     break
                 response.close()
                 await asyncio.sleep(1.0 if reader.retry is None else reader.retry)
-                resumed = {**_kept(outgoing.headers), "Accept": _EVENTS}
+                resumed = {**_kept(outgoing.mirror()), "Accept": _EVENTS}
                 resumed["Last-Event-ID"] = reader.last_id
                 response = await self._send("GET", resumed, None)
                 if response.status != 200 or _kind(response) != _EVENTS:
@@ -297,7 +297,7 @@ class HttpTransport:
         if not frame.strip():
             return None
         found: Response | None = None
-        for message in members(decode(frame)):
+        for message in read_frame(frame):
             if isinstance(message, Response):
                 if outgoing is not None and message.id in (None, b"%d" % outgoing.id):
                     found = found or message
@@ -306,7 +306,7 @@ class HttpTransport:
             elif isinstance(message, Request | Notification):
                 reply = self._listener(message) if self._listener is not None else None
                 if reply is not None:
-                    kept = _kept(outgoing.headers) if outgoing is not None else {}
+                    kept = _kept(outgoing.mirror()) if outgoing is not None else {}
                     self._spawn(self.notify(reply, kept))
             elif outgoing is not None and message.id == b"%d" % outgoing.id:
                 raise ProtocolError(
@@ -358,7 +358,7 @@ class HttpTransport:
                 f"{self.place} answered {outgoing.method} with {shorten(what, 60)}, "
                 f"expected {_JSON} or {_EVENTS}{said}"
             )
-        message = decode(body)
+        message = read_frame(body)[0]
         if isinstance(message, Malformed):
             what = f"what is no JSON-RPC message ({message.message})"
             code = message.code

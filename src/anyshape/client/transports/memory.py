@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.transport import Listener, Outgoing, members
+from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.transport import Listener, Outgoing
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -18,7 +19,6 @@ from anyshape.protocol.jsonrpc import (
     Notification,
     Request,
     Response,
-    decode,
 )
 
 __all__ = ["Connectable", "Connection", "MemoryTransport"]
@@ -71,9 +71,11 @@ class MemoryTransport:
         if connection is None:
             raise TransportError(f"{self.place} is not connected")
         frame = await connection.handle(outgoing.frame)
+        if frame is None and self._connection is None:
+            raise TransportError(f"the client was closed before {outgoing.method} was answered")
         if frame is None:
             raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
-        message = decode(frame)
+        (message,) = read_frame(frame)[:1]
         if type(message) is Response and (message.id == b"%d" % outgoing.id or message.id is None):
             return message
         raise ProtocolError(
@@ -109,7 +111,7 @@ class MemoryTransport:
     def _hear(self, frame: bytes) -> None:
         if self._listener is None or self._connection is None:
             return
-        for message in members(decode(frame)):
+        for message in read_frame(frame):
             if isinstance(message, Request | Notification):
                 reply = self._listener(message)
                 if reply is not None:

@@ -20,15 +20,15 @@ from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
 from anyshape.client.quoting import shorten
+from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import (
     ConnectionLost,
     Listener,
     Outgoing,
     cancellation,
-    members,
 )
-from anyshape.errors import TransportError
-from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response, decode
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response
 
 __all__ = ["ProcessTransport"]
 
@@ -138,6 +138,7 @@ class _Child(asyncio.SubprocessProtocol):
         self._partial: list[bytes] = []
         self._partial_size = 0
         self._skipping: bytes | None = None
+        self._refused = False
         self._skipped = 0
         self._last_skipped = b""
         self._errors = bytearray()
@@ -187,7 +188,7 @@ class _Child(asyncio.SubprocessProtocol):
             self._partial.clear()
             self._partial_size = 0
             self._skipping = head[-_TAIL:]
-            self._refuse_line(head[:_TAIL], None)
+            self._refused = self._refuse_line(head[:_TAIL], None)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 1:
@@ -263,7 +264,7 @@ class _Child(asyncio.SubprocessProtocol):
     # Lines.
 
     def _take_line(self, line: bytes) -> None:
-        for message in members(decode(line)):
+        for message in read_frame(line):
             if isinstance(message, Response):
                 self._take_answer(message)
             elif isinstance(message, Request | Notification):
@@ -287,25 +288,36 @@ class _Child(asyncio.SubprocessProtocol):
     def _skip(self, line: bytes, flaw: Malformed) -> None:
         self._skipped += 1
         self._last_skipped = line[:_TAIL]
-        answer = self._waiting.get(flaw.id) if flaw.id is not None else None
+        answer = self._waiting.get(flaw.id) if flaw.id is not None else self._guess(line, line)
         if answer is not None and not answer.done():
-            what = f"{self._place} sent an answer that is no JSON-RPC response: {shorten(line)!r}"
-            answer.set_exception(TransportError(what))
+            what = f"{self._place} sent an answer that is no JSON-RPC response"
+            error = ProtocolError(f"{what} ({flaw.message}): {shorten(line)!r}", code=flaw.code)
+            answer.set_exception(error)
         logger.debug("%s wrote a line that is no message: %s", self._place, shorten(line))
 
-    def _refuse_line(self, head: bytes, tail: bytes | None) -> None:
+    def _refuse_line(self, head: bytes, tail: bytes | None) -> bool:
         """Fail the call that a line too long to read would have answered, where its id shows."""
-        found = _ID_FIRST.search(head) or (_ID_LAST.search(tail) if tail is not None else None)
-        answer = self._waiting.get(found[1]) if found else None
+        answer = self._guess(head, tail)
         if answer is None and tail is not None and len(self._waiting) == 1:
             answer = next(iter(self._waiting.values()))
-        if answer is not None and not answer.done():
+        if answer is None:
+            return False
+        if not answer.done():
             answer.set_exception(self._too_long())
+        return True
+
+    def _guess(self, head: bytes, tail: bytes | None) -> asyncio.Future[Response] | None:
+        """Return who waits for an answer that cannot be read, if its start or end has the id."""
+        found = _ID_FIRST.search(head[:_TAIL])
+        if found is None and tail is not None:
+            found = _ID_LAST.search(tail[-_TAIL:])
+        return self._waiting.get(found[1]) if found else None
 
     def _end_skipping(self, line: bytes) -> None:
         tail = (self._skipping or b"") + line
         self._skipping = None
-        self._refuse_line(b"", tail[-_TAIL:])
+        if not self._refused:
+            self._refuse_line(b"", tail[-_TAIL:])
 
     def _too_long(self) -> TransportError:
         limit = self._bounds.max_answer_bytes

@@ -7,19 +7,12 @@ decided above it. Everything a server says on its own goes to the `Listener`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+import msgspec
+
 from anyshape.errors import TransportError
-from anyshape.protocol.jsonrpc import (
-    Batch,
-    Malformed,
-    Message,
-    Notification,
-    Request,
-    Response,
-    encode_notification,
-)
+from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
 
 __all__ = [
     "ConnectionLost",
@@ -30,7 +23,6 @@ __all__ = [
     "SessionLost",
     "Transport",
     "cancellation",
-    "members",
 ]
 
 Hearing: TypeAlias = Request | Notification
@@ -38,15 +30,14 @@ Listener: TypeAlias = Callable[[Hearing], bytes | None]
 """Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """A request on its way to a server."""
 
     id: int
     method: str
     frame: bytes
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What HTTP mirrors of it."""
+    mirror: Callable[[], dict[str, str]]
+    """Gives the headers in which HTTP repeats parts of it."""
     repeatable: bool = False
     """Whether sending it twice does no more than sending it once."""
     cancellable: bool = True
@@ -124,8 +115,3 @@ class HttpStatus(TransportError):
 def cancellation(id: int) -> bytes:
     """Return the notification that gives up on a request."""
     return encode_notification("notifications/cancelled", b'{"requestId":%d}' % id)
-
-
-def members(message: Message) -> tuple[Request | Notification | Response | Malformed, ...]:
-    """Return the messages of a frame, batch or not."""
-    return message.messages if isinstance(message, Batch) else (message,)

@@ -1,0 +1,114 @@
+"""Advice on tools that work and could work better: for models that read them, and for hosts.
+
+Nothing here is a rule of the specification. Each piece says what it costs to leave things as they
+are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from anyshape.protocol.dialects import Place
+from anyshape.protocol.names import name_flaw
+from anyshape.protocol.shapes.references import Document
+
+if TYPE_CHECKING:
+    from anyshape.client.listing import ListedTool
+
+__all__ = ["advise_on_schema", "advise_on_tool"]
+
+_LONG_DESCRIPTION: Final = 1000
+_WORTH_SHARING: Final = 120
+_SHOWN: Final = 4
+_COMPOSING: Final = ("oneOf", "anyOf", "allOf")
+
+
+def advise_on_tool(tool: ListedTool) -> Iterator[str]:
+    """Yield what would make a tool easier to choose, to call or to carry."""
+    flaw = name_flaw(tool.name)
+    if flaw is not None:
+        yield f"name: {flaw}; hosts that make functions of tools may refuse it"
+    description = tool.description or ""
+    if not description.strip():
+        yield "no description: it is what a model chooses tools by"
+    elif len(description) > _LONG_DESCRIPTION:
+        yield f"description: {len(description):,} characters, sent with every listing"
+    yield from _advise_on_input(dict(tool.input_schema))
+    yield from _prefixed("inputSchema", advise_on_schema(tool.input_schema))
+    if tool.output_schema is None:
+        yield "no outputSchema: clients get text, and have to guess what is in it"
+    elif not _keywords(tool.output_schema):
+        yield "outputSchema says nothing about the value"
+    else:
+        yield from _prefixed("outputSchema", advise_on_schema(tool.output_schema))
+
+
+def advise_on_schema(document: object) -> Iterator[str]:
+    """Yield what could be left out of a schema, or said once instead of many times."""
+    if not isinstance(document, Mapping):
+        return
+    root = dict(cast("Mapping[str, Any]", document))
+    places = Document(root)
+    titles, wasted, texts = 0, 0, Counter[str]()
+    for place in places.schemas:
+        node = cast("dict[str, Any]", places.at(place))
+        title = node.get("title")
+        if isinstance(title, str) and _repeats(title, place):
+            titles += 1
+            wasted += len(title) + len('"title":"",')
+        if place and "$ref" not in node:
+            texts[json.dumps(node, sort_keys=True, default=str)] += 1
+    if titles:
+        verb = "title only repeats" if titles == 1 else "titles only repeat"
+        yield f"{titles} {verb} the property name ({wasted} bytes)"
+    repeated = [
+        (len(text) * (times - 1), times)
+        for text, times in texts.items()
+        if times > 1 and len(text) >= _WORTH_SHARING
+    ]
+    if repeated:
+        saved, times = max(repeated)
+        yield f"the same subschema stands there {times} times; $defs would save about {saved} bytes"
+
+
+def _advise_on_input(root: dict[str, Any]) -> Iterator[str]:
+    composed = [keyword for keyword in _COMPOSING if keyword in root]
+    if composed:
+        yield (
+            f"inputSchema: {' and '.join(composed)} at the root; some model APIs refuse such "
+            "tools, and take them inside a property"
+        )
+    properties = cast("dict[str, Any]", root.get("properties") or {})
+    silent = [
+        name
+        for name, schema in properties.items()
+        if isinstance(schema, dict) and not cast("dict[str, Any]", schema).get("description")
+    ]
+    if silent:
+        names = ", ".join(silent[:_SHOWN]) + (", …" if len(silent) > _SHOWN else "")
+        yield f"inputSchema: no description for {names}"
+    closed = "additionalProperties" in root or "unevaluatedProperties" in root
+    optional = properties.keys() - set(cast("list[str]", root.get("required") or []))
+    if optional and not closed and not composed:
+        yield (
+            "inputSchema: open, so a misspelt optional argument goes unnoticed; "
+            '"additionalProperties": false closes it'
+        )
+
+
+def _keywords(schema: Mapping[str, Any]) -> set[str]:
+    return set(schema) - {"$schema", "$id", "title", "description", "$comment"}
+
+
+def _prefixed(name: str, advice: Iterator[str]) -> Iterator[str]:
+    return (f"{name}: {line}" for line in advice)
+
+
+def _repeats(title: str, place: Place) -> bool:
+    """Return whether a title is what the name of its property says already."""
+    if place[-2:-1] != ("properties",):
+        return False
+    return title.replace(" ", "_").lower() == place[-1].lower()

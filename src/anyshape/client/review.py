@@ -1,0 +1,159 @@
+"""Judge tools as the clients that will meet them do: usable or not, at what cost, in which form.
+
+A review is about what is listed, so it works for any server's tools and for entries in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+
+from anyshape.client.advice import advise_on_schema, advise_on_tool
+from anyshape.client.listing import ListedTool, admit
+from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.result import ABSENT
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes import is_envelope, shape
+from anyshape.schema import Limits, compile
+
+__all__ = ["OLDER", "Carried", "Listed", "Review", "review_entry", "review_schema", "review_tool"]
+
+Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
+"""How a tool's output reaches clients: as it is, stamped an object, in the envelope, as text only;
+`none` for a tool that has no output schema in the first place."""
+
+Listed: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""The entries of a listing by name."""
+
+OLDER: Final = (Revision.V2025_11_25, Revision.V2025_03_26)
+"""One revision of each older kind: those that know objects only, and those that know text only."""
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What there is to say about one tool, or one schema."""
+
+    name: str
+    refused: str | None = None
+    """Why no client should use it."""
+    cost: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What validating costs: `linear` or `counted`, for `input` and `output`."""
+    carried: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How its output reaches clients of each older revision: a `Carried`, or why it does not."""
+    size: int = 0
+    """Bytes of its entry in a listing."""
+    advice: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the entry takes in a model's context, at four bytes each."""
+        return (self.size + 3) // 4
+
+
+def review_entry(entry: object, limits: Limits | None = None, *, position: int = 0) -> Review:
+    """Review one tool as a file lists it: in its natural form."""
+    found = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    name = found.get("name")
+    shown = name if isinstance(name, str) and name else f"#{position}"
+    size = _size(found)
+    try:
+        if shown != name:
+            raise ProtocolError("expected a tool: an object with name and inputSchema")
+        tool = admit(shown, found, Revision.V2026_07_28, limits or Limits(), unwrap=True)
+    except AnyshapeError as error:
+        return Review(shown, refused=str(error), size=size)
+    return review_tool(tool)
+
+
+def review_tool(tool: ListedTool, older: Mapping[Revision, Listed] | None = None) -> Review:
+    """Review a tool that a client admitted.
+
+    `older` holds what its server really lists to older clients, where it lists anything; without
+    it, the review says what Anyshape would do.
+    """
+    cost = {"input": _verdict(tool.input.cost)}
+    if tool.output is not None:
+        cost["output"] = _verdict(tool.output.cost)
+    carried: dict[str, str] = {}
+    for revision in OLDER:
+        listed = _would_list(tool, revision) if older is None else older.get(revision)
+        if listed is not None:
+            carried[str(revision)] = _carried_to(tool, listed, revision)
+    return Review(
+        tool.name,
+        cost=cost,
+        carried=carried,
+        size=_size(tool.entry),
+        advice=tuple(advise_on_tool(tool)),
+    )
+
+
+def review_schema(
+    name: str,
+    document: object,
+    *,
+    role: Literal["input", "output"] | None = None,
+    limits: Limits | None = None,
+) -> Review:
+    """Review a schema document by itself."""
+    size = _size(document)
+    try:
+        schema = compile(cast("Any", document), role=role, limits=limits or Limits())
+    except AnyshapeError as error:
+        return Review(name, refused=str(error), size=size)
+    return Review(
+        name,
+        cost={"schema": _verdict(schema.cost)},
+        carried={} if role == "input" else _carried_by_shape(cast("Any", document)),
+        size=size,
+        advice=tuple(advise_on_schema(document)),
+    )
+
+
+def _carried_to(tool: ListedTool, listed: Listed, revision: Revision) -> str:
+    """Return how a tool's output reaches clients that were listed these entries."""
+    entry = listed.get(tool.name)
+    if entry is None:
+        return "this tool is not listed"
+    return _carried(tool.output_schema, entry.get("outputSchema"), revision)
+
+
+def _carried(natural: object, listed: object, revision: Revision) -> Carried:
+    if natural is None:
+        return "none"
+    if listed is None:
+        return "absent"
+    if is_envelope(listed, revision):
+        return "wrapped"
+    return "natural" if listed == natural else "object"
+
+
+def _would_list(tool: ListedTool, revision: Revision) -> Listed:
+    if tool.output_schema is None:
+        return {tool.name: {}}
+    schema = shape(revision).output_schema(dict(tool.output_schema))
+    return {tool.name: {} if schema is ABSENT else {"outputSchema": schema}}
+
+
+def _carried_by_shape(document: dict[str, Any] | bool) -> dict[str, str]:
+    carried: dict[str, str] = {}
+    for revision in OLDER:
+        listed = shape(revision).output_schema(document)
+        carried[str(revision)] = _carried(document, None if listed is ABSENT else listed, revision)
+    return carried
+
+
+def _verdict(cost: object) -> str:
+    return str(cost).partition(":")[0]
+
+
+def _size(value: object) -> int:
+    try:
+        return len(_encode(value))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return 0

@@ -1,0 +1,88 @@
+"""Frames as they come from a server, read so that a part that cannot be read spoils only itself.
+
+The JSON decoder refuses a frame that is nested beyond what its stack holds, or that spells half of
+a surrogate pair, and with it everything else in that frame: of a listing, all the good tools. Such
+a frame is mended and read again. It is cut where it gets too deep, far below what anyone accepts,
+and `LONE_SURROGATE` stands in for what is no character; `decode_value` refuses both, so that no
+mended part is ever taken for what the server said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from anyshape.protocol.jsonrpc import (
+    PARSE_ERROR,
+    Batch,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    decode,
+)
+
+__all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame"]
+
+CUT_DEPTH: Final = 400
+"""How deep a frame is kept; more than `Bounds.max_depth` may be."""
+
+LONE_SURROGATE: Final = b"\\ufdd0"
+"""The escape of a code point that Unicode keeps from ever being a character."""
+
+_MOST_TOKENS: Final = 200_000
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def read_frame(frame: bytes) -> tuple[Request | Notification | Response | Malformed, ...]:
+    """Return the messages that a frame holds; never raises for what a server sent."""
+    message = decode(frame)
+    if type(message) is Response:
+        return (message,)
+    if isinstance(message, Malformed) and message.code == PARSE_ERROR:
+        mended = _mend(frame)
+        if mended is not frame:
+            message = decode(mended)
+    return message.messages if isinstance(message, Batch) else (message,)
+
+
+def _mend(frame: bytes) -> bytes:
+    # Mending takes time for every bracket, string and escape, so it is bounded by their number.
+    if _SURROGATE.search(frame) and frame.count(b"\\") <= _MOST_TOKENS:
+        frame = _ESCAPE.sub(_replace_lone_surrogate, frame)
+    opened = frame.count(b"[") + frame.count(b"{")
+    if opened > CUT_DEPTH and 2 * opened + frame.count(b'"') <= _MOST_TOKENS:
+        frame = _cut(frame)
+    return frame
+
+
+def _replace_lone_surrogate(escape: re.Match[bytes]) -> bytes:
+    return escape[0] if escape[1] is None else LONE_SURROGATE
+
+
+def _cut(frame: bytes) -> bytes:
+    """Return the frame with `null` for every array and object that is nested too deeply."""
+    kept: list[bytes] = []
+    depth = 0
+    start = 0
+    for token in _TOKEN.finditer(frame):
+        letter = frame[token.start()]
+        if letter in b"[{":
+            depth += 1
+            if depth == CUT_DEPTH + 1:
+                kept += (frame[start : token.start()], b"null")
+        elif letter in b"]}":
+            depth -= 1
+            if depth == CUT_DEPTH:
+                start = token.end()
+    if depth > CUT_DEPTH:
+        # It ends inside of what was cut: broken, and to be refused as it is.
+        return frame
+    kept.append(frame[start:])
+    return b"".join(kept)

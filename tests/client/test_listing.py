@@ -1,0 +1,240 @@
+"""Listing: pages, lifetimes, changes, and every keyword as it came."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from anyshape import Client, Server
+from anyshape.client import Bounds
+from anyshape.errors import LimitExceeded, ProtocolError
+
+Json = dict[str, Any]
+
+
+def tool(name: str, **more: Any) -> Json:
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+def names(tools: Any) -> list[str]:
+    return [tool.name for tool in tools]
+
+
+async def test_pages_are_followed_to_the_end(scripted: Any) -> None:
+    pages: dict[str | None, Json] = {
+        None: {"tools": [tool("a")], "nextCursor": ""},
+        "": {"tools": [tool("b")], "nextCursor": "x"},
+        "x": {"tools": [tool("c")], "nextCursor": None},
+    }
+    server = scripted(tools__list=lambda params: pages[params.get("cursor")])
+    async with Client(server) as client:
+        assert names(await client.list_tools()) == ["a", "b", "c"]
+    assert [params.get("cursor") for params in server.asked("tools/list")] == [None, "", "x"]
+
+
+async def test_pages_and_tools_are_bounded(scripted: Any) -> None:
+    def page(params: Json) -> Json:
+        number = int(params.get("cursor", 0))
+        return {"tools": [tool(f"t{number}")], "nextCursor": str(number + 1)}
+
+    server = scripted(tools__list=page)
+    async with Client(server, bounds=Bounds(max_pages=3)) as client:
+        with pytest.raises(LimitExceeded) as raised:
+            await client.list_tools()
+        assert (raised.value.limit, raised.value.allowed) == ("max_pages", 3)
+    assert len(server.asked("tools/list")) == 3
+    async with Client(server, bounds=Bounds(max_tools=2)) as client:
+        with pytest.raises(LimitExceeded) as raised:
+            await client.list_tools()
+        assert raised.value.limit == "max_tools"
+
+
+async def test_a_lifetime_saves_asking_again(scripted: Any) -> None:
+    server = scripted(tools__list=lambda params: {"tools": [tool("a")], "ttlMs": 60_000})
+    async with Client(server) as client:
+        for _ in range(3):
+            assert names(await client.list_tools()) == ["a"]
+    assert len(server.asked("tools/list")) == 1
+
+
+@pytest.mark.parametrize("ttl", [0, -5, None, "60000", True])
+async def test_without_a_lifetime_the_server_is_asked_each_time(scripted: Any, ttl: Any) -> None:
+    server = scripted(tools__list=lambda params: {"tools": [tool("a")], "ttlMs": ttl})
+    async with Client(server) as client:
+        for _ in range(3):
+            await client.list_tools()
+    assert len(server.asked("tools/list")) == 3
+
+
+async def test_the_shortest_lifetime_of_all_pages_counts(scripted: Any) -> None:
+    def page(params: Json) -> Json:
+        if "cursor" in params:
+            return {"tools": [tool("b")], "ttlMs": 0}
+        return {"tools": [tool("a")], "ttlMs": 60_000, "nextCursor": "x"}
+
+    server = scripted(tools__list=page)
+    async with Client(server) as client:
+        await client.list_tools()
+        await client.list_tools()
+    assert len(server.asked("tools/list")) == 4
+
+
+async def test_an_expired_list_is_renewed_before_a_call(
+    scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("anyshape.client.listing.time.monotonic", lambda: now)
+    server = scripted(
+        tools__list=lambda params: {"tools": [tool("a")], "ttlMs": 5000},
+        tools__call=lambda params: {"content": []},
+    )
+    async with Client(server) as client:
+        await client.call_tool("a")
+        now += 4.9
+        await client.call_tool("a")
+        assert len(server.asked("tools/list")) == 1
+        now += 0.2
+        await client.call_tool("a")
+        assert len(server.asked("tools/list")) == 2
+
+
+async def test_calls_do_not_list_again_where_there_is_no_lifetime(scripted: Any) -> None:
+    server = scripted(
+        tools__list=lambda params: {"tools": [tool("a")]},
+        tools__call=lambda params: {"content": []},
+    )
+    async with Client(server) as client:
+        for _ in range(3):
+            await client.call_tool("a")
+    assert len(server.asked("tools/list")) == 1
+
+
+async def test_callers_at_once_share_one_list(scripted: Any) -> None:
+    async def page(params: Json) -> Json:
+        await asyncio.sleep(0.01)
+        return {"tools": [tool("a")]}
+
+    server = scripted(
+        tools__list=lambda params: page(params), tools__call=lambda params: {"content": []}
+    )
+    async with Client(server) as client:
+        await asyncio.gather(*(client.call_tool("a") for _ in range(10)))
+    assert len(server.asked("tools/list")) == 1
+
+
+async def test_a_change_outdates_a_list_that_would_still_live(scripted: Any) -> None:
+    listed = ["a"]
+    server = scripted(
+        tools__list=lambda params: {"tools": [tool(n) for n in listed], "ttlMs": 60_000}
+    )
+    async with Client(server) as client:
+        assert names(await client.list_tools()) == ["a"]
+        listed.append("b")
+        server.say("notifications/tools/list_changed")
+        assert names(await client.list_tools()) == ["a", "b"]
+
+
+async def test_our_own_server_tells_of_changes(server: Server, revision: str) -> None:
+    async with Client(server, revision=revision) as client:
+        before = names(await client.list_tools())
+        server.remove_tool("greet")
+        assert set(before) - set(names(await client.list_tools())) == {"greet"}
+
+
+async def test_a_list_that_cannot_be_renewed_still_serves_calls(
+    scripted: Any, refusal: Any
+) -> None:
+    healthy = True
+
+    def page(params: Json) -> Json:
+        if not healthy:
+            raise refusal(-32603, "broken")
+        return {"tools": [tool("a")]}
+
+    server = scripted(tools__list=page, tools__call=lambda params: {"content": []})
+    async with Client(server) as client:
+        await client.list_tools()
+        healthy = False
+        server.say("notifications/tools/list_changed")
+        await client.call_tool("a")
+        with pytest.raises(ProtocolError, match="broken"):
+            await client.list_tools()
+
+
+async def test_schemas_are_kept_exactly_as_received(scripted: Any) -> None:
+    entry = tool(
+        "exact",
+        title="Exact",
+        description="d",
+        annotations={"readOnlyHint": True, "vendor": 1},
+        icons=[{"src": "https://example.com/i.png"}],
+        _meta={"a/b": [1]},
+        vendor={"kept": True},
+        outputSchema={"const": None, "x-vendor": {"$ref": "nowhere"}, "maximum": 1.0},
+    )
+    entry["inputSchema"] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {"n": {"$anchor": "n", "type": "integer"}},
+        "properties": {"b": {"$ref": "#n"}, "a": {"const": None, "default": {"$ref": "x"}}},
+        "if": {"required": ["a"]},
+        "then": {"required": ["b"]},
+        "unevaluatedProperties": False,
+        "maxProperties": 123456789012345678901234567890,
+    }
+    server = scripted(tools__list=lambda params: {"tools": [entry]})
+    async with Client(server) as client:
+        (listed,) = await client.list_tools()
+        assert listed.entry == entry
+        assert list(listed.input_schema) == list(entry["inputSchema"])
+        assert listed.input_schema == entry["inputSchema"]
+        assert listed.output_schema == entry["outputSchema"]
+        assert repr(listed.output_schema) == repr(entry["outputSchema"])
+        assert (listed.title, listed.description) == ("Exact", "d")
+        assert listed.annotations == entry["annotations"]
+        assert listed.icons == entry["icons"]
+        assert listed.meta == {"a/b": [1]}
+
+
+async def test_a_tool_seen_on_two_pages_is_one_tool(scripted: Any) -> None:
+    def page(params: Json) -> Json:
+        if "cursor" in params:
+            return {"tools": [tool("a"), tool("b")]}
+        return {"tools": [tool("a")], "nextCursor": "x"}
+
+    async with Client(scripted(tools__list=page)) as client:
+        assert names(await client.list_tools()) == ["a", "b"]
+        assert client.rejected == {}
+
+
+async def test_two_tools_of_one_name_are_both_refused(scripted: Any) -> None:
+    listed = [tool("a"), tool("b"), tool("a")]
+    async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:
+        assert names(await client.list_tools()) == ["b"]
+        assert list(client.rejected) == ["a"]
+        with pytest.raises(ProtocolError, match="two tools"):
+            await client.call_tool("a")
+
+
+async def test_a_rejected_tool_that_is_repaired_can_be_used(scripted: Any) -> None:
+    listed = [tool("a", outputSchema=True)]
+    server = scripted(
+        tools__list=lambda params: {"tools": listed}, tools__call=lambda params: {"content": []}
+    )
+    async with Client(server) as client:
+        await client.list_tools()
+        assert "outputSchema" in str(client.rejected["a"])
+        listed[0] = tool("a")
+        await client.list_tools()
+        assert client.rejected == {}
+        await client.call_tool("a")
+
+
+async def test_unchanged_tools_are_not_judged_again(scripted: Any) -> None:
+    server = scripted(tools__list=lambda params: {"tools": [tool("a"), tool("b")]})
+    async with Client(server) as client:
+        first = await client.list_tools()
+        second = await client.list_tools()
+        assert [one is other for one, other in zip(first, second, strict=True)] == [True, True]

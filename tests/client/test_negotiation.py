@@ -1,0 +1,224 @@
+"""Which revision a client ends up with, and how it asks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from anyshape import Client, Server
+from anyshape.client import Bounds, Identity
+from anyshape.errors import ProtocolError, TransportError
+
+Json = dict[str, Any]
+
+
+def initialize(params: Json) -> Json:
+    return {"protocolVersion": params["protocolVersion"], "capabilities": {}}
+
+
+async def test_modern_is_tried_first_and_kept(server: Server) -> None:
+    async with Client(server) as client:
+        assert client.revision.value == "2026-07-28"
+
+
+async def test_every_request_says_who_asks_and_in_which_revision(scripted: Any) -> None:
+    server = scripted(tools__list=lambda params: {"tools": []})
+    async with Client(server, identity=Identity("host", "9", "The Host")) as client:
+        await client.list_tools()
+    for params in (server.asked("server/discover")[0], server.asked("tools/list")[0]):
+        assert params["_meta"] == {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {
+                "name": "host",
+                "version": "9",
+                "title": "The Host",
+            },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+
+
+async def test_a_handshake_introduces_the_client_once(scripted: Any) -> None:
+    server = scripted(initialize=initialize, tools__list=lambda params: {"tools": []})
+    async with Client(server, revision="2025-06-18") as client:
+        await client.list_tools()
+    assert [message["method"] for message in server.seen] == [
+        "initialize",
+        "notifications/initialized",
+        "tools/list",
+    ]
+    assert server.asked("initialize")[0]["protocolVersion"] == "2025-06-18"
+    assert server.asked("initialize")[0]["clientInfo"]["name"] == "anyshape"
+    assert server.asked("tools/list") == [{}]
+
+
+@pytest.mark.parametrize("code", [-32601, -32602, -32600, -32603, 0, -32000])
+async def test_any_other_error_means_an_older_server(
+    scripted: Any, refusal: Any, code: int
+) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(code)
+
+    server = scripted(server__discover=discover, initialize=initialize)
+    async with Client(server) as client:
+        assert client.revision.value == "2025-11-25"
+
+
+@pytest.mark.parametrize("found", [{}, {"tools": []}, {"supportedVersions": "x"}])
+async def test_an_answer_that_is_no_discovery_means_an_older_server(
+    scripted: Any, found: Json
+) -> None:
+    server = scripted(server__discover=lambda params: found, initialize=initialize)
+    async with Client(server) as client:
+        assert client.revision.value == "2025-11-25"
+
+
+async def test_silence_means_an_older_server(scripted: Any) -> None:
+    server = scripted(server__discover=lambda params: asyncio.sleep(60), initialize=initialize)
+    async with Client(server, bounds=Bounds(probe_timeout=0.05)) as client:
+        assert client.revision.value == "2025-11-25"
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-06-30", "DRAFT-2026-06-v1"],
+)
+async def test_an_older_server_chooses_its_revision(scripted: Any, version: str) -> None:
+    server = scripted(
+        server__discover=lambda params: {}, initialize=lambda params: {"protocolVersion": version}
+    )
+    async with Client(server) as client:
+        assert client.revision.value == version
+
+
+async def test_an_unsupported_version_is_tried_again_as_the_server_says(
+    scripted: Any, refusal: Any
+) -> None:
+    def discover(params: Json) -> Json:
+        if len(server.asked("server/discover")) == 1:
+            raise refusal(-32022, data={"supported": ["2026-07-28"], "requested": "x"})
+        return {"supportedVersions": ["2026-07-28"], "capabilities": {}}
+
+    server = scripted(server__discover=discover)
+    async with Client(server) as client:
+        assert client.revision.value == "2026-07-28"
+
+
+async def test_a_server_that_refuses_what_it_supports_is_given_up(
+    scripted: Any, refusal: Any
+) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(-32022, data={"supported": ["2026-07-28"]})
+
+    with pytest.raises(ProtocolError, match="refuses it"):
+        async with Client(scripted(server__discover=discover, initialize=initialize)):
+            pass
+
+
+async def test_a_modern_server_with_only_older_revisions_gets_a_handshake(
+    scripted: Any, refusal: Any
+) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(-32022, data={"supported": ["2025-11-25"]})
+
+    async with Client(scripted(server__discover=discover, initialize=initialize)) as client:
+        assert client.revision.value == "2025-11-25"
+
+
+async def test_a_modern_server_without_a_common_revision_is_an_error(
+    scripted: Any, refusal: Any
+) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(-32022, data={"supported": ["2031-01-01"]})
+
+    server = scripted(server__discover=discover, initialize=initialize)
+    with pytest.raises(ProtocolError, match=r"supports 2031-01-01; this client speaks 2026-07-28"):
+        async with Client(server):
+            pass
+    assert server.asked("initialize") == []
+
+
+@pytest.mark.parametrize("code", [-32020, -32021])
+async def test_other_modern_errors_do_not_lead_to_a_handshake(
+    scripted: Any, refusal: Any, code: int
+) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(code, "modern")
+
+    server = scripted(server__discover=discover, initialize=initialize)
+    with pytest.raises(ProtocolError, match="modern"):
+        async with Client(server):
+            pass
+    assert server.asked("initialize") == []
+
+
+async def test_the_modern_revision_alone_never_falls_back(scripted: Any, refusal: Any) -> None:
+    def discover(params: Json) -> Json:
+        raise refusal(-32601, "Method not found")
+
+    server = scripted(server__discover=discover, initialize=initialize)
+    with pytest.raises(ProtocolError, match=r"does not speak 2026-07-28.*-32601"):
+        async with Client(server, revision="2026-07-28"):
+            pass
+    assert server.asked("initialize") == []
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 406, 500, 501])
+async def test_an_http_refusal_without_a_modern_error_means_an_older_server(
+    serve_http: Any, status: int
+) -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        message = await request.json()
+        if message["method"] == "server/discover":
+            return web.Response(status=status, text="Bad Request: no session")
+        if "id" not in message:
+            return web.Response(status=202)
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    async with serve_http(handle) as url, Client(url) as client:
+        assert client.revision.value == "2025-06-18"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_an_http_refusal_of_credentials_is_no_older_server(
+    serve_http: Any, status: int
+) -> None:
+    asked: list[str] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        asked.append((await request.json())["method"])
+        return web.Response(status=status)
+
+    async with serve_http(handle) as url:
+        with pytest.raises(TransportError, match=str(status)):
+            async with Client(url):
+                pass
+    assert asked == ["server/discover"]
+
+
+async def test_a_modern_error_in_a_400_is_read(serve_http: Any) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        message = await request.json()
+        asked.append((message["method"], request.headers.get("MCP-Protocol-Version")))
+        answer: Json = {"jsonrpc": "2.0", "id": message["id"]}
+        if len(asked) == 1:
+            data = {"supported": ["2026-07-28"]}
+            answer["error"] = {"code": -32022, "message": "Unsupported", "data": data}
+            return web.json_response(answer, status=400)
+        answer["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {}}
+        return web.json_response(answer)
+
+    async with serve_http(handle) as url, Client(url) as client:
+        assert client.revision.value == "2026-07-28"
+    assert asked == [("server/discover", "2026-07-28")] * 2
+
+
+async def test_nobody_at_the_other_end_is_an_error_at_once(unused_tcp_port: int) -> None:
+    with pytest.raises(TransportError, match="cannot reach"):
+        async with Client(f"http://127.0.0.1:{unused_tcp_port}/mcp"):
+            pass
