@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, Optional
 from uuid import UUID
 
+import attrs
 import msgspec
 import pytest
 import typing_extensions
@@ -470,3 +471,48 @@ def test_a_header_annotation_on_a_number_is_refused_at_definition() -> None:
 
     with pytest.raises(ToolDefinitionError, match="x-mcp-header"):
         Tool.from_function(tool)
+
+
+def test_two_parameters_with_one_alias_are_refused() -> None:
+    def tool(a: Annotated[int, Field(alias="x")], b: Annotated[int, Field(alias="x")]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="same alias"):
+        Tool.from_function(tool)
+
+
+class Loose(typing.TypedDict):
+    when: datetime.date
+
+
+@attrs.define
+class Knot:
+    count: int
+
+
+@dataclass
+class Bag:
+    line: Line
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "expected"),
+    [
+        (Loose, {"when": "2026-01-02"}, {"when": datetime.date(2026, 1, 2)}),
+        (Knot, {"count": 1.0}, Knot(1)),
+        (Bag, {"line": {"sku": "a", "count": 1}}, Bag(Line("a"))),
+    ],
+    ids=str,
+)
+async def test_what_pydantic_does_not_take_msgspec_does(
+    call: Any, annotation: Any, given: Any, expected: Any
+) -> None:
+    seen: list[Any] = []
+
+    async def tool(it: Any, when: datetime.date) -> Any:
+        seen.append(it)
+        return it
+
+    tool.__annotations__.update({"it": annotation, "return": annotation})
+    outcome = await call(tool, {"it": given, "when": "2026-01-02"})
+    assert seen == [expected]
+    assert outcome.value == given

@@ -395,7 +395,19 @@ async def test_a_tool_that_promised_content_and_returns_none_of_it_fails(call: A
     assert outcome.is_error
 
 
-@pytest.mark.parametrize("annotation", [Image | int, list[Image | int], Forecast | Text], ids=str)
+@pytest.mark.parametrize("annotation", [Any, list, list[Any]], ids=str)
+async def test_content_from_a_tool_that_promised_a_value_is_an_error_with_the_fix(
+    call: Any, annotation: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (await call(returning(annotation, [IMAGE]))).is_error
+    assert "ToolResult(structured=" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [Image | int, list[Image | int], Forecast | Text, dict[str, Image], list[dict[str, Text]]],
+    ids=str,
+)
 def test_content_and_values_do_not_mix_in_one_annotation(annotation: Any) -> None:
     with pytest.raises(ToolDefinitionError, match=r"tool\(\).*return ToolResult"):
         Tool.from_function(returning(annotation, None))

@@ -207,31 +207,21 @@ def _content_in(annotation: Any, label: str) -> bool:
 
 def _content_members(annotation: Any) -> bool | None:
     """Return `True` for content, `None` for values that are none, `False` for a mixture."""
-    if get_origin(annotation) is typing.Annotated:
-        return _content_members(get_args(annotation)[0])
     if isinstance(annotation, type) and issubclass(annotation, CONTENT_TYPES):
         return True
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is typing.Annotated:
+        return _content_members(arguments[0])
+    # Strings go along with content, as text; and where there may be none of it, None does.
+    company: tuple[Any, ...] = ()
     if _is_union(origin):
-        # Strings and None go along with content: text, and nothing at all.
-        members = [
-            _content_members(member)
-            for member in arguments
-            if member is not str and member is not type(None)
-        ]
-        if not any(member is not None for member in members):
-            return None
-        return all(member is True for member in members)
-    if origin in (list, tuple, collections.abc.Sequence, collections.abc.Iterable):
-        members = [
-            _content_members(member)
-            for member in arguments
-            if member is not Ellipsis and member is not str
-        ]
-        if not any(member is not None for member in members):
-            return None
-        return all(member is True for member in members)
-    return None
+        company = (str, type(None))
+    elif origin in (list, tuple, collections.abc.Sequence):
+        company = (str, Ellipsis)
+    members = [_content_members(member) for member in arguments if member not in company]
+    if all(member is None for member in members):
+        return None
+    return bool(company) and all(member is True for member in members)
 
 
 def _is_union(origin: Any) -> bool:

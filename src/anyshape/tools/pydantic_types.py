@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NotRequired, cast
 
@@ -148,6 +149,8 @@ def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
     arguments.__pydantic_config__ = ConfigDict(extra="ignore")
     adapter, document = _adapt(arguments, "validation")
     properties = document.get("properties", {})
+    if len(properties) < len(fields):
+        raise UnsupportedError("two parameters have the same alias")
     return ArgumentsAdapter(
         properties=properties,
         definitions=document.get("$defs", {}),
@@ -221,7 +224,8 @@ def _adapt(annotation: Any, mode: JsonSchemaMode) -> tuple[TypeAdapter[Any], Doc
             mode=mode, schema_generator=LeanSchema, by_alias=True, ref_template="#/$defs/{model}"
         )
     except _MISTAKES as error:
-        raise UnsupportedError(str(error).strip().partition("\n")[0]) from error
+        # Its first sentence; what follows is about configuring models.
+        raise UnsupportedError(re.split(r"\n|\. |\.$", str(error).strip())[0]) from error
 
 
 def _untitled(document: JsonSchemaValue, cls: Any) -> JsonSchemaValue:

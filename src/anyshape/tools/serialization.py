@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from anyshape.errors import NotJson, Problem
-from anyshape.tools.outputs import Output
+from anyshape.tools.outputs import CONTENT_TYPES, Output
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
@@ -95,6 +95,12 @@ def _encode_converted(
 
 
 def _to_json_types(value: Any) -> Any:
+    blocks = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
+    if any(isinstance(block, CONTENT_TYPES) for block in blocks):
+        raise NotJson(
+            "it is content, where the return annotation promises a value; annotate the content's "
+            "type, or return ToolResult(structured=..., content=[...])"
+        )
     try:
         return msgspec.to_builtins(
             value, builtin_types=(Decimal,), str_keys=True, enc_hook=_convert
