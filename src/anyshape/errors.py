@@ -55,8 +55,27 @@ class Problem:
     causes: tuple[Problem, ...] = ()
 
     def __str__(self) -> str:
-        """Return the line a person or a model reads: where, then what."""
-        return f"{self.path}: {self.message}" if self.path else self.message
+        """Return the line a person or a model reads: where, then what.
+
+        Property names are a stranger's text: they are kept to one line, and long paths shortened.
+        """
+        return f"{_one_line(self.path)}: {self.message}" if self.path else self.message
+
+
+def _one_line(path: str) -> str:
+    shown = _shorten(path)
+    if shown.isprintable():
+        return shown
+    return _shorten(
+        "".join(
+            character if character.isprintable() else f"\\u{{{ord(character):x}}}"
+            for character in shown
+        )
+    )
+
+
+def _shorten(path: str, width: int = 200) -> str:
+    return path if len(path) <= width else f"{path[: width // 2]}…{path[-width // 2 :]}"
 
 
 class AnyshapeError(Exception):

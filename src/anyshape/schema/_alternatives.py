@@ -63,14 +63,20 @@ def _explain_closest(
     plan: Plan, keyword: str, place: Place, fitting: list[Plan], found: Findings
 ) -> Steps:
     explained: list[tuple[Plan, tuple[Problem, ...]]] = []
-    for branch in fitting[:_MOST_COMPARED]:
+    likely = sorted(fitting, key=lambda branch: _likeness(branch, place.value))
+    for branch in likely[:_MOST_COMPARED]:
         problems = yield branch, place, False
         explained.append((branch, problems))
     path = place.path
-    line = _needs_line(place.value, path, explained)
-    if line is not None and len(explained) == len(fitting):
-        found.report(plan, keyword, place, line)
-        return
+    if len(explained) == len(fitting):
+        if len({tuple(map(str, problems)) for _, problems in explained}) == 1:
+            found.extend(explained[0][1])
+            return
+        explained.sort(key=lambda pair: fitting.index(pair[0]))
+        line = _needs_line(place.value, path, explained)
+        if line is not None:
+            found.report(plan, keyword, place, line)
+            return
     closest, problems = min(explained, key=lambda pair: _distance(*pair, place.value, path))
     branches = plan.targets(keyword)
     line = _none_line(len(branches), label(closest, branches.index(closest)), path, problems)
@@ -145,6 +151,14 @@ def _tags(plans: Sequence[Plan], name: str) -> list[object]:
     return values
 
 
+def _likeness(plan: Plan, value: object) -> int:
+    """Return how unlike `value` an alternative looks at first sight; less is more like it."""
+    if not is_object(value):
+        return 0
+    face = plan.face()
+    return len(face.required - value.keys()) - len(face.declared & value.keys())
+
+
 def _distance(
     plan: Plan, problems: Sequence[Problem], value: object, path: str
 ) -> tuple[float, int]:
@@ -160,7 +174,7 @@ def _weight(problem: Problem, depth: int) -> float:
         return 0.7
     if problem.keyword in ("const", "enum"):
         return 3.0
-    return 2.0 if problem.keyword == "type" else 1.0
+    return 1.0 if depth else 1.5
 
 
 def label(plan: Plan, index: int) -> str:
@@ -213,13 +227,20 @@ def _none_line(number: int, closest: str, path: str, problems: Sequence[Problem]
     """Return the line that says what the closest of `number` alternatives lacks."""
     told = [
         found.message if found.path == path else str(found)
-        for found in problems[:_MOST_CAUSES_TOLD]
+        for found in map(_innermost, problems[:_MOST_CAUSES_TOLD])
     ]
     more = len(problems) - len(told)
     rest = f"; and {more} more" if more > 0 else ""
     return (
         f"matches none of the {number} alternatives; closest is {closest}: {'; '.join(told)}{rest}"
     )
+
+
+def _innermost(problem: Problem) -> Problem:
+    """Return what is wrong in the end, where the closest of alternatives has alternatives again."""
+    while problem.causes:
+        problem = problem.causes[0]
+    return problem
 
 
 def _some(problems: Sequence[Problem]) -> Iterator[Problem]:

@@ -31,6 +31,9 @@ __all__ = ["Explainer"]
 _EXPLAINING = 50
 """What explaining one subschema at one place costs, in steps of the engine."""
 
+_MOST_TENTATIVE = 6
+"""How many problems are looked for where they only serve to compare alternatives."""
+
 
 @dataclass(slots=True, eq=False)
 class _Frame:
@@ -116,7 +119,7 @@ class _Run:
 
     def _push(self, plan: Plan, place: Place, *, certain: bool, failed: bool) -> None:
         self._work.charge(_EXPLAINING)
-        found = Findings(self._most)
+        found = Findings(self._most if certain else _MOST_TENTATIVE)
         steps = self._walk.explain(plan, place, found)
         self._stack.append(_Frame(plan, place, steps, found, certain, failed))
 

@@ -39,27 +39,28 @@ class Knowledge:
 
     def verdict(self, plan: Plan, place: Place) -> bool | None:
         """Tell whether `plan` holds at `place`, `None` where only explaining it can tell."""
-        if isinstance(plan.schema, bool):
-            return plan.schema
         known = place.explained.get(plan.index)
         if known is not None:
             return not known
         if plan.index in place.failing:
             return False
-        if not plan.groups:
-            holds = self.leaves_hold(plan, place)
-        elif plan.route is not None:
-            verdicts = self._plans.verdicts
-            size = text_size(place.value) or 0
-            self._work.charge(verdicts.factor * (1 + size // _BYTES_PER_PLACE))
-            holds = verdicts.holds(plan.route, place.value)
-        else:
-            return None
+        holds = self.test(plan, place.value)
         if holds:
             place.explained[plan.index] = ()
-        else:
+        elif holds is False:
             place.failing.add(plan.index)
         return holds
+
+    def test(self, plan: Plan, value: object) -> bool | None:
+        """Tell the same of a value, from what the engine says and nothing else."""
+        if not plan.groups:
+            return self.leaves_hold(plan, value)
+        if plan.route is None:
+            return None
+        verdicts = self._plans.verdicts
+        size = text_size(value) or 0
+        self._work.charge(verdicts.factor * (1 + size // _BYTES_PER_PLACE))
+        return verdicts.holds(plan.route, value)
 
     def holds(self, plan: Plan, place: Place) -> Verdict:
         """Tell whether `plan` holds at `place`, whatever it takes."""
@@ -68,11 +69,13 @@ class Knowledge:
             verdict = not (yield plan, place, False)
         return verdict
 
-    def leaves_hold(self, plan: Plan, place: Place) -> bool:
-        """Tell whether the keywords without subschemas hold."""
-        if plan.leaves.rate and isinstance(place.value, str):
-            self._work.charge(plan.leaves.rate * len(place.value))
-        return plan.leaves.hold(place.value)
+    def leaves_hold(self, plan: Plan, value: object) -> bool:
+        """Tell whether the keywords without subschemas hold, or the boolean."""
+        if isinstance(plan.schema, bool):
+            return plan.schema
+        if plan.leaves.rate and isinstance(value, str):
+            self._work.charge(plan.leaves.rate * len(value))
+        return plan.leaves.hold(value)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Tell whether a property name matches a key of `patternProperties`."""

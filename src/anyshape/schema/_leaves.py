@@ -8,20 +8,25 @@ is written in one place. Only the words are ours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
+import msgspec
 
 from anyshape.schema import _wording as wording
 from anyshape.schema._dialects import SUPPORTED
 from anyshape.schema._engine import Engine
 from anyshape.schema._json import is_array, is_object
+from anyshape.schema._limits import Limits
 from anyshape.schema._matching import _BACKTRACKS_PER_STEP as BACKTRACKS_PER_STEP
 from anyshape.schema._matching import _BYTES_PER_STEP as BYTES_PER_STEP
 from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
 __all__ = ["Leaves", "equal_items", "is_official", "matcher", "matching_rate"]
+
+_encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 Test: TypeAlias = Callable[[object], bool]
 Schema: TypeAlias = "dict[str, object]"
@@ -51,6 +56,8 @@ _KEYWORDS = (
     "maxProperties",
 )
 _OFFICIAL = frozenset(uri.removesuffix("#") for uri in SUPPORTED)
+_MOST_BACKTRACKS = 10_000
+"""Steps back for one match: strings are looked at more often here than by `accepts`."""
 _COMPANIONS = {
     "minimum": "exclusiveMinimum",
     "maximum": "exclusiveMaximum",
@@ -62,13 +69,18 @@ _NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "e
 class Leaves:
     """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
 
-    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "rate", "schema")
+    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "described", "rate", "schema")
 
     def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
         self.schema: Schema = {} if hidden else _without_subschemas(schema)
         if "contains" not in spot.dialect.applicators:
             self.schema.pop("const", None)  # It came with draft-06, as `contains` did.
+        self.described: Schema = {
+            **{name: schema[name] for name in ("title", "items") if name in schema and not hidden},
+            **self.schema,
+        }
+        """The keywords that an expectation is put in words from."""
         self._keywords = tuple(keyword for keyword in _KEYWORDS if keyword in self.schema)
         self._spot = spot
         self._engine = engine
@@ -127,14 +139,14 @@ class Leaves:
         return jsonschema_rs.validator_for(
             {"$schema": self._spot.dialect.uri if registry is None else declared, **part},
             validate_formats=engine.formats,
-            pattern_options=engine.patterns.options(engine.limits),
+            pattern_options=pattern_options(engine),
             registry=registry,
             offline=True,
         ).is_valid
 
     def lines(self, keyword: str, value: object) -> Iterator[str]:
         """Yield what is to be said about `value`, for which `keyword`, not `required`, fails."""
-        schema = self.schema
+        schema = self.described
         if keyword in _NUMBERS:
             yield f"expected {wording.number_phrase(schema)}, got {wording.show(value)}"
         elif keyword in ("dependentRequired", "dependencies"):
@@ -175,8 +187,17 @@ def matching_rate(pattern: object, engine: Engine) -> float:
     heavy = engine.patterns.heavy.get(pattern) if isinstance(pattern, str) else None
     if heavy is None:
         return 0.0
-    backtracks = engine.limits.backtracks / BACKTRACKS_PER_STEP if heavy.backtracks else 0.0
+    backtracks = _backtracks(engine.limits) / BACKTRACKS_PER_STEP if heavy.backtracks else 0.0
     return heavy.size / BYTES_PER_STEP + backtracks
+
+
+def _backtracks(limits: Limits) -> int:
+    return min(limits.backtracks, _MOST_BACKTRACKS)
+
+
+def pattern_options(engine: Engine) -> jsonschema_rs.PatternOptionsType:
+    """Return how the engine is to match patterns while a value is explained."""
+    return engine.patterns.options(replace(engine.limits, backtracks=_backtracks(engine.limits)))
 
 
 def _line(keyword: str, schema: Schema, value: object) -> str:
@@ -249,7 +270,7 @@ def _missing_dependents(dependents: object, value: object) -> Iterator[str]:
 
 
 def _repetition(value: object) -> str:
-    pair = equal_items(value) if is_array(value) else None
+    pair = _find_repetition(value) if is_array(value) else None
     if pair is None or not is_array(value):
         return "expected items that differ from each other, got equal ones"
     shown = wording.preview(value[pair[0]])
@@ -257,6 +278,17 @@ def _repetition(value: object) -> str:
         f"expected items that differ from each other, got items {pair[0]} and {pair[1]} equal: "
         f"{wording.clean(shown, wording.VALUE_WIDTH)}"
     )
+
+
+def _find_repetition(items: list[object]) -> tuple[int, int] | None:
+    """Return the indices of two equal items; by their text first, which is quick."""
+    seen: dict[bytes, int] = {}
+    for index, item in enumerate(items):
+        text = _encoder.encode(item)
+        if text in seen:
+            return seen[text], index
+        seen[text] = index
+    return equal_items(items)
 
 
 def equal_items(items: list[object]) -> tuple[int, int] | None:
@@ -305,6 +337,6 @@ def matcher(pattern: str, engine: Engine) -> Test:
     spelt = spell(pattern, backtracking=engine.patterns.backtracking)
     return jsonschema_rs.Draft202012Validator(
         {"pattern": spelt},
-        pattern_options=engine.patterns.options(engine.limits),
+        pattern_options=pattern_options(engine),
         offline=True,
     ).is_valid

@@ -158,7 +158,7 @@ class Plan:
                 if not plan.schema:
                     return "nothing"
                 continue
-            phrase = wording.expectation(plan.leaves_and_shape())
+            phrase = wording.expectation(plan.leaves.described)
             if phrase:
                 return phrase
             for keyword in ("anyOf", "oneOf"):
@@ -168,11 +168,6 @@ class Plan:
                     if all(phrases):
                         return wording.listed(list(dict.fromkeys(phrases)), "or")
         return ""
-
-    def leaves_and_shape(self) -> dict[str, object]:
-        """Return the keywords in force that an expectation is made of."""
-        shape = {name: self.keywords[name] for name in ("title", "items") if name in self.keywords}
-        return {**shape, **self.leaves.schema}
 
     def name(self) -> str | None:
         """Return what people call this: its title, or the last word of the reference to it."""

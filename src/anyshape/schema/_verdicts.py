@@ -54,7 +54,9 @@ class Verdicts:
             return
         # Without recursion a subschema alone costs no more than within the whole. With recursion
         # it depends on where the engine begins what it remembers.
-        factor = _factor(_router(spots, graph, None), engine) if graph.recursive else cost.factor
+        factor = cost.factor
+        if factor is not None and graph.recursive:
+            factor = _factor(_router(spots, graph, None), engine)
         if factor is None or factor > _MOST_FACTOR:
             return
         self.factor = factor

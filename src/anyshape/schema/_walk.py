@@ -31,7 +31,7 @@ class Walk:
             if not plan.schema:
                 found.report(plan, "", place, "no value is allowed here")
             return
-        if plan.leaves and not self._knowledge.leaves_hold(plan, place):
+        if plan.leaves and not self._knowledge.leaves_hold(plan, place.value):
             self._explain_leaves(plan, place, found)
             if found.problems and plan.leaves.is_decisive(found.problems[0].keyword):
                 return
@@ -63,6 +63,17 @@ class Walk:
         """Add what is wrong with `plan` at `place`, where it must hold."""
         if self._knowledge.verdict(plan, place) is not True:
             found.extend((yield plan, place, True), before, after)
+
+    def _explain_child(
+        self, plan: Plan, place: Place, token: str | int, value: object, found: Findings
+    ) -> Steps:
+        holds = self._knowledge.test(plan, value)
+        if holds:
+            return  # Of a large array most items hold: they are not worth a place.
+        child = place.child(token, value)
+        if holds is False:
+            child.failing.add(plan.index)
+        found.extend((yield plan, child, True))
 
     # Objects
 
@@ -106,21 +117,21 @@ class Walk:
                 line = f"property {wording.quote(name)} is not allowed"
                 found.report(plan, "properties", place, line, target.where)
             elif target is not None:
-                yield from self._explain_here(target, place.child(name, inner), found)
+                yield from self._explain_child(target, place, name, inner, found)
             for pattern, below in matched:
                 if below.is_false:
                     which = f"its name matches `{wording.clean(pattern, 80)}`"
                     line = f"property {wording.quote(name)} is not allowed: {which}"
                     found.report(plan, "patternProperties", place, line, below.where)
                 else:
-                    yield from self._explain_here(below, place.child(name, inner), found)
+                    yield from self._explain_child(below, place, name, inner, found)
             if additional is None or target is not None or matched:
                 continue
             if additional.is_false:
                 line = wording.unexpected(name, list(properties), value)
                 found.report(plan, "additionalProperties", place, line)
             else:
-                yield from self._explain_here(additional, place.child(name, inner), found)
+                yield from self._explain_child(additional, place, name, inner, found)
 
     # Arrays
 
@@ -141,8 +152,7 @@ class Walk:
                 for index in range(start, stop):
                     if found.full:
                         return
-                    child = place.child(index, value[index])
-                    yield from self._explain_here(target, child, found)
+                    yield from self._explain_child(target, place, index, value[index], found)
 
     def _explain_contains(
         self, plan: Plan, place: Place, value: list[object], found: Findings
@@ -241,7 +251,7 @@ class Walk:
                 line = wording.unexpected(name, declared, value)
                 found.report(plan, "unevaluatedProperties", place, line)
             else:
-                yield from self._explain_here(target, place.child(name, inner), found)
+                yield from self._explain_child(target, place, name, inner, found)
 
     def _explain_unevaluated_items(
         self, plan: Plan, place: Place, value: list[object], found: Findings
@@ -259,8 +269,7 @@ class Walk:
             return
         for index in left:
             if not found.full:
-                child = place.child(index, value[index])
-                yield from self._explain_here(target, child, found)
+                yield from self._explain_child(target, place, index, value[index], found)
 
 
 def _missing_line(plan: Plan, name: str) -> str:

@@ -68,8 +68,8 @@ def clean(text: str, width: int) -> str:
     if not cut.isprintable():
         cut = "".join(
             character if character.isprintable() else _escaped(character) for character in cut
-        )[:width]
-    return cut if cut == text else f"{cut}…"
+        )
+    return f"{cut[:width]}…" if len(text) > width or len(cut) > width else cut
 
 
 def _escaped(character: str) -> str:
