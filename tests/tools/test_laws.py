@@ -110,7 +110,7 @@ def test_arguments_are_accepted_exactly_when_the_published_schema_accepts_them(v
     async def tool(a: int, b: list[str] | None = None, c: float = 0.0) -> None: ...
 
     made = Tool.from_function(tool)
-    arguments: Any = value if isinstance(value, dict) else {"a": value, "b": [value], "c": 1}
+    arguments = {"a": value, "b": [value], "c": 1}
     result = asyncio.run(made.call(json.dumps(arguments).encode()))
     validator = jsonschema.Draft202012Validator(made.listing.input_schema)
     accepted: bool = validator.is_valid(arguments)  # pyright: ignore[reportUnknownMemberType]  # its stubs are partial
