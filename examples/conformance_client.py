@@ -25,7 +25,8 @@ async def call_everything(client: Client) -> None:
 
 def example(schema: dict[str, Any]) -> object:
     """Return a value of a simple schema."""
-    return {"string": "example", "boolean": True, "object": {}}.get(schema.get("type", ""), 3)
+    examples: dict[str, object] = {"string": "example", "boolean": True, "object": {}}
+    return examples.get(schema.get("type", ""), 3)
 
 
 async def echo_schema(client: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -62,10 +63,8 @@ class Scripted:
             answer = self.answers.get(message["method"])
             if answer is None:
                 raise Refusal(-32601, "Method not found")
-            result = answer(message.get("params", {}))
-            if isinstance(result, Awaitable):
-                result = await result
-            outcome: Json = {"result": result}
+            result: Any = answer(message.get("params", {}))
+            outcome: Json = {"result": await result if inspect.isawaitable(result) else result}
         except Refusal as refusal:
             outcome = {"error": refusal.error}
         return json.dumps({"jsonrpc": "2.0", "id": message["id"], **outcome}).encode()
@@ -153,7 +152,7 @@ def server() -> Server:
     return server
 
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 ServeHttp = Callable[[Handler], contextlib.AbstractAsyncContextManager[str]]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from anyshape import Client, Server
 from anyshape.client import Bounds
 from anyshape.errors import LimitExceeded, ProtocolError
+
+if TYPE_CHECKING:
+    from .conftest import Refusal, Scripted
 
 Json = dict[str, Any]
 
@@ -22,7 +25,7 @@ def names(tools: Any) -> list[str]:
     return [tool.name for tool in tools]
 
 
-async def test_pages_are_followed_to_the_end(scripted: Any) -> None:
+async def test_pages_are_followed_to_the_end(scripted: type[Scripted]) -> None:
     pages: dict[str | None, Json] = {
         None: {"tools": [tool("a")], "nextCursor": ""},
         "": {"tools": [tool("b")], "nextCursor": "x"},
@@ -34,7 +37,7 @@ async def test_pages_are_followed_to_the_end(scripted: Any) -> None:
     assert [params.get("cursor") for params in server.asked("tools/list")] == [None, "", "x"]
 
 
-async def test_pages_and_tools_are_bounded(scripted: Any) -> None:
+async def test_pages_and_tools_are_bounded(scripted: type[Scripted]) -> None:
     def page(params: Json) -> Json:
         number = int(params.get("cursor", 0))
         return {"tools": [tool(f"t{number}")], "nextCursor": str(number + 1)}
@@ -51,7 +54,7 @@ async def test_pages_and_tools_are_bounded(scripted: Any) -> None:
         assert raised.value.limit == "max_tools"
 
 
-async def test_a_lifetime_saves_asking_again(scripted: Any) -> None:
+async def test_a_lifetime_saves_asking_again(scripted: type[Scripted]) -> None:
     server = scripted(tools__list=lambda params: {"tools": [tool("a")], "ttlMs": 60_000})
     async with Client(server) as client:
         for _ in range(3):
@@ -60,7 +63,9 @@ async def test_a_lifetime_saves_asking_again(scripted: Any) -> None:
 
 
 @pytest.mark.parametrize("ttl", [0, -5, None, "60000", True])
-async def test_without_a_lifetime_the_server_is_asked_each_time(scripted: Any, ttl: Any) -> None:
+async def test_without_a_lifetime_the_server_is_asked_each_time(
+    scripted: type[Scripted], ttl: Any
+) -> None:
     server = scripted(tools__list=lambda params: {"tools": [tool("a")], "ttlMs": ttl})
     async with Client(server) as client:
         for _ in range(3):
@@ -68,7 +73,7 @@ async def test_without_a_lifetime_the_server_is_asked_each_time(scripted: Any, t
     assert len(server.asked("tools/list")) == 3
 
 
-async def test_the_shortest_lifetime_of_all_pages_counts(scripted: Any) -> None:
+async def test_the_shortest_lifetime_of_all_pages_counts(scripted: type[Scripted]) -> None:
     def page(params: Json) -> Json:
         if "cursor" in params:
             return {"tools": [tool("b")], "ttlMs": 0}
@@ -82,7 +87,7 @@ async def test_the_shortest_lifetime_of_all_pages_counts(scripted: Any) -> None:
 
 
 async def test_an_expired_list_is_renewed_before_a_call(
-    scripted: Any, monkeypatch: pytest.MonkeyPatch
+    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
     monkeypatch.setattr("anyshape.client.listing.time.monotonic", lambda: now)
@@ -100,7 +105,7 @@ async def test_an_expired_list_is_renewed_before_a_call(
         assert len(server.asked("tools/list")) == 2
 
 
-async def test_calls_do_not_list_again_where_there_is_no_lifetime(scripted: Any) -> None:
+async def test_calls_do_not_list_again_where_there_is_no_lifetime(scripted: type[Scripted]) -> None:
     server = scripted(
         tools__list=lambda params: {"tools": [tool("a")]},
         tools__call=lambda params: {"content": []},
@@ -111,7 +116,7 @@ async def test_calls_do_not_list_again_where_there_is_no_lifetime(scripted: Any)
     assert len(server.asked("tools/list")) == 1
 
 
-async def test_callers_at_once_share_one_list(scripted: Any) -> None:
+async def test_callers_at_once_share_one_list(scripted: type[Scripted]) -> None:
     async def page(params: Json) -> Json:
         await asyncio.sleep(0.01)
         return {"tools": [tool("a")]}
@@ -124,7 +129,7 @@ async def test_callers_at_once_share_one_list(scripted: Any) -> None:
     assert len(server.asked("tools/list")) == 1
 
 
-async def test_a_change_outdates_a_list_that_would_still_live(scripted: Any) -> None:
+async def test_a_change_outdates_a_list_that_would_still_live(scripted: type[Scripted]) -> None:
     listed = ["a"]
     server = scripted(
         tools__list=lambda params: {"tools": [tool(n) for n in listed], "ttlMs": 60_000}
@@ -140,11 +145,12 @@ async def test_our_own_server_tells_of_changes(server: Server, revision: str) ->
     async with Client(server, revision=revision) as client:
         before = names(await client.list_tools())
         server.remove_tool("greet")
+        await asyncio.sleep(0)  # Changes of one turn of the loop are told together.
         assert set(before) - set(names(await client.list_tools())) == {"greet"}
 
 
 async def test_a_list_that_cannot_be_renewed_still_serves_calls(
-    scripted: Any, refusal: Any
+    scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:
     healthy = True
 
@@ -163,7 +169,7 @@ async def test_a_list_that_cannot_be_renewed_still_serves_calls(
             await client.list_tools()
 
 
-async def test_schemas_are_kept_exactly_as_received(scripted: Any) -> None:
+async def test_schemas_are_kept_exactly_as_received(scripted: type[Scripted]) -> None:
     entry = tool(
         "exact",
         title="Exact",
@@ -198,7 +204,7 @@ async def test_schemas_are_kept_exactly_as_received(scripted: Any) -> None:
         assert listed.meta == {"a/b": [1]}
 
 
-async def test_a_tool_seen_on_two_pages_is_one_tool(scripted: Any) -> None:
+async def test_a_tool_seen_on_two_pages_is_one_tool(scripted: type[Scripted]) -> None:
     def page(params: Json) -> Json:
         if "cursor" in params:
             return {"tools": [tool("a"), tool("b")]}
@@ -209,7 +215,7 @@ async def test_a_tool_seen_on_two_pages_is_one_tool(scripted: Any) -> None:
         assert client.rejected == {}
 
 
-async def test_two_tools_of_one_name_are_both_refused(scripted: Any) -> None:
+async def test_two_tools_of_one_name_are_both_refused(scripted: type[Scripted]) -> None:
     listed = [tool("a"), tool("b"), tool("a")]
     async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:
         assert names(await client.list_tools()) == ["b"]
@@ -218,7 +224,7 @@ async def test_two_tools_of_one_name_are_both_refused(scripted: Any) -> None:
             await client.call_tool("a")
 
 
-async def test_a_rejected_tool_that_is_repaired_can_be_used(scripted: Any) -> None:
+async def test_a_rejected_tool_that_is_repaired_can_be_used(scripted: type[Scripted]) -> None:
     listed = [tool("a", outputSchema=True)]
     server = scripted(
         tools__list=lambda params: {"tools": listed}, tools__call=lambda params: {"content": []}
@@ -232,7 +238,7 @@ async def test_a_rejected_tool_that_is_repaired_can_be_used(scripted: Any) -> No
         await client.call_tool("a")
 
 
-async def test_unchanged_tools_are_not_judged_again(scripted: Any) -> None:
+async def test_unchanged_tools_are_not_judged_again(scripted: type[Scripted]) -> None:
     server = scripted(tools__list=lambda params: {"tools": [tool("a"), tool("b")]})
     async with Client(server) as client:
         first = await client.list_tools()

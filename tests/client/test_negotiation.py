@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import socket
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
@@ -11,6 +12,9 @@ from aiohttp import web
 from anyshape import Client, Server
 from anyshape.client import Bounds, Identity
 from anyshape.errors import ProtocolError, TransportError
+
+if TYPE_CHECKING:
+    from .conftest import Refusal, Scripted, ServeHttp
 
 Json = dict[str, Any]
 
@@ -24,7 +28,7 @@ async def test_modern_is_tried_first_and_kept(server: Server) -> None:
         assert client.revision.value == "2026-07-28"
 
 
-async def test_every_request_says_who_asks_and_in_which_revision(scripted: Any) -> None:
+async def test_every_request_says_who_asks_and_in_which_revision(scripted: type[Scripted]) -> None:
     server = scripted(tools__list=lambda params: {"tools": []})
     async with Client(server, identity=Identity("host", "9", "The Host")) as client:
         await client.list_tools()
@@ -40,7 +44,7 @@ async def test_every_request_says_who_asks_and_in_which_revision(scripted: Any) 
         }
 
 
-async def test_a_handshake_introduces_the_client_once(scripted: Any) -> None:
+async def test_a_handshake_introduces_the_client_once(scripted: type[Scripted]) -> None:
     server = scripted(initialize=initialize, tools__list=lambda params: {"tools": []})
     async with Client(server, revision="2025-06-18") as client:
         await client.list_tools()
@@ -56,7 +60,7 @@ async def test_a_handshake_introduces_the_client_once(scripted: Any) -> None:
 
 @pytest.mark.parametrize("code", [-32601, -32602, -32600, -32603, 0, -32000])
 async def test_any_other_error_means_an_older_server(
-    scripted: Any, refusal: Any, code: int
+    scripted: type[Scripted], refusal: type[Refusal], code: int
 ) -> None:
     def discover(params: Json) -> Json:
         raise refusal(code)
@@ -68,14 +72,14 @@ async def test_any_other_error_means_an_older_server(
 
 @pytest.mark.parametrize("found", [{}, {"tools": []}, {"supportedVersions": "x"}])
 async def test_an_answer_that_is_no_discovery_means_an_older_server(
-    scripted: Any, found: Json
+    scripted: type[Scripted], found: Json
 ) -> None:
     server = scripted(server__discover=lambda params: found, initialize=initialize)
     async with Client(server) as client:
         assert client.revision.value == "2025-11-25"
 
 
-async def test_silence_means_an_older_server(scripted: Any) -> None:
+async def test_silence_means_an_older_server(scripted: type[Scripted]) -> None:
     server = scripted(server__discover=lambda params: asyncio.sleep(60), initialize=initialize)
     async with Client(server, bounds=Bounds(probe_timeout=0.05)) as client:
         assert client.revision.value == "2025-11-25"
@@ -85,7 +89,7 @@ async def test_silence_means_an_older_server(scripted: Any) -> None:
     "version",
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-06-30", "DRAFT-2026-06-v1"],
 )
-async def test_an_older_server_chooses_its_revision(scripted: Any, version: str) -> None:
+async def test_an_older_server_chooses_its_revision(scripted: type[Scripted], version: str) -> None:
     server = scripted(
         server__discover=lambda params: {}, initialize=lambda params: {"protocolVersion": version}
     )
@@ -94,7 +98,7 @@ async def test_an_older_server_chooses_its_revision(scripted: Any, version: str)
 
 
 async def test_an_unsupported_version_is_tried_again_as_the_server_says(
-    scripted: Any, refusal: Any
+    scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:
     def discover(params: Json) -> Json:
         if len(server.asked("server/discover")) == 1:
@@ -107,7 +111,7 @@ async def test_an_unsupported_version_is_tried_again_as_the_server_says(
 
 
 async def test_a_server_that_refuses_what_it_supports_is_given_up(
-    scripted: Any, refusal: Any
+    scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:
     def discover(params: Json) -> Json:
         raise refusal(-32022, data={"supported": ["2026-07-28"]})
@@ -118,7 +122,7 @@ async def test_a_server_that_refuses_what_it_supports_is_given_up(
 
 
 async def test_a_modern_server_with_only_older_revisions_gets_a_handshake(
-    scripted: Any, refusal: Any
+    scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:
     def discover(params: Json) -> Json:
         raise refusal(-32022, data={"supported": ["2025-11-25"]})
@@ -128,7 +132,7 @@ async def test_a_modern_server_with_only_older_revisions_gets_a_handshake(
 
 
 async def test_a_modern_server_without_a_common_revision_is_an_error(
-    scripted: Any, refusal: Any
+    scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:
     def discover(params: Json) -> Json:
         raise refusal(-32022, data={"supported": ["2031-01-01"]})
@@ -142,7 +146,7 @@ async def test_a_modern_server_without_a_common_revision_is_an_error(
 
 @pytest.mark.parametrize("code", [-32020, -32021])
 async def test_other_modern_errors_do_not_lead_to_a_handshake(
-    scripted: Any, refusal: Any, code: int
+    scripted: type[Scripted], refusal: type[Refusal], code: int
 ) -> None:
     def discover(params: Json) -> Json:
         raise refusal(code, "modern")
@@ -154,7 +158,9 @@ async def test_other_modern_errors_do_not_lead_to_a_handshake(
     assert server.asked("initialize") == []
 
 
-async def test_the_modern_revision_alone_never_falls_back(scripted: Any, refusal: Any) -> None:
+async def test_the_modern_revision_alone_never_falls_back(
+    scripted: type[Scripted], refusal: type[Refusal]
+) -> None:
     def discover(params: Json) -> Json:
         raise refusal(-32601, "Method not found")
 
@@ -167,15 +173,15 @@ async def test_the_modern_revision_alone_never_falls_back(scripted: Any, refusal
 
 @pytest.mark.parametrize("status", [400, 404, 405, 406, 500, 501])
 async def test_an_http_refusal_without_a_modern_error_means_an_older_server(
-    serve_http: Any, status: int
+    serve_http: ServeHttp, status: int
 ) -> None:
-    async def handle(request: web.Request) -> web.StreamResponse:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
         message = await request.json()
         if message["method"] == "server/discover":
             return web.Response(status=status, text="Bad Request: no session")
         if "id" not in message:
             return web.Response(status=202)
-        result = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        result: Json = {"protocolVersion": "2025-06-18", "capabilities": {}}
         return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     async with serve_http(handle) as url, Client(url) as client:
@@ -184,11 +190,11 @@ async def test_an_http_refusal_without_a_modern_error_means_an_older_server(
 
 @pytest.mark.parametrize("status", [401, 403])
 async def test_an_http_refusal_of_credentials_is_no_older_server(
-    serve_http: Any, status: int
+    serve_http: ServeHttp, status: int
 ) -> None:
     asked: list[str] = []
 
-    async def handle(request: web.Request) -> web.StreamResponse:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
         asked.append((await request.json())["method"])
         return web.Response(status=status)
 
@@ -199,10 +205,10 @@ async def test_an_http_refusal_of_credentials_is_no_older_server(
     assert asked == ["server/discover"]
 
 
-async def test_a_modern_error_in_a_400_is_read(serve_http: Any) -> None:
+async def test_a_modern_error_in_a_400_is_read(serve_http: ServeHttp) -> None:
     asked: list[tuple[str, str | None]] = []
 
-    async def handle(request: web.Request) -> web.StreamResponse:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
         message = await request.json()
         asked.append((message["method"], request.headers.get("MCP-Protocol-Version")))
         answer: Json = {"jsonrpc": "2.0", "id": message["id"]}
@@ -218,7 +224,9 @@ async def test_a_modern_error_in_a_400_is_read(serve_http: Any) -> None:
     assert asked == [("server/discover", "2026-07-28")] * 2
 
 
-async def test_nobody_at_the_other_end_is_an_error_at_once(unused_tcp_port: int) -> None:
+async def test_nobody_at_the_other_end_is_an_error_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     with pytest.raises(TransportError, match="cannot reach"):
-        async with Client(f"http://127.0.0.1:{unused_tcp_port}/mcp"):
+        async with Client(f"http://127.0.0.1:{port}/mcp"):
             pass

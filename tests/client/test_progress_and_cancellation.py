@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from anyshape import Client, Server
 from anyshape.client import Progress
 from anyshape.errors import TransportError
+from anyshape.protocol.revision import RELEASED
+
+if TYPE_CHECKING:
+    from .conftest import Scripted
 
 Json = dict[str, Any]
 
@@ -20,7 +25,9 @@ WAYS = [("memory", "2025-11-25"), ("memory", "2026-07-28"), ("http", "2026-07-28
 
 
 @contextlib.asynccontextmanager
-async def opened(where: str, server: Server, url: str, revision: str) -> Any:
+async def opened(
+    where: str, server: Server, url: str, revision: str
+) -> AsyncGenerator[Client, None]:
     async with Client(server if where == "memory" else url, revision=revision) as client:
         yield client
 
@@ -43,12 +50,16 @@ def stuck(server: Server) -> dict[str, asyncio.Event]:
     return events
 
 
-@pytest.mark.parametrize("where", ["memory", "http"])
+@pytest.mark.parametrize(
+    ("where", "revision"),
+    [
+        *(("memory", revision.value) for revision in RELEASED),
+        *(("http", revision.value) for revision in RELEASED[1:]),
+    ],
+)
 async def test_progress_is_told_in_order(
     server: Server, url: str, revision: str, where: str
 ) -> None:
-    if where == "http" and revision == "2024-11-05":
-        pytest.skip("that revision has no Streamable HTTP")
     async with opened(where, server, url, revision) as client:
         reports: list[Progress] = []
         call = client.call("count_to", {"number": 3}, returns=int, on_progress=reports.append)
@@ -123,7 +134,9 @@ async def test_closing_the_client_ends_what_is_in_flight(
             await call
 
 
-async def test_a_server_that_asks_to_be_asked_again_gets_its_state_back(scripted: Any) -> None:
+async def test_a_server_that_asks_to_be_asked_again_gets_its_state_back(
+    scripted: type[Scripted],
+) -> None:
     def call(params: Json) -> Json:
         if "requestState" not in params:
             return {"resultType": "input_required", "requestState": 'opaque "state"'}

@@ -22,18 +22,18 @@ def get_count() -> int:
 
 @server.tool()
 def list_users() -> list[User]:
-    return [User(**user) for user in hosting.USERS]
+    return [User.model_validate(user) for user in hosting.USERS]
 
 
 @server.tool()
 def find_user(id: int) -> User:
-    return User(**(hosting.find(id) or {}))
+    return User.model_validate(hosting.find(id))
 
 
 @server.tool()
 def maybe_user(id: int) -> User | None:
     found = hosting.find(id)
-    return None if found is None else User(**found)
+    return None if found is None else User.model_validate(found)
 
 
 @server.tool()

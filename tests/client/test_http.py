@@ -1,0 +1,570 @@
+"""Streamable HTTP as a client speaks it: headers, credentials, sessions, streams, losses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trustme
+from aiohttp import web
+
+from anyshape import Client
+from anyshape.client import Bounds, Http
+from anyshape.errors import ProtocolError, TransportError
+
+if TYPE_CHECKING:
+    from .conftest import ServeHttp
+
+Json = dict[str, Any]
+Calls = Callable[[web.BaseRequest, Json], Awaitable[web.StreamResponse | Json]]
+
+TOOLS: list[Json] = [
+    {"name": "plain", "inputSchema": {"type": "object"}},
+    {"name": "safe", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
+    {"name": "again", "inputSchema": {"type": "object"}, "annotations": {"idempotentHint": True}},
+]
+
+
+class Endpoint:
+    """An endpoint that notes what it is sent and answers calls as a test says."""
+
+    def __init__(self, call: Calls | None = None, *, modern: bool = True) -> None:
+        self.call = call
+        self.modern = modern
+        self.requests: list[tuple[str, Json, web.BaseRequest]] = []
+        self.tools = TOOLS
+        self.session: str | None = None
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        text = await request.text()
+        message: Json = json.loads(text) if text else {}
+        self.requests.append((request.method, message, request))
+        if request.method != "POST":
+            return web.Response(status=200 if request.method == "DELETE" else 405)
+        if "id" not in message:
+            return web.Response(status=202)
+        method = message["method"]
+        if method == "server/discover" and not self.modern:
+            return web.Response(status=400)
+        if method == "tools/call" and self.call is not None:
+            answered = await self.call(request, message)
+            if isinstance(answered, web.StreamResponse):
+                return answered
+            return self.reply(message, answered)
+        return self.reply(message, self.result(method))
+
+    def result(self, method: str) -> Json:
+        if method == "server/discover":
+            return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        if method == "initialize":
+            return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+        if method == "tools/list":
+            return {"tools": self.tools}
+        return {"content": [], "structuredContent": 42}
+
+    def reply(self, message: Json, result: Json, **headers: str) -> web.Response:
+        if message["method"] == "initialize" and self.session is not None:
+            headers["Mcp-Session-Id"] = self.session
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        return web.json_response(answer, headers=headers)
+
+    def seen(self, method: str) -> list[web.BaseRequest]:
+        return [request for _, message, request in self.requests if message.get("method") == method]
+
+
+async def stream(request: web.BaseRequest, *events: bytes) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    await response.prepare(request)
+    for event in events:
+        await response.write(event)
+    return response
+
+
+def event(message: Json, id: str | None = None) -> bytes:
+    head = f"id: {id}\n" if id is not None else ""
+    return f"{head}event: message\ndata: {json.dumps(message)}\n\n".encode()
+
+
+def answer_to(message: Json, value: Any = 42) -> Json:
+    result = {"structuredContent": value}
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+
+async def test_modern_requests_repeat_themselves_in_headers(serve_http: ServeHttp) -> None:
+    endpoint = Endpoint()
+    endpoint.tools = [{"name": "naïve tool", "inputSchema": {"type": "object"}}]
+    http = Http(headers={"X-Mine": "1"})
+    async with serve_http(endpoint) as url, Client(url, http=http) as client:
+        await client.call_tool("naïve tool")
+    (listed,), (called,) = endpoint.seen("tools/list"), endpoint.seen("tools/call")
+    for request, method in ((listed, "tools/list"), (called, "tools/call")):
+        assert request.headers["MCP-Protocol-Version"] == "2026-07-28"
+        assert request.headers["Mcp-Method"] == method
+        assert request.headers["Content-Type"] == "application/json"
+        assert request.headers["Accept"] == "application/json, text/event-stream"
+        assert request.headers["X-Mine"] == "1"
+    assert "Mcp-Name" not in listed.headers
+    assert called.headers["Mcp-Name"] == "=?base64?bmHDr3ZlIHRvb2w=?="
+
+
+async def test_a_header_mismatch_lists_again_and_tries_once_more(serve_http: ServeHttp) -> None:
+    annotated = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        if request.headers.get("Mcp-Param-A") == "value":
+            return {"structuredContent": "accepted"}
+        endpoint.tools = [{"name": "plain", "inputSchema": annotated}]
+        error = {"code": -32020, "message": "Header mismatch"}
+        body = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+        return web.json_response(body, status=400)
+
+    endpoint = Endpoint(call)
+    async with serve_http(endpoint) as url, Client(url) as client:
+        assert await client.call("plain", {"a": "value"}) == "accepted"
+        assert len(endpoint.seen("tools/list")) == 2
+        with pytest.raises(ProtocolError, match="Header mismatch") as raised:
+            await client.call("plain", {})
+        assert raised.value.code == -32020
+        assert len(endpoint.seen("tools/call")) == 4
+
+
+async def test_a_token_is_a_bearer_token(serve_http: ServeHttp) -> None:
+    endpoint = Endpoint()
+    async with serve_http(endpoint) as url, Client(url, auth="secret") as client:
+        await client.call_tool("plain")
+    assert {r.headers["Authorization"] for _, _, r in endpoint.requests} == {"Bearer secret"}
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "headers"])
+async def test_credentials_are_asked_for_once_and_again_when_refused(
+    serve_http: ServeHttp, kind: str
+) -> None:
+    asked = 0
+
+    def give() -> Any:
+        nonlocal asked
+        asked += 1
+        return {"X-Key": f"k{asked}"} if kind == "headers" else f"t{asked}"
+
+    async def give_later() -> str:
+        return give()
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        sent = request.headers.get("X-Key") or request.headers["Authorization"]
+        if sent.endswith("1"):
+            return web.Response(status=401)
+        return {"structuredContent": sent}
+
+    auth: Any = give_later if kind == "async" else give
+    async with serve_http(Endpoint(call)) as url, Client(url, auth=auth) as client:
+        expected = "k2" if kind == "headers" else "Bearer t2"
+        results = await asyncio.gather(*(client.call("plain") for _ in range(8)))
+        assert results == [expected] * 8
+        assert asked == 2
+
+
+async def test_credentials_that_stay_refused_are_an_error(serve_http: ServeHttp) -> None:
+    asked = 0
+
+    def give() -> str:
+        nonlocal asked
+        asked += 1
+        return f"t{asked}"
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
+
+    async with serve_http(Endpoint(call)) as url, Client(url, auth=give) as client:
+        with pytest.raises(TransportError, match="HTTP 401"):
+            await client.call("plain")
+        assert asked == 2
+
+
+async def test_credentials_of_another_kind_are_refused(serve_http: ServeHttp) -> None:
+    def give() -> Any:
+        return 5
+
+    async with serve_http(Endpoint()) as url:
+        with pytest.raises(TypeError, match="auth: expected a token"):
+            async with Client(url, auth=give):
+                pass
+
+
+async def test_a_redirect_within_the_origin_is_followed_with_credentials(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint = Endpoint()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/mcp":
+            return web.Response(status=307, headers={"Location": "/mcp/"})
+        return await endpoint(request)
+
+    async with serve_http(handle) as url, Client(url, auth="secret") as client:
+        assert await client.call("plain") == 42
+    assert {r.headers["Authorization"] for _, _, r in endpoint.requests} == {"Bearer secret"}
+
+
+async def test_a_redirect_to_another_origin_is_refused(serve_http: ServeHttp) -> None:
+    thief = Endpoint()
+    async with serve_http(thief) as elsewhere:
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            return web.Response(status=308, headers={"Location": elsewhere})
+
+        async with serve_http(handle) as url:
+            with pytest.raises(TransportError, match="another origin"):
+                async with Client(url, auth="secret"):
+                    pass
+    assert thief.requests == []
+
+
+async def test_an_answer_may_come_as_a_stream(serve_http: ServeHttp) -> None:
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        token = message["params"]["_meta"]["progressToken"]
+        report = {"progressToken": token, "progress": 1}
+        note = {"jsonrpc": "2.0", "method": "notifications/progress", "params": report}
+        return await stream(request, b": hello\n\n", event(note), event(answer_to(message)))
+
+    reports: list[float] = []
+    async with serve_http(Endpoint(call)) as url, Client(url) as client:
+        for _ in range(3):
+            called = client.call("plain", on_progress=lambda p: reports.append(p.progress))
+            assert await called == 42
+    assert reports == [1, 1, 1]
+
+
+async def test_a_session_is_kept_and_ended(serve_http: ServeHttp) -> None:
+    endpoint = Endpoint(modern=False)
+    endpoint.session = "session-1"
+    async with serve_http(endpoint) as url, Client(url) as client:
+        assert await client.call("plain") == 42
+    sent = [
+        (verb, message.get("method"), request.headers.get("Mcp-Session-Id"))
+        for verb, message, request in endpoint.requests
+    ]
+    assert sent == [
+        ("POST", "server/discover", None),
+        ("POST", "initialize", None),
+        ("POST", "notifications/initialized", "session-1"),
+        ("POST", "tools/list", "session-1"),
+        ("POST", "tools/call", "session-1"),
+        ("DELETE", None, "session-1"),
+    ]
+    for _, message, request in endpoint.requests[2:5]:
+        assert request.headers["MCP-Protocol-Version"] == "2025-11-25"
+        assert "Mcp-Method" not in request.headers
+        assert "_meta" not in message.get("params", {})
+
+
+async def test_a_lost_session_is_opened_anew(serve_http: ServeHttp) -> None:
+    lost = False
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        if request.headers.get("Mcp-Session-Id") == "session-1" and lost:
+            return web.Response(status=404)
+        return {"structuredContent": request.headers.get("Mcp-Session-Id")}
+
+    endpoint = Endpoint(call, modern=False)
+    endpoint.session = "session-1"
+    async with serve_http(endpoint) as url, Client(url) as client:
+        assert await client.call("plain") == "session-1"
+        lost = True
+        endpoint.session = "session-2"
+        results = await asyncio.gather(*(client.call("plain") for _ in range(5)))
+        assert results == ["session-2"] * 5
+        assert len(endpoint.seen("initialize")) == 2
+
+
+async def test_a_session_that_is_lost_again_and_again_is_an_error(serve_http: ServeHttp) -> None:
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        return web.Response(status=404)
+
+    endpoint = Endpoint(call, modern=False)
+    endpoint.session = "session"
+    async with serve_http(endpoint) as url, Client(url) as client:
+        with pytest.raises(TransportError, match="no longer knows the session"):
+            await client.call("plain")
+        assert len(endpoint.seen("tools/call")) == 2
+
+
+async def test_an_older_server_is_told_of_a_cancellation(serve_http: ServeHttp) -> None:
+    started = asyncio.Event()
+    told: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        started.set()
+        await asyncio.sleep(3600)
+        return {}
+
+    class Cancellable(Endpoint):
+        async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+            response = await super().__call__(request)
+            message = self.requests[-1][1]
+            if message.get("method") == "notifications/cancelled":
+                told.set_result(message["params"])
+            return response
+
+    endpoint = Cancellable(call, modern=False)
+    async with serve_http(endpoint) as url, Client(url) as client, asyncio.timeout(10):
+        calling = asyncio.create_task(client.call_tool("plain"))
+        await started.wait()
+        calling.cancel()
+        params = await told
+        called = next(m for _, m, _ in endpoint.requests if m.get("method") == "tools/call")
+        assert params["requestId"] == called["id"]
+
+
+async def test_an_older_server_that_pings_is_answered(serve_http: ServeHttp) -> None:
+    heard: asyncio.Queue[Json] = asyncio.Queue()
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
+        sample: Json = {"jsonrpc": "2.0", "id": 9, "method": "sampling/createMessage", "params": {}}
+        response = await stream(request, event(ping), event(sample))
+        answers = [await heard.get(), await heard.get()]
+        await response.write(event(answer_to(message, answers)))
+        return response
+
+    class Listening(Endpoint):
+        async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+            message: Json = await request.json() if request.can_read_body else {}
+            if "method" not in message and message:
+                heard.put_nowait(message)
+                return web.Response(status=202)
+            return await super().__call__(request)
+
+    async with serve_http(Listening(call, modern=False)) as url, Client(url) as client:
+        answers = await client.call("plain", timeout=10)
+        assert {"jsonrpc": "2.0", "id": "p", "result": {}} in answers
+        assert [a["error"]["code"] for a in answers if "error" in a] == [-32601]
+
+
+async def test_a_stream_of_an_older_server_is_resumed(serve_http: ServeHttp) -> None:
+    waiting: list[Json] = []
+    resumed: list[str | None] = []
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        waiting.append(message)
+        return await stream(request, b"id: e1\nretry: 10\ndata:\n\n")
+
+    endpoint = Endpoint(call, modern=False)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "GET":
+            resumed.append(request.headers.get("Last-Event-ID"))
+            if len(resumed) == 1:
+                return await stream(request, b"id: e2\nretry: 10\ndata:\n\n")
+            return await stream(request, event(answer_to(waiting[0])))
+        return await endpoint(request)
+
+    async with serve_http(handle) as url, Client(url) as client:
+        assert await client.call("plain", timeout=10) == 42
+    assert resumed == ["e1", "e2"]
+
+
+async def test_an_older_server_tells_of_changes_on_its_own_stream(serve_http: ServeHttp) -> None:
+    changed, told = asyncio.Event(), asyncio.Event()
+
+    async def until_refused(client: Client, name: str) -> None:
+        while True:
+            try:
+                await client.call(name)
+            except ProtocolError:
+                return
+
+    class Changing(Endpoint):
+        def result(self, method: str) -> Json:
+            result = super().result(method)
+            if method == "initialize":
+                result["capabilities"] = {"tools": {"listChanged": True}}
+            return result
+
+    endpoint = Changing(modern=False)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method != "GET":
+            return await endpoint(request)
+        response = await stream(request)
+        await changed.wait()
+        note = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+        await response.write(event(note))
+        told.set()
+        await asyncio.sleep(3600)
+        return response
+
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(10):
+        assert len(await client.list_tools()) == 3
+        endpoint.tools = TOOLS[:1]
+        changed.set()
+        await told.wait()
+        await until_refused(client, "safe")
+
+
+@pytest.mark.parametrize("name", ["safe", "again"])
+async def test_a_call_that_is_safe_to_repeat_is_sent_again_after_a_loss(
+    serve_http: ServeHttp, name: str
+) -> None:
+    ids: list[int] = []
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        ids.append(message["id"])
+        if len(ids) < 3:
+            assert request.transport is not None
+            request.transport.abort()
+        return {"structuredContent": len(ids)}
+
+    async with serve_http(Endpoint(call)) as url, Client(url) as client:
+        assert await client.call(name) == 3
+    assert len(set(ids)) == 3
+
+
+async def test_a_call_that_is_not_is_sent_once(serve_http: ServeHttp) -> None:
+    calls = 0
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        nonlocal calls
+        calls += 1
+        assert request.transport is not None
+        request.transport.abort()
+        return {}
+
+    async with serve_http(Endpoint(call)) as url, Client(url) as client:
+        with pytest.raises(TransportError, match="broke"):
+            await client.call("plain")
+        assert calls == 1
+
+
+async def test_a_call_that_never_left_is_sent_when_the_server_is_back(
+    serve_http: ServeHttp,
+) -> None:
+    async with serve_http(Endpoint()) as url:
+        port = int(url.rsplit(":", 1)[1].split("/")[0])
+        client = Client(url, http=Http(reconnects=8))
+        await client.__aenter__()
+        await client.list_tools()
+    try:
+        calling = asyncio.create_task(client.call("plain", timeout=30))
+        await asyncio.sleep(0.1)
+        runner = web.ServerRunner(web.Server(Endpoint()), shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        try:
+            assert await calling == 42
+        finally:
+            await runner.cleanup()
+    finally:
+        await client.__aexit__(None, None, None)
+
+
+async def test_a_certificate_is_verified() -> None:
+    authority = trustme.CA()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(context)  # pyright: ignore[reportUnknownMemberType]
+    runner = web.ServerRunner(web.Server(Endpoint()), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    url = f"https://127.0.0.1:{runner.addresses[0][1]}/mcp"
+    try:
+        with pytest.raises(TransportError, match="cannot trust"):
+            async with Client(url):
+                pass
+        trusting = ssl.create_default_context()
+        authority.configure_trust(trusting)  # pyright: ignore[reportUnknownMemberType]
+        for tls in (trusting, False):
+            async with Client(url, http=Http(tls=tls)) as client:
+                assert await client.call("plain") == 42
+    finally:
+        await runner.cleanup()
+
+
+@pytest.fixture
+async def proxy() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """Serve a proxy for plain HTTP, and note the first line of what it is asked."""
+    asked: list[bytes] = []
+
+    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = await reader.readline()
+        asked.append(line)
+        host, port = line.split(b" ")[1].split(b"/")[2].split(b":")
+        upstream, downstream = await asyncio.open_connection(host.decode(), int(port))
+        downstream.write(line)
+        await asyncio.gather(pipe(reader, downstream), pipe(upstream, writer))
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("source", ["option", "environment"])
+async def test_a_proxy_is_used_where_it_is_asked_for(
+    serve_http: ServeHttp,
+    proxy: tuple[str, list[bytes]],
+    source: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, asked = proxy
+    http = Http(proxy=address)
+    if source == "environment":
+        monkeypatch.setenv("HTTP_PROXY", address)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        http = Http(proxy_from_environment=True)
+    async with serve_http(Endpoint()) as url:
+        async with Client(url, http=http) as client:
+            assert await client.call("plain") == 42
+        assert asked[0].startswith(f"POST {url} HTTP/1.1".encode())
+        asked.clear()
+        async with Client(url) as client:
+            assert await client.call("plain") == 42
+        assert asked == []
+
+
+async def test_no_more_connections_are_opened_than_allowed(serve_http: ServeHttp) -> None:
+    at_once = most = 0
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.01)
+        at_once -= 1
+        return {}
+
+    http = Http(max_connections=3)
+    async with serve_http(Endpoint(call)) as url, Client(url, http=http) as client:
+        await asyncio.gather(*(client.call_tool("plain") for _ in range(12)))
+    assert most == 3
+
+
+async def test_an_answer_is_read_up_to_its_bound(serve_http: ServeHttp) -> None:
+    size = 0
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        return {"structuredContent": "x" * size}
+
+    bounds = Bounds(max_answer_bytes=10_000)
+    async with serve_http(Endpoint(call)) as url, Client(url, bounds=bounds) as client:
+        size = 9_000
+        assert await client.call("plain") == "x" * size
+        size = 11_000
+        with pytest.raises(TransportError, match="longer than 10000 bytes"):
+            await client.call("plain")
+        size = 5
+        assert await client.call("plain") == "xxxxx"

@@ -1,0 +1,170 @@
+"""Servers as child processes: what they see, how they end, what is left of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from anyshape import Client
+from anyshape.client import Process
+from anyshape.errors import TransportError
+
+SERVER = """
+import json, os, signal, subprocess, sys, time
+from anyshape import Server
+
+server = Server("child")
+
+@server.tool
+def pid() -> int:
+    return os.getpid()
+
+@server.tool
+def environment() -> dict[str, str]:
+    return dict(os.environ)
+
+@server.tool
+def directory() -> str:
+    return os.getcwd()
+
+@server.tool
+def spawn() -> int:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    return child.pid
+
+@server.tool
+async def stubborn() -> int:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("will not go", file=sys.stderr, flush=True)
+    return os.getpid()
+
+@server.tool(annotations={"readOnlyHint": True})
+def die_once(mark: str) -> str:
+    if not os.path.exists(mark):
+        open(mark, "w").close()
+        os._exit(5)
+    return "alive again"
+
+@server.tool
+def die() -> str:
+    os._exit(5)
+
+try:
+    server.run()
+finally:
+    if "stubborn" in sys.argv:
+        time.sleep(600)
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    script = tmp_path / "server.py"
+    script.write_text(SERVER)
+    return [sys.executable, str(script)]
+
+
+async def gone(pid: int) -> bool:
+    """Return whether a process ends within some seconds."""
+    for _ in range(500):
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("revision", ["auto", "2025-06-18"])
+async def test_a_child_answers_and_ends_when_its_input_does(
+    command: list[str], revision: str
+) -> None:
+    async with Client(command, revision=revision) as client:
+        pid = await client.call("pid", returns=int)
+        assert psutil.pid_exists(pid)
+    assert await gone(pid)
+
+
+async def test_a_child_sees_only_what_it_is_given(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hidden")
+    process = Process(environment={"GIVEN": "yes"}, directory=tmp_path)
+    async with Client(command, process=process) as client:
+        seen = await client.call("environment", returns=dict[str, str])
+        assert seen["GIVEN"] == "yes"
+        assert seen["PATH"] == os.environ["PATH"]
+        assert "SECRET_TOKEN" not in seen
+        assert tmp_path.samefile(await client.call("directory", returns=str))
+    async with Client(command, process=Process(inherit_environment=True)) as client:
+        assert (await client.call("environment", returns=dict[str, str]))["SECRET_TOKEN"]
+
+
+async def test_a_child_that_ignores_everything_is_killed(command: list[str]) -> None:
+    process = Process(stop_timeout=0.2)
+    async with Client([*command, "stubborn"], process=process) as client:
+        pid = await client.call("stubborn", returns=int)
+    assert await gone(pid)
+
+
+async def test_the_children_of_a_child_go_with_it(command: list[str]) -> None:
+    async with Client(command) as client:
+        grandchild = await client.call("spawn", returns=int)
+        assert psutil.pid_exists(grandchild)
+    assert await gone(grandchild)
+
+
+async def test_a_child_that_died_is_started_again_for_the_next_call(command: list[str]) -> None:
+    async with Client(command) as client:
+        first = await client.call("pid", returns=int)
+        with pytest.raises(TransportError, match="exit status 5"):
+            await client.call("die", returns=str)
+        second = await client.call("pid", returns=int)
+        assert first != second
+
+
+@pytest.mark.parametrize("revision", ["auto", "2025-11-25"])
+async def test_a_call_that_is_safe_to_repeat_survives_its_server(
+    command: list[str], tmp_path: Path, revision: str
+) -> None:
+    async with Client(command, revision=revision) as client:
+        mark = str(tmp_path / "mark")
+        assert await client.call("die_once", {"mark": mark}, returns=str) == "alive again"
+
+
+async def test_calls_at_once_survive_their_server_together(
+    command: list[str], tmp_path: Path
+) -> None:
+    async with Client(command, revision="2025-11-25") as client:
+        mark = str(tmp_path / "mark")
+        calls = (client.call("die_once", {"mark": mark}, returns=str) for _ in range(5))
+        assert await asyncio.gather(*calls) == ["alive again"] * 5
+
+
+@pytest.mark.parametrize("stderr", ["keep", "inherit", "discard"])
+async def test_errors_of_a_child_go_where_they_are_wanted(
+    command: list[str], stderr: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    process = Process(stderr=stderr, stop_timeout=0.2)  # pyright: ignore[reportArgumentType]
+    async with Client(command, process=process) as client:
+        await client.call("stubborn", returns=int)
+        with pytest.raises(TransportError) as raised:
+            await client.call("die", returns=str)
+    assert ("will not go" in str(raised.value)) == (stderr == "keep")
+    assert ("will not go" in capfd.readouterr().err) == (stderr == "inherit")
+
+
+async def test_an_exception_inside_still_ends_the_child(command: list[str]) -> None:
+    pids: list[int] = []
+
+    async def fail_inside() -> None:
+        async with Client(command) as client:
+            pids.append(await client.call("pid", returns=int))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail_inside()
+    assert await gone(pids[0])
