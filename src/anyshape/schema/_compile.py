@@ -15,8 +15,8 @@ from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._cache import Cache
 from anyshape.schema._cost import Meter
 from anyshape.schema._document import Role, admit_document, check_role
-from anyshape.schema._engine import Engine, Test, places_to_respell
-from anyshape.schema._guard import plan_fences
+from anyshape.schema._engine import Engine, places_to_respell
+from anyshape.schema._guard import Fences, plan_fences
 from anyshape.schema._instance import FENCE_DEPTH, shorten
 from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching
@@ -95,21 +95,23 @@ def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
         meter=meter,
         engine=engine,
         matching=matching,
-        fenced=_fence(engine, reached, meter),
+        fences=_plan_fences(engine, reached, meter),
         free_size=_free_size(meter, matching, limits),
         depth=depth_for(graph, limits),
     )
 
 
-def _fence(engine: Engine, reached: Reached, meter: Meter) -> Test | None:
-    """Build the fenced test where there can be one, else the plain one, so that either is known."""
+def _plan_fences(engine: Engine, reached: Reached, meter: Meter) -> Fences | None:
+    """Plan fences where they are safe, and build the first test, so that the engine agrees."""
     fences = None
     if meter.cost.linear and not reached.custom:
         # A metaschema of one's own may leave out the very keywords that fences are made of.
-        fences = plan_fences(reached.graph, engine.limits.instance_depth - FENCE_DEPTH)
+        depth = engine.limits.instance_depth - FENCE_DEPTH
+        fences = plan_fences(reached.graph, depth, formats=engine.formats)
     try:
         if fences is not None and fences.documents() <= reached.documents.keys():
-            return engine.fenced(fences)
+            engine.fenced(fences, exact=bool(fences.exact))
+            return fences
         engine.plain(engine.limits.backtracks)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise InvalidSchema(f"the engine refuses the schema: {shorten(str(error), 160)}") from error

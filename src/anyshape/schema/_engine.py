@@ -50,9 +50,14 @@ class Engine:
     _plain: dict[str, Document] | None = None
     _names: dict[str, str] = field(default_factory=dict[str, str])
 
-    def fenced(self, fences: Fences) -> Test:
-        """Return the test that accepts only what is JSON throughout."""
-        return self._build(self._copy(fences), self.limits.backtracks).is_valid
+    def fenced(self, fences: Fences, *, exact: bool) -> Test:
+        """Return the test that accepts only what is JSON throughout, all of it or most of it."""
+        key = ("exact" if exact else "fenced", self.limits.backtracks)
+        test = self._tests.get(key)
+        if test is None:
+            copies = self._copy(fences, exact=exact)
+            test = self._tests[key] = self._build(copies, self.limits.backtracks).is_valid
+        return test
 
     def plain(self, backtracks: int) -> Test:
         """Return the test that the document itself describes."""
@@ -92,12 +97,12 @@ class Engine:
             self._plain = self._copy(None)
         return self._plain
 
-    def _copy(self, fences: Fences | None) -> dict[str, Document]:
+    def _copy(self, fences: Fences | None, *, exact: bool = False) -> dict[str, Document]:
         copies: dict[str, Document] = {}
         for uri, given in self.documents.items():
             copied = copy_json(given)
             if fences is not None:
-                copied = fences.put_up(uri, copied)
+                copied = fences.put_up(uri, copied, exact=exact)
             copies[uri] = copied if isinstance(copied, bool) or is_object(copied) else False
         for uri, pointer in self.respelt:
             names = _respell(copies[uri], pointer, self.patterns.backtracking)

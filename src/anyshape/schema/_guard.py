@@ -16,13 +16,16 @@ has the argument in full.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from anyshape.schema._dialects import Step
+import jsonschema_rs
+
+from anyshape.schema._dialects import Dialect, Step
 from anyshape.schema._graph import Graph, Node
-from anyshape.schema._instance import FENCE_URI, SCALARS, TYPES
+from anyshape.schema._instance import FENCE_URI, READ_TEXT, SCALARS, TYPES
 from anyshape.schema._json import is_array, is_object, unescape
 
 __all__ = ["Fences", "plan_fences"]
@@ -33,72 +36,98 @@ _FENCE: Final[Mapping[str, object]] = {"$ref": FENCE_URI}
 _INVERTING: Final = frozenset(
     ("not", "if", "contains", "unevaluatedItems", "unevaluatedProperties")
 )
-_STRUCTURE: Final = frozenset(
-    ("properties", "patternProperties", "additionalProperties", "items", "prefixItems")
-)
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+_ABOUT: Final[Mapping[str, str]] = {
+    "properties": "object",
+    "patternProperties": "object",
+    "additionalProperties": "object",
+    "items": "array",
+    "prefixItems": "array",
+}
 _MOST_ALTERNATIVES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """What to add to which subschema: keywords, or `None` to replace it by a fence."""
+    """What to add to which subschema: keywords, or `None` to replace it by a fence.
+
+    `exact` is what to add instead for a test that is quicker because it expects what is usual: a
+    value of the type that the keywords are about, and, where all properties are required, those
+    and no other (*that many, no other* is cheaper to check than *each of them*; `required` goes).
+    Being stricter, this test can only accept.
+    """
 
     additions: Mapping[Place, Mapping[str, object] | None]
+    exact: Mapping[Place, Mapping[str, object]]
 
     def documents(self) -> set[str]:
         """Return the documents that get any."""
-        return {document for document, _ in self.additions}
+        return {document for document, _ in (*self.additions, *self.exact)}
 
-    def put_up(self, uri: str, document: object) -> object:
+    def put_up(self, uri: str, document: object, *, exact: bool) -> object:
         """Return the fenced `document`; the one given is built upon and has to be a copy."""
         holder: dict[str, object] = {"": document}
-        for (where, pointer), added in self.additions.items():
+        changes = {**self.additions, **self.exact} if exact else self.additions
+        for (where, pointer), added in changes.items():
             if where == uri:
-                _put(holder, pointer, added)
+                _change(holder, pointer, added)
         return holder[""]
 
 
-def _put(holder: dict[str, object], pointer: str, added: Mapping[str, object] | None) -> None:
+def _change(holder: dict[str, object], pointer: str, added: Mapping[str, object] | None) -> None:
     within: object = holder
     tokens = [unescape(token) for token in pointer.split("/")]
     for token in tokens[:-1]:
         within = within[int(token)] if is_array(within) else _member(within, token)
     if is_array(within):
         index = int(tokens[-1])
-        within[index] = _fenced(within[index], added)
+        within[index] = _changed(within[index], added)
     elif is_object(within):
-        within[tokens[-1]] = _fenced(within[tokens[-1]], added)
+        within[tokens[-1]] = _changed(within[tokens[-1]], added)
 
 
 def _member(within: object, token: str) -> object:
     return within[token] if is_object(within) else None
 
 
-def _fenced(schema: object, added: Mapping[str, object] | None) -> object:
+def _changed(schema: object, added: Mapping[str, object] | None) -> object:
     if added is None or not is_object(schema):
         return dict(_FENCE)
-    return {**schema, **added}
+    changed = {**schema, **added}
+    if changed.get("additionalProperties") is False and "minProperties" in added:
+        changed.pop("required", None)
+    return changed
 
 
-def plan_fences(graph: Graph, depth: int) -> Fences | None:
-    """Return the fences that make *accepted* imply *JSON*, `None` if no fences can."""
+def plan_fences(graph: Graph, depth: int, *, formats: bool) -> Fences | None:
+    """Return the fences that make *accepted* imply *JSON*, `None` if no fences can.
+
+    `depth` is how deep a value may be; `formats` says whether formats are enforced.
+    """
     if graph.recursive or _height(graph) > depth:
         return None
-    planner = _Planner()
+    planner = _Planner(formats)
     planner.cover(graph.root)
-    unsafe = _reach(graph, _inverted(graph)) | _consumed(graph)
-    if any((node.spot.document, node.spot.pointer) in planner.additions for node in unsafe):
+    unsafe = {
+        (node.spot.document, node.spot.pointer)
+        for node in _reach(graph, _inverted(graph)) | _consumed(graph)
+    }
+    if unsafe & planner.additions.keys():
         return None
-    return Fences(planner.additions)
+    exact = {place: added for place, added in planner.exact.items() if place not in unsafe}
+    return Fences(planner.additions, exact)
 
 
 @dataclass(slots=True)
 class _Planner:
     """Decides, from the root down, which subschema is to see the whole of each value."""
 
+    formats: bool
     additions: dict[Place, Mapping[str, object] | None] = field(
         default_factory=dict[Place, "Mapping[str, object] | None"]
+    )
+    exact: dict[Place, Mapping[str, object]] = field(
+        default_factory=dict[Place, "Mapping[str, object]"]
     )
 
     def cover(self, root: Node) -> None:
@@ -120,32 +149,107 @@ class _Planner:
         if node.spot.dialect.reference_hides_siblings and "$ref" in schema:
             yield from _targets(node, _REFERENCES)
             return
-        if (
-            "const" in schema
-            or "enum" in schema
-            or (node.types is not None and node.types <= SCALARS)
-        ):
+        if _values(node) is not None:
             return
-        delegates = None if schema.keys() & _STRUCTURE else _delegates(node)
+        if node.types is not None and node.types <= SCALARS:
+            if "string" in node.types and not self._reads_text(node, schema):
+                self._add(node, _reading(schema))
+            return
+        delegates = None if schema.keys() & _ABOUT.keys() else _delegates(node)
         if delegates is not None:
             yield from delegates
             return
         types = frozenset(TYPES) if node.types is None else node.types
-        added: dict[str, object] = {} if "type" in schema else {"type": list(TYPES)}
+        added = self._keywords(node, schema, types)
+        if added:
+            self._add(node, added)
+        usual = _usual_type(schema) if node.types is None else None
+        if usual is None:
+            exact = dict(added)
+        else:
+            exact = {**self._keywords(node, schema, frozenset((usual,))), "type": usual}
+        if "object" in types and _is_exact(schema):
+            exact["minProperties"] = len(_targets(node, ("properties",)))
+            exact["additionalProperties"] = False
+        if exact != added:
+            self.exact[node.spot.document, node.spot.pointer] = exact
         if "object" in types:
-            if "additionalProperties" not in schema:
-                added["additionalProperties"] = dict(_FENCE)
             yield from _targets(node, ("properties", "patternProperties", "additionalProperties"))
+        if "array" in types:
+            yield from _targets(node, ("prefixItems", "items", "additionalItems"))
+
+    def _keywords(
+        self, node: Node, schema: dict[str, object], types: frozenset[str]
+    ) -> dict[str, object]:
+        """Return the keywords by which `node` sees the whole of a value of one of `types`."""
+        added: dict[str, object] = {} if "type" in schema else {"type": list(TYPES)}
+        if "string" in types and not self._reads_text(node, schema):
+            added |= _reading(schema)
+        if "object" in types and "additionalProperties" not in schema:
+            added["additionalProperties"] = dict(_FENCE)
         if "array" in types:
             rest = _keyword_for_rest(node, schema)
             if rest not in schema:
                 added[rest] = dict(_FENCE)
-            yield from _targets(node, ("prefixItems", "items", "additionalItems"))
-        if added:
-            self._add(node, added)
+        return added
+
+    def _reads_text(self, node: Node, schema: dict[str, object]) -> bool:
+        name = schema.get("format")
+        return "pattern" in schema or (
+            self.formats and isinstance(name, str) and _format_reads(name, node.spot.dialect)
+        )
 
     def _add(self, node: Node, added: Mapping[str, object] | None) -> None:
         self.additions[node.spot.document, node.spot.pointer] = added
+
+
+def _values(node: Node) -> list[object] | None:
+    """Return the values that `node` admits, if it lists them."""
+    schema = node.spot.schema
+    if isinstance(schema, bool):
+        return None
+    if "const" in schema and "contains" in node.spot.dialect.applicators:
+        # Draft-06 brought both.
+        return [schema["const"]]
+    listed = schema.get("enum")
+    return listed if is_array(listed) else None
+
+
+def _usual_type(schema: dict[str, object]) -> str | None:
+    """Return the one type that the keywords of `schema` are about, if there is one."""
+    about = {_ABOUT[keyword] for keyword in schema.keys() & _ABOUT.keys()}
+    return about.pop() if len(about) == 1 else None
+
+
+def _is_exact(schema: dict[str, object]) -> bool:
+    properties, required = schema.get("properties"), schema.get("required")
+    return (
+        is_object(properties)
+        and is_array(required)
+        and len(properties) == len(required)
+        and all(name in properties for name in required)
+        and not schema.keys() & {"patternProperties", "minProperties"}
+    )
+
+
+def _reading(schema: dict[str, object]) -> dict[str, object]:
+    """Return what makes the engine read a string, beside what `schema` says already."""
+    if "not" not in schema:
+        return {"not": dict(READ_TEXT)}
+    conjuncts = schema.get("allOf")
+    others = conjuncts if is_array(conjuncts) else []
+    return {"allOf": [*others, {"not": dict(READ_TEXT)}]}
+
+
+@functools.lru_cache(maxsize=256)
+def _format_reads(name: str, dialect: Dialect) -> bool:
+    """Tell whether the engine reads a string in order to check this format: ask it."""
+    schema = {"$schema": dialect.uri, "items": {"format": name}}
+    try:
+        jsonschema_rs.is_valid(schema, ["\ud800"], validate_formats=True, offline=True)
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _keyword_for_rest(node: Node, schema: dict[str, object]) -> str:
@@ -171,7 +275,7 @@ def _delegates(node: Node) -> list[Node] | None:
     conjuncts = _targets(node, ("allOf",))
     for conjunct in conjuncts:
         schema = conjunct.spot.schema
-        if not isinstance(schema, bool) and schema.keys() & (_STRUCTURE | _REFERENCES):
+        if not isinstance(schema, bool) and schema.keys() & (_ABOUT.keys() | _REFERENCES):
             return [conjunct]
     return conjuncts[:1] or None
 
@@ -220,11 +324,8 @@ def _tags(
         return
     for edge in node.edges:
         if edge.keyword == "properties" and edge.label in required and isinstance(edge.label, str):
-            inner = edge.target.spot.schema
-            if isinstance(inner, bool):
-                continue
-            values = [inner["const"]] if "const" in inner else inner.get("enum")
-            if is_array(values) and all(isinstance(value, (str, bool)) for value in values):
+            values = _values(edge.target)
+            if values is not None and all(isinstance(value, (str, bool)) for value in values):
                 yield edge.label, frozenset((type(value), value) for value in values)
 
 

@@ -35,23 +35,33 @@ _SURELY_SHORT = 14_000
 """Bits that no integer of more than 4,300 digits gets along with."""
 
 
+READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
+"""What, when negated, makes the engine read a string, and so notice a lone surrogate in it.
+
+Nothing else is rejected but the text itself, and whatever a fence rejects is looked at again. (All
+dialects have `enum`.)
+"""
+
+
 def _describe_json(depth: int) -> dict[str, object]:
     """Return a schema that any JSON value nested at most `depth` levels satisfies, nothing else.
 
-    `type: number` is what turns NaN away; keys and strings the engine checks as it meets them.
+    `type: number` is what turns NaN away; keys the engine checks as it meets them.
     """
-    scalar: dict[str, object] = {"type": [name for name in TYPES if name in SCALARS]}
+    text: dict[str, object] = {"type": "string", "not": dict(READ_TEXT)}
+    other: dict[str, object] = {"type": ["null", "boolean", "number"]}
     levels: dict[str, object] = {
         f"{level}": {
             "anyOf": [
-                scalar,
+                text,
+                other,
                 {"type": "object", "additionalProperties": {"$ref": f"#/$defs/{level + 1}"}},
                 {"type": "array", "items": {"$ref": f"#/$defs/{level + 1}"}},
             ]
         }
         for level in range(depth)
     }
-    levels[f"{depth}"] = scalar
+    levels[f"{depth}"] = {"anyOf": [text, other]}
     return {"$ref": "#/$defs/0", "$defs": levels}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from anyshape.errors import InvalidSchema, Problem
+from anyshape.schema._cost import Meter
 from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._document import Document
 from anyshape.schema._engine import Engine
@@ -71,5 +72,6 @@ def _explain(document: object, metaschema: Document, sources: Sources) -> Proble
     reached = Sources(metaschema, sources.resources, sources.dialect).reach(limits)
     patterns = check_patterns(reached.spots.values(), limits)
     engine = Engine(reached.documents, (), sources.dialect, False, patterns, limits)
-    problems = Explainer(reached.graph, engine).problems(document, 10)
+    cost = Meter(reached.graph).cost
+    problems = Explainer(reached.graph, engine, cost).problems(document, 10)
     return max(problems, key=lambda problem: problem.path.count("/"))

@@ -13,6 +13,7 @@ from anyshape.schema._dialects import Dialect
 from anyshape.schema._engine import Engine, Test, copy_json
 from anyshape.schema._explain import Explainer
 from anyshape.schema._graph import Graph
+from anyshape.schema._guard import Fences
 from anyshape.schema._instance import FENCE_DEPTH, json_test, read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching, text_size
@@ -27,9 +28,9 @@ _FRAMES = 16_000
 class Core:
     """What compiling a document gives, shared by all schemas with an equal one.
 
-    `fenced` accepts nothing but JSON (see `_guard`); it is `None` where no fence is safe. A value
-    whose text has more than `free_size` bytes has to be looked at before it is validated; `None`
-    says that none has.
+    `fences` (see `_guard`) make the engine accept nothing but JSON; they are `None` where none is
+    safe. A value whose text has more than `free_size` bytes has to be looked at before it is
+    validated; `None` says that none has.
     """
 
     documents: Mapping[str, object]
@@ -39,7 +40,7 @@ class Core:
     meter: Meter
     engine: Engine
     matching: Matching | None
-    fenced: Test | None
+    fences: Fences | None
     free_size: int | None
     depth: int
     _explainer: Explainer | None = None
@@ -51,29 +52,38 @@ class Core:
         return self._explainer
 
     def quick_test(self) -> Test:
-        """Return a test that accepts only what is valid, and JSON: most of what is, at once.
-
-        Where it does not accept, or raises, `settle` knows more.
-        """
-        if self.fenced is None:
-            return partial(_prove_and_test, json_test(self.depth), self._plain_test())
-        if self.free_size is None:
-            return self.fenced
-        return partial(_measure_and_test, self.free_size, self.fenced)
-
-    def _plain_test(self) -> Test:
-        return _never if self.free_size is not None else self.engine.plain(self.limits.backtracks)
+        """Return a test that accepts only what is valid, and JSON: most of what is, at once."""
+        if self.fences is not None:
+            test = self.engine.fenced(self.fences, exact=bool(self.fences.exact))
+            if self.free_size is None:
+                return test
+            return partial(_measure_and_test, self.free_size, test)
+        if self.free_size is not None:
+            return _never
+        return partial(_prove_and_test, json_test(self.depth), self.engine.plain(self.backtracks))
 
     def settle(self, value: object) -> bool:
-        """Decide about `value`, which `quick_test` did not accept."""
-        if self.fenced is not None and not self.engine.patterns.backtracking:
+        """Decide about `value`, which the quick test did not accept."""
+        if self.free_size is None:
             try:
-                if json_test(FENCE_DEPTH)(value) and not self._needs_look(value):
-                    # No fence is deeper than that, so none of them made the difference.
+                if self.fences is None:
+                    certain = json_test(self.depth)(value)
+                elif self.fences.exact and self.engine.fenced(self.fences, exact=False)(value):
+                    return True
+                else:
+                    # No fence is deeper than that, so that none can have made the difference.
+                    certain = json_test(FENCE_DEPTH)(value)
+                if certain and not self.engine.patterns.backtracking:
                     return False
             except Exception:
+                # What the engine cannot read, and how it says so, is found out patiently.
                 return self.decide(value)
         return self.decide(value)
+
+    @property
+    def backtracks(self) -> int:
+        """How many steps back a match may take in a value of ordinary size."""
+        return self.limits.backtracks
 
     def _needs_look(self, value: object) -> bool:
         if self.free_size is None:
@@ -97,7 +107,7 @@ class Core:
 
     def judge(self, value: object) -> bool:
         """Decide about `value`, which is JSON."""
-        backtracks = self.limits.backtracks
+        backtracks = self.backtracks
         if self._needs_look(value):
             self.meter.check(value, self.limits.work, text_size(value))
             if self.matching is not None:
@@ -175,8 +185,7 @@ class Schema:
             if quick(value):
                 return True
         except Exception:
-            # What the engine cannot read, and how it says so, is found out patiently.
-            return self._core.settle(value)
+            return self._core.decide(value)
         return self._core.settle(value)
 
     def problems(self, value: object, limit: int = 20) -> list[Problem]:
