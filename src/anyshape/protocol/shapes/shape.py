@@ -17,8 +17,7 @@ from anyshape.protocol.dialects import Node
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
-from anyshape.protocol.shapes.envelope import as_object
-from anyshape.protocol.shapes.output import Carriage, ShapeOptions, carriage_of, object_schema
+from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.reading import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
@@ -36,16 +35,13 @@ class Shape:
     """The form that tools and results take at one revision."""
 
     revision: Revision
+    family: Family
 
     def output_schema(
-        self, schema: Node | bool | Absent, options: ShapeOptions = _OPTIONS
+        self, schema: OutputSchema, options: ShapeOptions = _OPTIONS
     ) -> Node | Absent:
         """Return a natural output schema as this revision lists it."""
-        if isinstance(schema, Absent) or not self.revision.has_structured_content:
-            return ABSENT
-        if self.revision.is_natural:
-            return as_object(schema)
-        return object_schema(schema, options)
+        return self.family.output_schema(schema, options)
 
     def entry(self, tool: ToolDescription, options: ShapeOptions = _OPTIONS) -> dict[str, Any]:
         """Return the `tools/list` entry of a tool, with the fields this revision knows."""
@@ -97,7 +93,7 @@ class Shape:
 
     def result_encoder(
         self,
-        output_schema: Node | bool | Absent,
+        output_schema: OutputSchema,
         options: ShapeOptions = _OPTIONS,
         server_info: bytes | None = None,
     ) -> Encode:
@@ -105,8 +101,8 @@ class Shape:
         opening = b'{"resultType":"complete",' if self.revision.is_modern else b"{"
         if not self.revision.is_modern:
             server_info = None
-        carry = self._carrier(output_schema, options)
-        mirrors_objects = options.mirror_objects or not self.revision.is_natural
+        carry = self.family.carrier(output_schema, options)
+        mirrors_objects = options.mirror_objects or not self.family.may_omit_mirror
         adapt = block_adapter(self.revision)
         plain_meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
 
@@ -135,48 +131,6 @@ class Shape:
     def reader(self, output_schema: object = ABSENT, *, unwrap: bool = True) -> Read:
         """Return the function that reads a tool's answers, given the schema it was listed with."""
         return result_reader(self.revision, output_schema, unwrap=unwrap)
-
-    def _carrier(
-        self, schema: Node | bool | Absent, options: ShapeOptions
-    ) -> Callable[[bytes, bool], bytes]:
-        if not self.revision.has_structured_content:
-            return _carry_nothing
-        if self.revision.is_natural:
-            return _carry_as_it_is
-        return _CARRIERS[carriage_of(schema, options)]
-
-
-def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
-    return b""
-
-
-def _carry_as_it_is(structured: bytes, _is_error: bool) -> bytes:
-    return b',"structuredContent":' + structured
-
-
-def _carry_object(structured: bytes, _is_error: bool) -> bytes:
-    # Anything but an object can only be null, or belong to an error, which no schema covers.
-    return b',"structuredContent":' + structured if structured[:1] == b"{" else b""
-
-
-def _carry_in_envelope(structured: bytes, is_error: bool) -> bytes:
-    if is_error:
-        return _carry_object(structured, is_error)
-    return b',"structuredContent":{"result":%b}' % structured
-
-
-def _carry_by_value(structured: bytes, is_error: bool) -> bytes:
-    if is_error or structured[:1] == b"{":
-        return _carry_object(structured, is_error)
-    return b',"structuredContent":{"result":%b}' % structured
-
-
-_CARRIERS: Final = {
-    Carriage.AS_IT_IS: _carry_object,
-    Carriage.ENVELOPE: _carry_in_envelope,
-    Carriage.OBJECT_OR_NOTHING: _carry_object,
-    Carriage.BY_VALUE: _carry_by_value,
-}
 
 
 def _own_meta(server_info: bytes) -> bytes:

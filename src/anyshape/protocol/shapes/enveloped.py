@@ -1,4 +1,4 @@
-"""How a tool's output is carried at the revisions that know only objects.
+"""2025-06-18 and 2025-11-25: an object goes as it is, anything else in the envelope.
 
 Decided once per tool from its schema: whether values go as they are or in the envelope, and the
 schema that is listed. Both come from the same decision, so what is listed is what is sent.
@@ -7,29 +7,15 @@ schema that is listed. Both come from the same decision, so what is listed is wh
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Final, cast
 
 from anyshape.protocol.dialects import Node, dialect_of
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.envelope import as_object, embed, envelop, root_is_referred_to
+from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.objects import Types, admits
 
-__all__ = ["Carriage", "ShapeOptions", "carriage_of", "object_schema"]
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeOptions:
-    """What the author may choose about the wire.
-
-    `mirror_objects`: whether objects too have a text mirror at revisions where any value is
-    structured content (elsewhere, and for all other values, the mirror is always there).
-    `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
-    (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`).
-    """
-
-    mirror_objects: bool = True
-    nullable_objects: Literal["wrap", "object"] = "wrap"
+__all__ = ["ENVELOPED", "Carriage", "carriage_of"]
 
 
 class Carriage(enum.Enum):
@@ -45,7 +31,7 @@ class Carriage(enum.Enum):
     """No schema: objects as they are, anything else in the envelope."""
 
 
-def carriage_of(schema: Node | bool | Absent, options: ShapeOptions) -> Carriage:
+def carriage_of(schema: OutputSchema, options: ShapeOptions) -> Carriage:
     """Return how the values of a schema travel."""
     if isinstance(schema, Absent):
         return Carriage.BY_VALUE
@@ -61,7 +47,7 @@ def carriage_of(schema: Node | bool | Absent, options: ShapeOptions) -> Carriage
     return Carriage.ENVELOPE
 
 
-def object_schema(schema: Node | bool | Absent, options: ShapeOptions) -> Node | Absent:
+def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent:
     """Return the schema as listed where `outputSchema` has to say `"type": "object"`."""
     if isinstance(schema, Absent):
         return ABSENT
@@ -85,7 +71,8 @@ def _stamped(schema: Node) -> Node:
         return schema
     if "type" in schema:
         return {**schema, "type": "object"}
-    return {"type": "object", **schema}
+    leading = {"$schema": schema["$schema"]} if "$schema" in schema else {}
+    return {**leading, "type": "object", **schema}
 
 
 def _with_object_properties(schema: Node) -> Node:
@@ -97,3 +84,34 @@ def _with_object_properties(schema: Node) -> Node:
     if not any(isinstance(entry, bool) for entry in entries.values()):
         return schema
     return {**schema, "properties": {name: as_object(entry) for name, entry in entries.items()}}
+
+
+def _carrier(schema: OutputSchema, options: ShapeOptions) -> Carrier:
+    return _CARRIERS[carriage_of(schema, options)]
+
+
+def _carry_object(structured: bytes, _is_error: bool) -> bytes:
+    # Anything but an object can only be null, or belong to an error, which no schema covers.
+    return b',"structuredContent":' + structured if structured[:1] == b"{" else b""
+
+
+def _carry_in_envelope(structured: bytes, is_error: bool) -> bytes:
+    if is_error:
+        return _carry_object(structured, is_error)
+    return b',"structuredContent":{"result":' + structured + b"}"
+
+
+def _carry_by_value(structured: bytes, is_error: bool) -> bytes:
+    if structured[:1] == b"{":
+        return _carry_object(structured, is_error)
+    return _carry_in_envelope(structured, is_error)
+
+
+_CARRIERS: Final = {
+    Carriage.AS_IT_IS: _carry_object,
+    Carriage.ENVELOPE: _carry_in_envelope,
+    Carriage.OBJECT_OR_NOTHING: _carry_object,
+    Carriage.BY_VALUE: _carry_by_value,
+}
+
+ENVELOPED = Family(_output_schema, _carrier, may_omit_mirror=False)

@@ -1,0 +1,44 @@
+"""What revisions that treat values alike have in common, and what an author may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from anyshape.protocol.dialects import Node
+from anyshape.protocol.result import Absent
+
+__all__ = ["Carrier", "Family", "OutputSchema", "ShapeOptions"]
+
+OutputSchema: TypeAlias = Node | bool | Absent
+"""A natural output schema, or `ABSENT` for a tool that publishes none."""
+
+Carrier: TypeAlias = Callable[[bytes, bool], bytes]
+"""From a value, and whether it belongs to an error, to the member of the result that carries it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeOptions:
+    """What the author may choose about the wire.
+
+    `mirror_objects`: whether objects too have a text mirror at revisions where any value is
+    structured content (elsewhere, and for all other values, the mirror is always there).
+    `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
+    (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`).
+    """
+
+    mirror_objects: bool = True
+    nullable_objects: Literal["wrap", "object"] = "wrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How some revisions list output schemas and carry values."""
+
+    output_schema: Callable[[OutputSchema, ShapeOptions], Node | Absent]
+    """From the natural schema to the listed one."""
+    carrier: Callable[[OutputSchema, ShapeOptions], Carrier]
+    """From the natural schema to what carries the values of that tool."""
+    may_omit_mirror: bool
+    """Whether the text mirror of an object is the author's choice."""
