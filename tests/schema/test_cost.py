@@ -271,10 +271,16 @@ def test_a_cost_reads_as_one_line() -> None:
     )
 
 
+def test_a_schema_of_many_properties_is_linear() -> None:
+    names = [f"property{number}" for number in range(2_000)]
+    cost = meter_of({"type": "object", "properties": {name: {"items": {}} for name in names}}).cost
+    assert cost.linear
+
+
 def test_an_automaton_with_too_many_states_is_left_to_run_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_cost, "MOST_STATES", 3)
+    monkeypatch.setattr(_cost, "MOST_STATES", -10)
     meter = meter_of({"properties": {name: {"items": {"minimum": 1}} for name in "abcdefgh"}})
     assert not meter.cost.linear
     assert meter.cost.checked

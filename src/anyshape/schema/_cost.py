@@ -37,7 +37,7 @@ State: TypeAlias = tuple[tuple[int, int], ...]
 UNCHECKED_FACTOR = 100
 """Up to this many steps per place nothing is counted when validating."""
 MOST_STATES = 1_000
-"""More states than this and the analysis leaves the question to run time."""
+"""More states than this beyond one for each subschema, and the question is left to run time."""
 COUNTING_STEPS = 10
 """What counting costs for one place, in steps of the engine: it is charged like them."""
 MOST_STEPS = 10**15
@@ -75,7 +75,6 @@ class _Plan:
 
     __slots__ = (
         "additional",
-        "declared",
         "every",
         "items",
         "marked",
@@ -83,6 +82,7 @@ class _Plan:
         "names",
         "patterns",
         "place",
+        "prefix",
         "properties",
         "rest",
         "types",
@@ -131,13 +131,15 @@ class _Plan:
                         self.marked.append((target, Step.REST))
                 case Step.NOWHERE:
                     pass
-        self.declared = frozenset(self.properties)
+        self.prefix = max(
+            max(self.items, default=-1) + 1, max((start for start, _ in self.rest), default=0)
+        )
 
 
 class _Expansion:
     """All that happens at one place: the steps there, and what arrives at its children."""
 
-    __slots__ = ("_children", "_meter", "evaluated", "marked", "names", "steps")
+    __slots__ = ("_children", "_meter", "evaluated", "marked", "names", "prefix", "steps")
 
     def __init__(self, meter: Meter, state: State, kind: str) -> None:
         self._meter = meter
@@ -153,6 +155,10 @@ class _Expansion:
         self.names: State = tuple(sorted(names.items()))
         """What arrives at each property name."""
         self.steps = min(steps + sum(times for _, times in self.marked), MOST_STEPS)
+        self.prefix = 0
+        """The number of items that are told apart by their index."""
+        if kind == "array":
+            self.prefix = max((plans[node].prefix for node, _ in self.evaluated), default=0)
 
     def property(self, name: str | None) -> State:
         """Return what arrives at the property `name`; `None` for one that no keyword names."""
@@ -209,22 +215,10 @@ class _Expansion:
         seen: set[str] = set()
         yield None
         for node, _ in self.evaluated:
-            for name in self._meter.plans[node].declared:
+            for name in self._meter.plans[node].properties:
                 if name not in seen:
                     seen.add(name)
                     yield name
-
-    def prefix(self) -> int:
-        """Return the number of items that are told apart by their index."""
-        plans = self._meter.plans
-        longest = 0
-        for node, _ in self.evaluated:
-            plan = plans[node]
-            if plan.items:
-                longest = max(longest, max(plan.items) + 1)
-            for start, _target in plan.rest:
-                longest = max(longest, start)
-        return longest
 
 
 class Meter:
@@ -277,7 +271,7 @@ class Meter:
                         stack.append((inner, following))
             elif is_array(at):
                 expansion = self._expansion(state, "array")
-                prefix = expansion.prefix()
+                prefix = expansion.prefix
                 for index, inner in enumerate(at):
                     following = expansion.item(index if index < prefix else _REST)
                     if following:
@@ -345,8 +339,9 @@ class Meter:
         waiting = [self._start]
         factor = 0
         least = MOST_STEPS
+        most = MOST_STATES + len(self.plans)
         for state in waiting:  # grows while it is walked
-            if len(seen) > MOST_STATES:
+            if len(seen) > most:
                 return Cost(linear=False, factor=None, least=least, checked=True)
             for following in self._children(state):
                 if following and following not in seen:
@@ -381,7 +376,7 @@ class Meter:
         if expansion.names:
             yield expansion.names
         expansion = self._expansion(state, "array")
-        for index in range(min(expansion.prefix(), MOST_STATES)):
+        for index in range(expansion.prefix):
             yield expansion.item(index)
         yield expansion.item(_REST)
 
@@ -421,16 +416,20 @@ def _gates(types: frozenset[str] | None) -> frozenset[str] | None:
 
 
 def _weight(node: Node) -> int:
-    """Return the steps of one evaluation: lists that are searched each time count for more."""
+    """Return the steps of one evaluation: lists that are searched each time count for more.
+
+    `properties` and `required` are not among them: the engine goes by the properties that the value
+    has, which count as places of their own.
+    """
     schema = node.spot.schema
     if isinstance(schema, bool):
         return 1
     entries = 0
-    for keyword in ("required", "properties", "dependentRequired", "dependencies"):
+    for keyword in ("dependentRequired", "dependencies"):
         value = schema.get(keyword)
-        if is_array(value) or is_object(value):
+        if is_object(value):
             entries += len(value)
     options = schema.get("enum")
     if is_array(options):
-        entries += len(options) // 4
+        entries += len(options) // 16
     return 1 + entries // 4
