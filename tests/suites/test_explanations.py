@@ -1,0 +1,102 @@
+"""The explainer against the official JSON Schema suite: its own walk comes to the same verdicts.
+
+`problems` is only asked about values that the engine refuses, so it could be wrong about all others
+and nobody would notice. Here the walk is asked about every value, with the engine's help and
+without, and no failure may be left unexplained.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyshape.errors import Problem
+from anyshape.schema import compile
+from anyshape.schema._cost import Cost
+from anyshape.schema._explain import Explainer
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DRAFTS = {
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+    "draft6": "http://json-schema.org/draft-06/schema#",
+    "draft4": "http://json-schema.org/draft-04/schema#",
+}
+UNAIDED = Cost(linear=False, factor=None, least=0, checked=True)
+
+
+def _install_suite() -> Path:
+    path = ROOT / "scripts" / "json_schema_suite.py"
+    spec = importlib.util.spec_from_file_location("anyshape_json_schema_suite", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    folder: Path = module.install()
+    return folder
+
+
+SUITE = _install_suite()
+FILES = [
+    pytest.param(draft, file, id=file.relative_to(SUITE / "tests").with_suffix("").as_posix())
+    for draft in DRAFTS
+    for file in sorted((SUITE / "tests" / draft).rglob("*.json"))
+]
+
+
+@functools.cache
+def _remotes() -> dict[str, Any]:
+    folder = SUITE / "remotes"
+    return {
+        f"http://localhost:1234/{file.relative_to(folder).as_posix()}": json.loads(file.read_text())
+        for file in folder.rglob("*.json")
+    }
+
+
+def _walk(problems: list[Problem] | tuple[Problem, ...]) -> Iterator[Problem]:
+    for problem in problems:
+        yield problem
+        yield from _walk(problem.causes)
+
+
+def _exists(document: Any, pointer: str) -> bool:
+    found: Any = document
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        try:
+            found = found[int(name) if isinstance(found, list) else name]
+        except (KeyError, IndexError):
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("draft", "file"), FILES)
+def test_the_walk_comes_to_the_verdicts_of_the_official_suite(draft: str, file: Path) -> None:
+    formats = "optional" in file.parts and "format" in file.as_posix()
+    for group in json.loads(file.read_text()):
+        document = group["schema"]
+        if not isinstance(document, bool):
+            document = {"$schema": DRAFTS[draft]} | document
+        schema = compile(document, resources=_remotes(), formats=formats)
+        core = schema._core
+        explainers = [
+            Explainer(core.graph, core.engine, core.meter.cost),
+            Explainer(core.graph, core.engine, UNAIDED),
+        ]
+        for case in group["tests"]:
+            story = f"{group['description']}: {case['description']}"
+            for explainer in explainers:
+                assert (explainer.explain(case["data"]) == []) is case["valid"], story
+            for problem in _walk(schema.problems(case["data"])):
+                assert problem.keyword != "", story
+                assert _exists(case["data"], problem.path), story
+                assert str(problem).isprintable(), story
+                if "#" not in problem.schema_path:
+                    assert _exists(document, problem.schema_path), story
