@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
+import annotated_types
 import msgspec
 import pytest
 import typing_extensions
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, field_validator
 
 from anyshape.errors import ToolError
 from anyshape.schema import Limits
@@ -322,3 +323,50 @@ async def test_arguments_too_deep_for_any_decoder_are_an_error_result(call: Any)
     outcome = await call(tool, b'{"it": %b' % (b"[" * 100_000))
     assert outcome.is_error
     assert values == []
+
+
+class Narrow(typing_extensions.TypedDict):
+    count: Annotated[int, Field(ge=1)]
+    name: Annotated[str, Field(min_length=1, pattern="^[a-z]+$", description="A name")]
+    share: Annotated[float, annotated_types.Le(1)]
+
+
+class Metered(typing_extensions.TypedDict):
+    count: Annotated[int, msgspec.Meta(ge=1)]
+
+
+GOOD: dict[str, Any] = {"count": 1.0, "name": "a", "share": 1}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "expected", "bad"),
+    [
+        (Annotated[int, Field(ge=1)], 2.0, 2, 0),
+        (Annotated[int, msgspec.Meta(ge=1)], 2.0, 2, 0),
+        (Annotated[list[int], Field(max_length=1)], [2.0], [2], [1, 2]),
+        (Annotated[str, StringConstraints(to_upper=True, min_length=1)], "a", "A", ""),
+        (Annotated[str, AfterValidator(str.upper)], "a", "A", 1),
+        (Narrow, GOOD, {"count": 1, "name": "a", "share": 1.0}, {**GOOD, "count": 0}),
+        (Narrow, GOOD, {"count": 1, "name": "a", "share": 1.0}, {**GOOD, "name": "A"}),
+        (Narrow, GOOD, {"count": 1, "name": "a", "share": 1.0}, {**GOOD, "share": 2}),
+        (Metered, {"count": 1.0}, {"count": 1}, {"count": 0}),
+    ],
+    ids=str,
+)
+async def test_a_constraint_is_enforced_whoever_wrote_it_and_changes_no_value(
+    call: Any, annotation: Any, good: Any, expected: Any, bad: Any
+) -> None:
+    tool, values = received(annotation)
+    assert not (await call(tool, {"it": good})).is_error
+    assert repr(values) == repr([expected])
+    assert (await call(tool, {"it": bad})).is_error
+    assert len(values) == 1
+
+
+async def test_a_constraint_on_a_result_is_enforced(call: Any) -> None:
+    def tool(count: int) -> list[Narrow]:
+        return [{"count": count, "name": "a", "share": 0.5}]
+
+    made = Tool.from_function(tool)
+    assert (await call(made, {"count": 1})).value == [{"count": 1, "name": "a", "share": 0.5}]
+    assert (await call(made, {"count": 0})).is_error

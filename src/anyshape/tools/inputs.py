@@ -88,6 +88,15 @@ def describe_inputs(
             elif adapter is not None:
                 properties[name] = adapter.properties[name]
         names = {name: names[name] for name in properties}
+        found = plain.converters(field.annotation for field in fields) if checked else None
+        if found is not None:
+            # Types that need a library to describe them, and nothing to convert them.
+            adapter, structs = None, []
+            converters = [
+                (field.name, convert)
+                for field, convert in zip(fields, found, strict=True)
+                if convert is not None
+            ]
 
     by_parameter = {parameter: name for name, parameter in names.items()}
     for field in fields:
@@ -158,7 +167,7 @@ class _Field:
         required = default is EMPTY
         for note in get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ():
             if _is_field_info(note):
-                if msgspec_types.contains_struct(annotation):
+                if msgspec_types.needs_msgspec(annotation):
                     raise ToolDefinitionError(
                         f"{label}: parameter '{parameter.name}' is a msgspec type, which "
                         f"pydantic's Field cannot describe; use msgspec.Meta"
@@ -174,7 +183,7 @@ def _describe_types(
     from anyshape.tools.pydantic_types import UnsupportedError, adapt_arguments
 
     structured = {
-        field.name: field for field in fields if msgspec_types.contains_struct(field.annotation)
+        field.name: field for field in fields if msgspec_types.needs_msgspec(field.annotation)
     }
     adapter: ArgumentsAdapter | None = None
     while True:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast, get_args
+from dataclasses import is_dataclass
+from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
 
 from anyshape.errors import Problem
 from anyshape.tools.lean import subschemas
 
-__all__ = ["contains_struct", "convert", "problem_of", "schemas_of", "to_builtins"]
+__all__ = ["convert", "needs_msgspec", "problem_of", "schemas_of", "to_builtins"]
 
 Document = dict[str, Any]
 
@@ -19,11 +20,39 @@ _PLACE = re.compile(r" - at `(key in )?\$([^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
-def contains_struct(annotation: Any) -> bool:
-    """Tell whether a struct stands anywhere in `annotation` itself (not inside other classes)."""
-    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+def needs_msgspec(annotation: Any) -> bool:
+    """Tell whether a struct, or a `msgspec.Meta`, stands anywhere in `annotation`.
+
+    Pydantic refuses the one and overlooks the other, in which case a constraint would be lost.
+    """
+    return _needs_msgspec(annotation, set())
+
+
+def _needs_msgspec(annotation: Any, seen: set[Any]) -> bool:
+    if isinstance(annotation, msgspec.Meta):
         return True
-    return any(contains_struct(argument) for argument in get_args(annotation))
+    if isinstance(annotation, type) and not get_args(annotation):
+        cls = cast("type[Any]", annotation)
+        if issubclass(cls, msgspec.Struct):
+            return True
+        if cls in seen or not _has_fields(cls):
+            return False
+        seen.add(cls)
+        try:
+            hints = get_type_hints(cls, include_extras=True)
+        except (NameError, TypeError):
+            return False
+        return any(_needs_msgspec(hint, seen) for hint in hints.values())
+    return any(_needs_msgspec(argument, seen) for argument in get_args(annotation))
+
+
+def _has_fields(cls: type[Any]) -> bool:
+    """Tell whether both libraries read the fields of `cls`: TypedDict, NamedTuple, dataclass."""
+    return (
+        hasattr(cls, "__required_keys__")
+        or is_dataclass(cls)
+        or (hasattr(cls, "_fields") and issubclass(cls, tuple))
+    )
 
 
 def schemas_of(

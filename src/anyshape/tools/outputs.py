@@ -11,7 +11,7 @@ import enum
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Never, NoReturn, TypeAlias, Union, cast, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
@@ -127,7 +127,15 @@ def _derive(annotation: Any, label: str) -> Output:
     if described is not None:
         (form,), definitions = described
         return Output(Kind.STRUCTURED, arrange(form.schema, definitions))
-    if not msgspec_types.contains_struct(annotation):
+    output = _derive_typed(annotation, label)
+    if plain.converters([annotation]) is not None:
+        # It took a library to describe them, but these values are JSON types as they are.
+        return replace(output, to_builtins=None, encodes=False)
+    return output
+
+
+def _derive_typed(annotation: Any, label: str) -> Output:
+    if not msgspec_types.needs_msgspec(annotation):
         from anyshape.tools.pydantic_types import UnsupportedError, adapt_output
 
         try:

@@ -3,6 +3,10 @@
 For these the decoded JSON value *is* the Python value, so a call converts nothing (numbers apart:
 JSON Schema calls 1.0 an integer, Python calls 1 no float) and a definition needs no pydantic.
 `describe` gives up, returning `None`, on the first thing it is not sure of.
+
+Constraints (`Field(ge=1)`) do not change what a value is. Their schema is for pydantic or msgspec
+to write, but once the schema has checked them, such values are as plain as any: `converters` looks
+through constraints where `describe` gives up.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
-__all__ = ["Convert", "Plain", "describe", "integral"]
+from anyshape.tools.constraints import only_constrains
+
+__all__ = ["Convert", "Plain", "converters", "describe", "integral"]
 
 Convert = Callable[[Any], Any]
 """Turns a decoded JSON value that satisfies its schema into the Python value."""
@@ -47,11 +53,24 @@ def describe(annotations: Iterable[Any]) -> tuple[list[Plain], dict[str, Documen
     return plains, definitions
 
 
+def converters(annotations: Iterable[Any]) -> list[Convert | None] | None:
+    """Return how values of each annotation are converted; `None` unless all are plain."""
+    reader = _Reader({}, constrained=True)
+    found: list[Convert | None] = []
+    for annotation in annotations:
+        form = reader.read(annotation)
+        if form is None:
+            return None
+        found.append(form.convert)
+    return found
+
+
 class _Reader:
     """One walk over an annotation; every TypedDict met is defined once."""
 
-    def __init__(self, definitions: dict[str, Document]) -> None:
+    def __init__(self, definitions: dict[str, Document], *, constrained: bool = False) -> None:
         self._definitions = definitions
+        self._constrained = constrained
         self._dictionaries: dict[str, Any] = {}
         self._converters: dict[str, Convert | None] = {}
 
@@ -64,8 +83,12 @@ class _Reader:
         if _is_typed_dict(annotation):
             return self._read_typed_dict(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
-        if origin is typing.Annotated and all(isinstance(note, str) for note in arguments[1:]):
-            return self.read(arguments[0])
+        if origin is typing.Annotated:
+            understood = all(
+                isinstance(note, str) or (self._constrained and only_constrains(note))
+                for note in arguments[1:]
+            )
+            return self.read(arguments[0]) if understood else None
         if origin is list and len(arguments) == 1:
             return self._read_list(arguments[0])
         if origin is dict and len(arguments) == 2 and arguments[0] is str:
