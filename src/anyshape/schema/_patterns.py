@@ -9,6 +9,7 @@ as cheap: the time per character grows with the compiled size, so large patterns
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +29,7 @@ LIGHT: Final = 16_384
 """Compiled bytes up to which a pattern counts as a constant factor per character."""
 
 _SIZES: Final = (1_024, 4_096, LIGHT, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+_COUNTS: Final = re.compile(r"(?<!\\[uxpP])\{\d+(?:,\d*)?\}")
 _BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 
 
@@ -80,7 +82,8 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
             )
         pattern = _compile(text, limits.pattern_bytes) if _is_expression(text) else None
         if pattern is None:
-            if _is_expression(text):
+            if _is_expression(text) and _compile(_COUNTS.sub("", text), limits.pattern_bytes):
+                # Without its counted repetitions it is a pattern, so these are too many.
                 raise _too_large(path, limits, None)
             raise InvalidSchema(
                 f"expected a regular expression (ECMA-262) at {path}, got {shorten(text)}"
@@ -116,7 +119,7 @@ def _patterns_in(spots: Iterable[Spot]) -> Iterator[tuple[str, str]]:
     """Yield every pattern and a pointer to it."""
     for spot in spots:
         schema = spot.schema
-        if isinstance(schema, bool) or (spot.dialect.reference_hides_siblings and "$ref" in schema):
+        if isinstance(schema, bool):
             continue
         pattern = schema.get("pattern")
         if isinstance(pattern, str):

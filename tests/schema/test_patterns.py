@@ -1,0 +1,332 @@
+"""Regular expressions: ECMA-262 is what they mean, and no text makes them run for long."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from anyshape.schema import InvalidSchema, LimitExceeded, Limits, compile
+
+MEANINGS: list[tuple[str, str, bool]] = [
+    (r"^a.c$", "abc", True),
+    (r"^.$", "\n", False),
+    (r"^.$", "\r", False),
+    (r"^.$", "\u2028", False),
+    (r"^.$", "\u2029", False),
+    (r"^.$", "\u0085", True),
+    (r"^.$", "😀", True),
+    (r"^[.]$", "x", False),
+    (r"^\.$", "x", False),
+    (r"(?s:^.$)", "\n", True),
+    (r"^\d$", "٣", False),
+    (r"^\D$", "٣", True),
+    (r"^\w$", "é", False),
+    (r"^\W$", "é", True),
+    (r"^\s$", "\ufeff", True),
+    (r"^\s$", "\u00a0", True),
+    (r"\bé", "aé", True),
+    (r"\bcat\b", "a cat sat", True),
+    (r"\Bcat", "a cat", False),
+    (r"^[\b]$", "\x08", True),
+    (r"^\0$", "\x00", True),
+    (r"^\cA$", "\x01", True),
+    (r"^\x41\u0042$", "AB", True),
+    (r"^\ud83d\ude00$", "😀", True),
+    (r"^\u{1F600}$", "😀", True),
+    (r"^[\u{1F600}-\u{1F64F}]$", "😃", True),
+    (r"^\p{L}$", "é", True),
+    (r"^\p{Script=Greek}$", "π", True),
+    (r"^[]$", "a", False),
+    (r"^[^]$", "\n", True),
+    (r"^[^\]]$", "]", False),
+    (r"^[a&&b]+$", "a&b", True),
+    (r"^[[]$", "[", True),
+    (r"^a$", "a\n", False),
+    (r"^(?<year>\d{4})-\k<year>$", "2026-2026", True),
+    (r"^(?<year>\d{4})-\k<year>$", "2026-2027", False),
+    (r"^(?<a>x)(y)\k<a>0$", "xyx0", True),
+    (r"^(a|b)\1$", "aa", True),
+    (r"^(a|b)\1$", "ab", False),
+    (r"^(?=.*\d)(?=.*[a-z]).{8,}$", "abcdefg1", True),
+    (r"^(?=.*\d)(?=.*[a-z]).{8,}$", "abcdefgh", False),
+    (r"^(?!admin$)", "admin", False),
+    (r"(?<=\$)\d", "$5", True),
+    (r"(?<!\$)\d", "$5", False),
+    (r"(?:)", "", True),
+    (r"b", "abc", True),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text", "matches"), MEANINGS)
+def test_patterns_mean_what_ecma_262_says(pattern: str, text: str, matches: bool) -> None:
+    assert compile({"pattern": pattern}).accepts(text) is matches
+    assert compile({"not": {"pattern": pattern}}).accepts(text) is not matches
+    assert compile({"patternProperties": {pattern: False}}).accepts({text: 1}) is not matches
+    assert compile({"propertyNames": {"pattern": pattern}}).accepts({text: 1}) is matches
+
+
+INVALID = [
+    "(",
+    ")",
+    "[",
+    "*",
+    "a**",
+    "a{2,1}",
+    "[b-a]",
+    "\\",
+    r"\c",
+    r"\Z",
+    r"\a",
+    r"\k<missing>",
+    r"(?<n>a)(?<n>b)",
+    "(?i)a",
+    "(?P<n>a)",
+    "(?>a)",
+    r"\p{NoSuchProperty}",
+]
+
+
+@pytest.mark.parametrize("pattern", INVALID)
+def test_what_is_no_expression_makes_the_schema_invalid_and_is_named(pattern: str) -> None:
+    with pytest.raises(InvalidSchema) as raised:
+        compile({"properties": {"a": {"pattern": pattern}}})
+
+    assert raised.value.path == "/properties/a/pattern"
+    assert "/properties/a/pattern" in str(raised.value)
+    assert repr(pattern) in str(raised.value)
+
+    with pytest.raises(InvalidSchema) as raised:
+        compile({"patternProperties": {pattern: {"type": "string"}}})
+
+    assert raised.value.path.startswith("/patternProperties/")
+
+
+def test_a_flag_for_the_whole_expression_is_told_how_to_be_written() -> None:
+    with pytest.raises(InvalidSchema, match=r"\(\?i:…\)"):
+        compile({"pattern": "(?i)abc"})
+
+
+def test_patterns_in_unused_definitions_are_checked_too() -> None:
+    with pytest.raises(InvalidSchema) as raised:
+        compile({"$defs": {"unused": {"pattern": "("}}})
+
+    assert raised.value.path == "/$defs/unused/pattern"
+
+
+def test_patterns_beside_a_reference_are_checked_too() -> None:
+    document = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"a": {"type": "string"}},
+        "properties": {"x": {"$ref": "#/definitions/a", "pattern": "("}},
+    }
+
+    with pytest.raises(InvalidSchema) as raised:
+        compile(document)
+
+    assert raised.value.path == "/properties/x/pattern"
+
+
+class TestRespelling:
+    """Patterns are put differently for the engine; nobody is to notice."""
+
+    def test_keys_that_come_to_mean_the_same_keep_both_their_schemas(self) -> None:
+        same = r"^[^\n\r\u2028\u2029]$"
+        schema = compile({"patternProperties": {"^.$": {"minimum": 1}, same: {"maximum": 5}}})
+
+        assert schema.accepts({"a": 3})
+        assert not schema.accepts({"a": 0})
+        assert not schema.accepts({"a": 6})
+
+    def test_references_through_a_key_still_resolve(self) -> None:
+        document = {
+            "patternProperties": {"^a.c$": {"type": "integer"}},
+            "additionalProperties": {"$ref": "#/patternProperties/%5Ea.c$"},
+        }
+
+        assert compile(document).accepts({"abc": 1, "other": 2})
+        assert not compile(document).accepts({"other": "x"})
+
+    def test_subschemas_under_a_key_are_found(self) -> None:
+        inner = {"patternProperties": {"^b.$": {"pattern": "^c.$"}}}
+        schema = compile({"patternProperties": {"^a.$": inner}})
+
+        assert schema.accepts({"ax": {"bx": "cx"}})
+        assert not schema.accepts({"ax": {"bx": "c\r"}})
+        (problem,) = schema.problems({"ax": {"bx": "c\r"}})
+        assert problem.path == "/ax/bx"
+
+    def test_the_document_keeps_its_spelling(self) -> None:
+        document = {"pattern": "^.$", "patternProperties": {"^x.$": True}}
+
+        assert compile(document).document == document
+
+
+CATASTROPHIC = [
+    (r"^(a|aa)+\1b$", "a" * 40),
+    (r"^(?:a|a(?=a)|aa)+b$", "a" * 40),
+    (r"^(a*)*\1b$", "a" * 40),
+    (r"^((a|b)\2?)*c$", "a" * 40),
+    (r"^(?:(?!b)(?:a|aa))+c$", "a" * 40),
+]
+
+
+def unknown(pattern: str, text: str) -> list[tuple[Any, Any]]:
+    """Return schemas and values whose verdict hangs on whether `text` matches `pattern`."""
+    probe = {"pattern": pattern}
+    return [
+        (probe, text),
+        ({"not": probe}, text),
+        ({"not": {"not": probe}}, text),
+        ({"anyOf": [probe, False]}, text),
+        ({"oneOf": [probe, True]}, text),
+        ({"if": probe, "then": True, "else": False}, text),
+        ({"if": probe, "then": False, "else": True}, text),
+        ({"contains": probe}, [text]),
+        ({"contains": probe, "minContains": 0, "maxContains": 0}, [text]),
+        ({"propertyNames": probe}, {text: 1}),
+        ({"propertyNames": {"not": probe}}, {text: 1}),
+        ({"patternProperties": {pattern: False}}, {text: 1}),
+        ({"patternProperties": {pattern: True}, "additionalProperties": False}, {text: 1}),
+        ({"patternProperties": {pattern: True}, "unevaluatedProperties": False}, {text: 1}),
+        ({"items": {"properties": {"a": probe}}}, [{"b": "ok"}, {"a": text}]),
+        ({"$ref": "#/$defs/p", "$defs": {"p": {"not": probe}}}, text),
+        (
+            {"$id": "relative", "allOf": [{"$ref": "relative#/$defs/p"}], "$defs": {"p": probe}},
+            text,
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("pattern", "text"), CATASTROPHIC)
+def test_a_pattern_that_backtracks_too_much_is_neither_valid_nor_invalid(
+    pattern: str, text: str
+) -> None:
+    for document, value in unknown(pattern, text):
+        schema = compile(document)
+        for verb in (schema.accepts, schema.problems, schema.validate):
+            with pytest.raises(LimitExceeded) as raised:
+                verb(value)
+            assert raised.value.limit == "backtracks"
+
+
+@pytest.mark.parametrize(("pattern", "text"), CATASTROPHIC)
+def test_a_verdict_that_does_not_hang_on_the_pattern_is_given(pattern: str, text: str) -> None:
+    probe = {"pattern": pattern}
+
+    assert compile({"anyOf": [probe, {"type": "string"}]}).accepts(text)
+    assert compile({"if": probe, "then": True, "else": True}).accepts(text)
+    assert not compile({"allOf": [{"type": "integer"}, probe]}).accepts(text)
+    assert not compile({"not": {"anyOf": [probe, {"type": "string"}]}}).accepts(text)
+
+
+def test_more_steps_back_can_be_allowed() -> None:
+    schema = compile({"pattern": r"^(a|aa)+\1b$"}, limits=Limits(backtracks=1_000_000))
+
+    assert not schema.accepts("a" * 20)
+    with pytest.raises(LimitExceeded):
+        compile({"pattern": r"^(a|aa)+\1b$"}, limits=Limits(backtracks=100)).accepts("a" * 20)
+
+
+def test_catastrophic_patterns_without_lookaround_are_harmless() -> None:
+    schema = compile({"pattern": r"^(a+)+$"})
+
+    assert not schema.accepts("a" * 100_000 + "!")
+    assert schema.accepts("a" * 100_000)
+
+
+class TestSize:
+    def test_a_long_pattern_exceeds_its_length(self) -> None:
+        with pytest.raises(LimitExceeded) as raised:
+            compile({"properties": {"a": {"pattern": "a" * 5_000}}})
+
+        assert raised.value.limit == "pattern_length"
+        assert raised.value.allowed == 4_096
+        assert raised.value.found == 5_000
+        assert raised.value.path == "/properties/a/pattern"
+
+    @pytest.mark.parametrize(
+        "pattern", ["(?:a{1000}){1000}", "(?:(?:a{100}){100}){100}", r"(?=a)(?:\p{L}{500}){100}"]
+    )
+    def test_a_pattern_bomb_exceeds_the_memory(self, pattern: str) -> None:
+        with pytest.raises(LimitExceeded) as raised:
+            compile({"pattern": pattern})
+
+        assert raised.value.limit == "pattern_bytes"
+
+    def test_many_patterns_share_one_budget(self) -> None:
+        patterns = {rf"^x{number}\p{{L}}{{200}}$": True for number in range(20)}
+
+        with pytest.raises(LimitExceeded) as raised:
+            compile({"patternProperties": patterns})
+
+        assert raised.value.limit == "pattern_bytes"
+
+    def test_ordinary_patterns_are_small(self) -> None:
+        ordinary = [
+            r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+            r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}$",
+            r"^[a-zA-Z0-9_]{1,256}$",
+            r"^\p{L}{1,64}$",
+            r"^.{1,255}$",
+        ]
+
+        compile({"patternProperties": dict.fromkeys(ordinary, True)}, limits=Limits())
+
+
+class TestText:
+    """Linear is not free: a large pattern against much text is work, and counted as such."""
+
+    HEAVY = r"^[01]*1[01]{4000}$"
+
+    def test_much_text_against_a_large_pattern_exceeds_the_work(self) -> None:
+        schema = compile({"properties": {"bits": {"pattern": self.HEAVY}}})
+        text = "".join(random.Random(0).choices("01", k=200_000))
+
+        for verb in (schema.accepts, schema.problems, schema.validate):
+            with pytest.raises(LimitExceeded) as raised:
+                verb({"bits": text})
+            assert raised.value.limit == "work"
+
+    def test_little_text_is_matched(self) -> None:
+        schema = compile({"properties": {"bits": {"pattern": self.HEAVY}}})
+
+        assert schema.accepts({"bits": "1" * 4_001})
+        assert not schema.accepts({"bits": "1" * 4_000})
+
+    def test_text_that_the_pattern_never_meets_does_not_count(self) -> None:
+        schema = compile({"properties": {"bits": {"pattern": self.HEAVY}, "body": {}}})
+        body = "x" * 2_000_000
+
+        assert schema.accepts({"bits": "1" * 4_001, "body": body})
+        assert not schema.accepts({"bits": "1", "body": body})
+
+    def test_names_and_items_count_where_patterns_meet_them(self) -> None:
+        text = "".join(random.Random(0).choices("01", k=200_000))
+        met: list[tuple[Any, Any]] = [
+            ({"patternProperties": {self.HEAVY: True}}, {text: 1}),
+            ({"propertyNames": {"pattern": self.HEAVY}}, {text: 1}),
+            ({"items": {"pattern": self.HEAVY}}, [text]),
+            ({"prefixItems": [{"pattern": self.HEAVY}]}, [text]),
+            ({"additionalProperties": {"pattern": self.HEAVY}}, {"a": text}),
+            ({"not": {"properties": {"a": {"$ref": "#/$defs/p"}}}}, {"a": text}),
+        ]
+        for document, value in met:
+            with pytest.raises(LimitExceeded):
+                compile({**document, "$defs": {"p": {"pattern": self.HEAVY}}}).accepts(value)
+
+    def test_a_pattern_with_lookaround_gets_fewer_steps_for_more_text(self) -> None:
+        schema = compile({"pattern": r"(?=a*b)c"})
+
+        assert not schema.accepts("a" * 900)
+        with pytest.raises(LimitExceeded):
+            schema.accepts("a" * 50_000)
+        with pytest.raises(LimitExceeded):
+            schema.accepts("a" * 1_000_000)
+
+    def test_ordinary_lookaround_copes_with_long_text(self) -> None:
+        schema = compile({"pattern": r"^(?=.*\d)(?!.*<script>).*$"})
+
+        assert schema.accepts("some text " * 10_000 + "1")
+        assert not schema.accepts("some text " * 10_000)
