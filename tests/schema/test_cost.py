@@ -280,9 +280,30 @@ def test_a_schema_of_many_properties_is_linear() -> None:
 def test_an_automaton_with_too_many_states_is_left_to_run_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_cost, "MOST_STATES", -10)
-    meter = meter_of({"properties": {name: {"items": {"minimum": 1}} for name in "abcdefgh"}})
+    monkeypatch.setattr(_cost, "MOST_STATES", -30)
+    both: dict[str, object] = {name: {"items": {"minimum": 1}} for name in "abcdefgh"}
+    meter = meter_of({"properties": both, "patternProperties": both})
     assert not meter.cost.linear
     assert meter.cost.checked
     assert "counted" in str(meter.cost)
     meter.check({"a": [1, 2, 3]}, budget=1_000)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"properties": {"a": {"items": {"type": "string"}}, "b": {"anyOf": [{"items": {}}, {}]}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"next": {"$ref": "#/$defs/a"}}}}},
+        {"prefixItems": [{"type": "string"}], "items": {"type": ["null", "object"]}},
+    ],
+)
+def test_simple_schemas_get_the_factor_that_the_automaton_would_find(
+    document: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simple = meter_of(document).cost
+
+    def never(_graph: object) -> None:
+        return None
+
+    monkeypatch.setattr(_cost, "_simple_factor", never)
+    assert meter_of(document).cost.factor == simple.factor
