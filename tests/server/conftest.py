@@ -125,8 +125,17 @@ class Pipe:
         return self.ask(method, params, id)
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None, id: Any = None) -> Any:
-        """Call a tool."""
+        """Call a tool and return the next message."""
         return self.request("tools/call", {"name": name, "arguments": dict(arguments or {})}, id)
+
+    def start(self, name: str, arguments: Mapping[str, Any], id: Any, **meta: Any) -> None:
+        """Call a tool without waiting for anything."""
+        params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
+        if self.revision == MODERN:
+            params["_meta"] = modern_meta(**meta)
+        elif meta:
+            params["_meta"] = meta
+        self.send(message("tools/call", params, id))
 
     def finish(self, patience: float = PATIENCE) -> int:
         """Close our end and return how the process ended."""
@@ -274,12 +283,49 @@ def start_pipe() -> Generator[Callable[..., Pipe]]:
 
 
 @pytest.fixture(params=[*HANDSHAKE, MODERN])
-def spoken(request: pytest.FixtureRequest, pipe: Pipe) -> Pipe:
-    """A server process on stdio, at each revision, after the handshake where there is one."""
-    if request.param == MODERN:
-        pipe.revision = MODERN
+def fresh(request: pytest.FixtureRequest, pipe: Pipe) -> Pipe:
+    """A server process of the test's own, at each revision, after any handshake."""
+    return _speak(pipe, request.param)
+
+
+@pytest.fixture(scope="session")
+def shared_pipes() -> Generator[Callable[[str | None], Pipe]]:
+    """Server processes that tests share, one per revision; `None` has had no handshake."""
+    pipes: dict[str | None, Pipe] = {}
+
+    def share(revision: str | None) -> Pipe:
+        if revision not in pipes:
+            pipes[revision] = _speak(Pipe(), revision)
+        return pipes[revision]
+
+    yield share
+    for pipe in pipes.values():
+        pipe.close()
+
+
+@pytest.fixture(params=[*HANDSHAKE, MODERN])
+def spoken(request: pytest.FixtureRequest, shared_pipes: Callable[[str | None], Pipe]) -> Pipe:
+    """A server process at each revision, shared by tests that leave it as they found it."""
+    return shared_pipes(request.param)
+
+
+@pytest.fixture
+def greeted(shared_pipes: Callable[[str | None], Pipe]) -> Pipe:
+    """The shared server process at 2025-11-25."""
+    return shared_pipes("2025-11-25")
+
+
+@pytest.fixture
+def ungreeted(shared_pipes: Callable[[str | None], Pipe]) -> Pipe:
+    """The shared server process that has had no handshake."""
+    return shared_pipes(None)
+
+
+def _speak(pipe: Pipe, revision: str | None) -> Pipe:
+    if revision is None or revision == MODERN:
+        pipe.revision = revision
     else:
-        pipe.initialize(request.param)
+        pipe.initialize(revision)
     return pipe
 
 
@@ -300,6 +346,14 @@ class run_web:
         self.process = subprocess.Popen(
             [sys.executable, *command, str(self.port)], stderr=subprocess.PIPE
         )
+        self.errors: list[bytes] = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.errors.append(line)
 
     def __enter__(self) -> Web:
         deadline = time.monotonic() + PATIENCE
@@ -308,17 +362,22 @@ class run_web:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
-                    self.process.kill()
-                    _, errors = self.process.communicate()
-                    raise AssertionError(f"the server did not start: {errors!r}") from None
+                    self._end()
+                    raise AssertionError(f"the server did not start: {self.errors}") from None
                 time.sleep(0.02)
             else:
                 return Web(self.port)
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
+        self._end()
+
+    def _end(self) -> None:
         try:
-            self.process.communicate(timeout=PATIENCE)
+            self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        if self.process.stderr is not None:
+            self.process.stderr.close()

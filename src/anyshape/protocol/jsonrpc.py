@@ -133,9 +133,10 @@ def decode(frame: bytes) -> Message:
 
 def _decode_one(frame: bytes | msgspec.Raw) -> Message:
     try:
-        envelope = _decode_envelope(frame)
-    except msgspec.ValidationError as error:
-        return _diagnose(frame, error)
+        try:
+            envelope = _decode_envelope(frame)
+        except msgspec.ValidationError as error:
+            return _diagnose(frame, error)
     except msgspec.DecodeError as error:
         return Malformed(PARSE_ERROR, f"Parse error: {error}")
     except RecursionError:

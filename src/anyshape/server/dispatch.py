@@ -32,6 +32,7 @@ from anyshape.server.failures import (
     method_not_found,
     missing_capability,
     missing_meta,
+    not_acceptable,
     translate,
     unsupported_version,
 )
@@ -204,6 +205,8 @@ async def _call_tool(parameters: CallParameters, exchange: Exchange, revision: R
 async def _listen(parameters: ListenParameters, exchange: Exchange, revision: Revision) -> bytes:
     """Answer `subscriptions/listen`: acknowledge, tell of changes, and end when the server does."""
     service = exchange.service
+    if not exchange.takes_stream:
+        raise not_acceptable()
     allowed = service.options.max_subscriptions
     if len(service.subscriptions) >= allowed:
         raise busy(allowed)

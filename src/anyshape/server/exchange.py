@@ -53,6 +53,9 @@ class Exchange(ABC):
     tells_changes = False
     """Whether a handshake peer is told of changes to the list of tools."""
 
+    takes_stream = True
+    """Whether anything can be said before the answer."""
+
     announces_closing = False
     """Whether the end of a subscription is announced by a cancellation, too."""
 

@@ -25,6 +25,7 @@ from anyshape.protocol.jsonrpc import (
 from anyshape.protocol.revision import SUPPORTED, Revision
 
 __all__ = [
+    "NOT_ACCEPTABLE",
     "SERVER_BUSY",
     "Failure",
     "busy",
@@ -34,12 +35,14 @@ __all__ = [
     "method_not_found",
     "missing_capability",
     "missing_meta",
+    "not_acceptable",
     "translate",
     "unsupported_version",
 ]
 
 SERVER_BUSY: Final = 503
-"""Not a code of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
+NOT_ACCEPTABLE: Final = 406
+"""Not codes of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
 
 _SHOWN: Final = 80
 
@@ -74,6 +77,7 @@ _STATUS: Final = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
     SERVER_BUSY: 503,
+    NOT_ACCEPTABLE: 406,
 }
 
 _MODERN_STATUS: Final = {
@@ -132,6 +136,14 @@ def missing_capability(missing: dict[str, Any]) -> ProtocolError:
         f"Missing required client capability: {', '.join(missing)}",
         code=MISSING_REQUIRED_CLIENT_CAPABILITY,
         data={"requiredCapabilities": missing},
+    )
+
+
+def not_acceptable() -> ProtocolError:
+    """Return the error for a subscription of a client that takes no stream."""
+    return ProtocolError(
+        "Not acceptable: a subscription is a stream; Accept has to allow text/event-stream",
+        code=NOT_ACCEPTABLE,
     )
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from anyshape.server.stdio import serve, taken_streams
+from anyshape.server.stdio import Session, taken_streams
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
@@ -21,10 +21,8 @@ __all__ = ["run_http", "run_stdio"]
 
 def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
-    with taken_streams() as (source, sink), contextlib.suppress(KeyboardInterrupt):
-        import uvloop
-
-        uvloop.run(_serve_until_told(service, source, sink))
+    with taken_streams() as (source, sink), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve_until_told(service, source, sink))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -37,13 +35,13 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve_until_told(service: Service, source: int, sink: int) -> None:
-    """Serve; SIGTERM ends it as the end of input does."""
-    serving = asyncio.ensure_future(serve(service, source, sink))
+    """Serve; a signal to stop is taken like the end of input."""
+    session = Session(service, source, sink)
     if sys.platform != "win32":
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, serving.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await serving
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, session.stop)
+    await session.serve()
 
 
 def run_http(

@@ -59,7 +59,7 @@ class HttpExchange(Exchange):
         self._application = application
         self._receive = receive
         self._respond = respond
-        self._takes_json, self._takes_stream = accepted
+        self._takes_json, self.takes_stream = accepted
 
     def begin(self, id: bytes, raw: bytes | msgspec.Raw | None, *path: str) -> None:
         """Say which request this is, once the body has been read."""
@@ -84,7 +84,7 @@ class HttpExchange(Exchange):
 
     def send(self, message: bytes) -> None:
         """Put a message on the response, for a client that takes a stream."""
-        if self._takes_stream:
+        if self.takes_stream:
             self._open_stream().push(message)
 
     async def respond(self, answer: bytes | None) -> None:
@@ -102,7 +102,7 @@ class HttpExchange(Exchange):
         super().suspended()
         self._application.track(self)
         loop = asyncio.get_running_loop()
-        if self._takes_stream and self.stream is None:
+        if self.takes_stream and self.stream is None:
             self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
         if self.disconnect_cancels:
             self._patience = loop.call_later(_PATIENCE, self._start_watch)
@@ -152,7 +152,7 @@ class BatchExchange(HttpExchange):
     def of(cls, lead: HttpExchange, request: Request) -> BatchExchange:
         """Return the exchange of one request in the POST that `lead` stands for."""
         assert lead.headers is not None
-        accepted = (lead._takes_json, lead._takes_stream)
+        accepted = (lead._takes_json, lead.takes_stream)
         exchange = cls(lead._application, lead.headers, lead._receive, lead._respond, accepted)
         exchange.begin(request.id, request.params, "_meta")
         exchange.access = lead.access

@@ -24,25 +24,13 @@ from anyshape.server.lines import LineSplitter
 from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.service import Service
 
-__all__ = ["serve", "taken_streams"]
+__all__ = ["Session", "taken_streams"]
 
 _IDLE_RUNNERS = 64
 _LINGER = 0.0002
 """Seconds that a runner with nothing to do holds the loop up, waiting for the next line."""
 _LONGEST_TURN = 32
 """Lines it may take that way before the loop gets its turn."""
-
-
-async def serve(service: Service, source: int, sink: int) -> None:
-    """Serve one client that writes to the descriptor `source` and reads from `sink`.
-
-    Returns when `source` ends: what is in flight then has `options.grace` seconds to finish.
-    """
-    session = _Session(service, source, sink)
-    try:
-        await session.run()
-    finally:
-        await session.close()
 
 
 @contextmanager
@@ -71,8 +59,8 @@ def taken_streams() -> Generator[tuple[int, int]]:
         os.close(sink)
 
 
-class _Session:
-    """One client on a pair of descriptors."""
+class Session:
+    """One client, who writes to the descriptor `source` and reads from `sink`."""
 
     def __init__(self, service: Service, source: int, sink: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -89,17 +77,29 @@ class _Session:
         self._reader = PipeReader(source, self._received)
         self._connection = Connection(service, self._writer.write, suspended=self._step_back)
 
-    async def run(self) -> None:
-        """Read until the end, then let what is in flight finish within the grace time."""
-        self._reader.start()
-        await self._ended
+    async def serve(self) -> None:
+        """Serve until the client's end is closed; what is in flight then has the grace time."""
+        try:
+            self._reader.start()
+            await self._ended
+            await self._settle()
+        finally:
+            await self._close()
+
+    def stop(self) -> None:
+        """End as if the client had closed its end."""
+        self._reader.close()
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    async def _settle(self) -> None:
         self._connection.end_subscriptions()
         if self._is_busy():
             self._quiet = self._loop.create_future()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._quiet, self._grace)
 
-    async def close(self) -> None:
+    async def _close(self) -> None:
         """Cancel what is left and write what was answered."""
         self._reader.close()
         await self._connection.close()
@@ -120,8 +120,7 @@ class _Session:
     def _received(self, chunk: bytes | None) -> None:
         if chunk is None:
             self._lines.extend(self._splitter.end())
-            if not self._ended.done():
-                self._ended.set_result(None)
+            self.stop()
         else:
             self._lines.extend(self._splitter.feed(chunk))
         if self._lines and not self._leading:
