@@ -19,6 +19,12 @@ check: $(READY)
 	$(BIN)/pyright
 	$(BIN)/pytest -q tests/test_layers.py tests/test_surface.py
 
+bench: $(READY)
+	$(BIN)/python benchmarks/run.py
+
+bench-quick: $(READY)
+	$(BIN)/python benchmarks/run.py --quick
+
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(VENV)
 	@touch $@
