@@ -14,7 +14,7 @@ from typing import Final, cast
 from anyshape.protocol.dialects import Node, Place
 from anyshape.protocol.shapes.references import Document
 
-__all__ = ["Types", "admits"]
+__all__ = ["Types", "admits", "admits_at"]
 
 
 class Types(enum.Flag):
@@ -47,8 +47,13 @@ def admits(schema: Node | bool) -> Types:
     """Return the JSON types that a schema document can admit."""
     if isinstance(schema, bool):
         return Types.ANYTHING if schema else Types.NOTHING
+    return admits_at(Document(schema), ())
+
+
+def admits_at(document: Document, place: Place) -> Types:
+    """Return the JSON types that the schema at a place of a document can admit."""
     try:
-        return _Bound(Document(schema)).at(())
+        return _Bound(document).at(place)
     except RecursionError:
         return Types.ANYTHING
 

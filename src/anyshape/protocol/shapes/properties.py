@@ -1,0 +1,84 @@
+"""Which JSON types one property of an object can have, wherever in the schema that is said."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from anyshape.protocol.dialects import Node, Place
+from anyshape.protocol.shapes.objects import Types, admits_at
+from anyshape.protocol.shapes.references import Document
+
+__all__ = ["property_types"]
+
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_BRANCHES: Final = ("then", "else")
+
+
+def property_types(schema: Node, name: str) -> Types | None:
+    """Return the types that a property can have; `None` if the schema does not speak of it.
+
+    Alternatives unite, and everything that holds at once narrows, as it does for a whole value.
+    """
+    document = Document(schema)
+    return _Search(document, name).at(())
+
+
+class _Search:
+    def __init__(self, document: Document, name: str) -> None:
+        self._document = document
+        self._name = name
+        self._known: dict[Place, Types | None] = {}
+
+    def at(self, place: Place) -> Types | None:
+        if place in self._known:
+            return self._known[place]
+        # A schema that leads back to itself in place says nothing more the second time.
+        self._known[place] = None
+        if place in self._document.schemas:
+            node = cast("Node", self._document.at(place))
+            self._known[place] = self._said(place, node)
+        return self._known[place]
+
+    def _said(self, place: Place, node: Node) -> Types | None:
+        said: list[Types | None] = []
+        properties = node.get("properties")
+        if isinstance(properties, dict) and self._name in properties:
+            said.append(admits_at(self._document, (*place, "properties", self._name)))
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            base = self._document.schemas[place].base
+            target = self._document.resolve(reference, base)
+            if target is not None:
+                said.append(self.at(target))
+        for keyword in _LISTS:
+            branches = node.get(keyword)
+            if isinstance(branches, list):
+                count = len(cast("list[object]", branches))
+                found = [self.at((*place, keyword, str(index))) for index in range(count)]
+                if keyword == "allOf":
+                    said += found
+                else:
+                    said.append(_either(found))
+        if "if" in node:
+            said.append(_either([self.at((*place, keyword)) for keyword in _BRANCHES]))
+        return _all(said)
+
+
+def _either(found: list[Types | None]) -> Types | None:
+    known = [types for types in found if types is not None]
+    if not known:
+        return None
+    union = Types.NOTHING
+    for types in known:
+        union |= types
+    return union
+
+
+def _all(found: list[Types | None]) -> Types | None:
+    known = [types for types in found if types is not None]
+    if not known:
+        return None
+    both = Types.ANYTHING
+    for types in known:
+        both &= types
+    return both
