@@ -7,7 +7,7 @@ input, a nullable object), and a few more that show recursion, conditions, progr
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ from anyshape.demo.records import (
 server = Server(
     "anyshape-demo",
     title="Anyshape demo",
-    instructions="Small tools that take and return every JSON shape. Nothing here touches the world.",
+    instructions="Small tools of every JSON shape. Nothing here touches the world.",
 )
 
 EITHER_ID_OR_NAME = {
@@ -73,11 +73,24 @@ USER_LIST = {
 PARCEL = {
     "type": "object",
     "properties": {
-        "destination": {"enum": ["domestic", "international"]},
-        "kilograms": {"type": "number", "exclusiveMinimum": 0, "maximum": 30},
-        "customs_code": {"type": "string", "pattern": "^[0-9]{6}$"},
+        "destination": {
+            "enum": ["domestic", "international"],
+            "description": "Whether the parcel crosses a border",
+        },
+        "kilograms": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 30,
+            "description": "The weight",
+        },
+        "customs_code": {
+            "type": "string",
+            "pattern": "^[0-9]{6}$",
+            "description": "Six digits, for a parcel that crosses a border",
+        },
     },
     "required": ["destination", "kilograms"],
+    "additionalProperties": False,
     "if": {"properties": {"destination": {"const": "international"}}},
     "then": {"required": ["customs_code"]},
     "else": {"properties": {"customs_code": False}},
@@ -103,7 +116,7 @@ def get_count() -> int:
 
 
 @server.tool(output_schema=USER_LIST)
-def list_users(limit: Annotated[int, Field(ge=1, le=100)] = 100) -> ToolResult:
+def list_users(limit: Annotated[int, Field(ge=1, le=100)] = 100) -> ToolResult[list[User]]:
     """List the users of the system.
 
     Args:
@@ -111,7 +124,8 @@ def list_users(limit: Annotated[int, Field(ge=1, le=100)] = 100) -> ToolResult:
     """
     users: list[User] = USERS[:limit]
     told = " and ".join(f"{user['name']} ({user['id']}, {user['email']})" for user in users)
-    return ToolResult(structured=users, content=[Text(f"Found {len(users)} users: {told}.")])
+    count = f"{len(users)} user{'' if len(users) == 1 else 's'}"
+    return ToolResult(structured=users, content=[Text(f"Found {count}: {told}.")])
 
 
 @server.tool(input_schema=FIND_RESOURCE)
@@ -126,12 +140,14 @@ def find_resource(arguments: dict[str, Any]) -> dict[str, str]:
 
 
 @server.tool
-def get_weather_data(location: str, units: str = "celsius") -> WeatherData:
+def get_weather_data(
+    location: str, units: Literal["celsius", "fahrenheit"] = "celsius"
+) -> WeatherData:
     """Get current weather conditions and forecast data for a location.
 
     Args:
         location: City name or zip code.
-        units: "celsius" or "fahrenheit".
+        units: The scale of the temperatures.
     """
     del location, units
     return WEATHER
@@ -157,7 +173,9 @@ def folder_tree() -> Folder:
 def quote_parcel(destination: str, kilograms: float, customs_code: str | None = None) -> Quote:
     """Quote the price of a parcel; one that crosses a border needs a customs code."""
     abroad = destination == "international"
-    return Quote(price=round((12.0 if abroad else 4.0) + 1.5 * kilograms, 2), days=7 if abroad else 2)
+    return Quote(
+        price=round((12.0 if abroad else 4.0) + 1.5 * kilograms, 2), days=7 if abroad else 2
+    )
 
 
 @server.tool(timeout=60)

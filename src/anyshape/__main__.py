@@ -1,0 +1,5 @@
+"""`python -m anyshape` is the `anyshape` program."""
+
+from anyshape.cli import main
+
+main()

@@ -1,0 +1,26 @@
+"""The ASGI application of one worker process, which loads its server anew."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from anyshape.cli import terminal
+from anyshape.cli.failure import Failure
+from anyshape.cli.loading import load_server
+from anyshape.cli.serve import TARGET_VARIABLE
+
+if TYPE_CHECKING:
+    from anyshape.server.http import HttpApplication
+
+__all__ = ["create"]
+
+
+def create() -> HttpApplication:
+    """Return the application of the server that the environment names."""
+    try:
+        return load_server(os.environ[TARGET_VARIABLE]).asgi()
+    except Failure as failure:
+        terminal.complain(failure)
+        sys.exit(failure.code)

@@ -1,0 +1,67 @@
+"""`anyshape demo`: the demo server, and what to try on it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from anyshape.cli import options, terminal
+from anyshape.cli.failure import Exit, Failure
+
+__all__ = ["EXAMPLES", "demo"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape demo
+  anyshape demo --port 9000
+  anyshape tools -- anyshape demo --stdio
+"""
+
+
+def demo(
+    context: typer.Context,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Serve on stdio instead of HTTP.")] = False,
+    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    json: options.Json = False,
+) -> int:
+    """Start the demo server: small tools of every shape, and what to try on them."""
+    from anyshape.cli.serve import announce, listen, serve_http
+    from anyshape.demo.server import server
+
+    if context.obj["command"] is not None:
+        raise Failure("demo takes no command", hint="anyshape demo", code=Exit.USAGE)
+    if stdio:
+        program = _program()
+        terminal.say("The demo server speaks MCP on stdin and stdout. Try instead:")
+        for step in _next_steps(program, f"-- {program} demo --stdio"):
+            terminal.say(f"  {step}")
+        server.run()
+        return Exit.OK
+    listener = listen("127.0.0.1", port)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+    announce(server, url, json=json, next_steps=_next_steps(_program(), url))
+    serve_http(server, listener)
+    return Exit.OK
+
+
+def _next_steps(program: str, target: str) -> list[str]:
+    steps = (("tools", ""), ("call", "get-weather-forecast"), ("shapes", "get-count"))
+    if target.startswith("--"):
+        return [" ".join(filter(None, (program, *step, target))) for step in steps]
+    return [" ".join(filter(None, (program, step[0], target, step[1]))) for step in steps]
+
+
+def _program() -> str:
+    """Return how to run this program from here: its name, or the path it was started by."""
+    started = Path(sys.argv[0])
+    found = shutil.which("anyshape")
+    if started.name != "anyshape":
+        return f"{shlex.quote(sys.executable)} -m anyshape"
+    if found is not None and Path(found).resolve() == started.resolve():
+        return "anyshape"
+    return shlex.quote(sys.argv[0])

@@ -1,0 +1,89 @@
+"""How a command ends: its exit code, and the one line and the hint that say why."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from anyshape.errors import (
+    AnyshapeError,
+    LimitExceeded,
+    OutputMismatch,
+    ProtocolError,
+    SchemaError,
+    ToolDefinitionError,
+    TransportError,
+    ValidationError,
+)
+
+__all__ = ["Exit", "Failure", "explain"]
+
+
+class Exit(enum.IntEnum):
+    """The exit codes of every command."""
+
+    OK = 0
+    NO = 1
+    """The answer is no: a tool failed, a schema is refused."""
+    USAGE = 2
+    """The command line makes no sense."""
+    UNKNOWN = 3
+    """It could not be found out: nobody there, no answer, a budget ran out."""
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class Failure(Exception):
+    """The end of a command; `details` are further lines, `hint` is what to do about it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str,
+        code: Exit = Exit.UNKNOWN,
+        details: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code
+        self.details = details
+
+
+def explain(error: AnyshapeError) -> Failure:
+    """Return what an error of ours means to whoever typed the command."""
+    message = str(error)
+    match error:
+        case ValidationError():
+            lines = message.splitlines()
+            return Failure(
+                "the arguments break the tool's inputSchema",
+                details=lines,
+                hint="`anyshape tools TARGET TOOL --schema` shows what the tool takes",
+                code=Exit.NO,
+            )
+        case OutputMismatch():
+            return Failure(
+                message,
+                hint="the server is at fault: what it published is not what it sent",
+                code=Exit.NO,
+            )
+        case SchemaError() | ToolDefinitionError():
+            return Failure(
+                message,
+                hint="`anyshape check` says everything that is wrong with a schema",
+                code=Exit.NO,
+            )
+        case LimitExceeded():
+            return Failure(message, hint="a budget ran out first, so the answer is not known")
+        case TransportError():
+            return Failure(
+                message, hint="is the server running? `anyshape demo` starts one to try things on"
+            )
+        case ProtocolError():
+            return Failure(
+                message, hint="the server answered, but not with what the protocol asks for"
+            )
+        case _:
+            return Failure(message, hint="`anyshape --help` shows what can be asked")

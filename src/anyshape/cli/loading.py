@@ -1,0 +1,164 @@
+"""Find the server that `MODULE[:NAME]` means: a module on the path, or a Python file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from anyshape.cli.failure import Exit, Failure, explain
+from anyshape.errors import AnyshapeError
+
+if TYPE_CHECKING:
+    from anyshape.server import Server
+
+__all__ = ["load_server", "looks_like_a_module"]
+
+
+def looks_like_a_module(text: str) -> bool:
+    """Return whether text may name a module or a Python file, with or without a name in it."""
+    module, _, name = text.partition(":")
+    is_module = module.endswith(".py") or all(part.isidentifier() for part in module.split("."))
+    return is_module and (not name or name.isidentifier())
+
+
+def load_server(target: str) -> Server:
+    """Return the server that `MODULE[:NAME]` or `FILE.py[:NAME]` means."""
+    place, name = _split(target)
+    module = _import(place)
+    return _only_server(module, place) if not name else _named_server(module, place, name)
+
+
+def _split(target: str) -> tuple[str, str]:
+    place, colon, name = target.rpartition(":")
+    if not colon or name.endswith(".py") or "/" in name or "\\" in name:
+        return target, ""
+    return place, name
+
+
+def _import(place: str) -> ModuleType:
+    path = Path(place)
+    is_file = place.endswith(".py")
+    if is_file and not path.is_file():
+        raise Failure(f"there is no file {place}", hint="check the path", code=Exit.USAGE)
+    # As `python FILE` and `python -m MODULE` have it, so that neighbours can be imported.
+    directory = str(path.resolve().parent if is_file else Path.cwd())
+    if directory not in sys.path:
+        sys.path.insert(0, directory)
+    try:
+        return _import_file(path) if is_file else importlib.import_module(place)
+    except AnyshapeError as error:
+        failure = explain(error)
+        raise Failure(
+            f"{place} cannot be loaded: {failure.message}{_line_of(error, place)}",
+            hint="correct the definition; the message names the place",
+            code=Exit.NO,
+        ) from error
+    except ModuleNotFoundError as error:
+        if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
+            raise Failure(
+                f"there is no module {place}",
+                hint="give a file (server.py), a module (package.server:name), a URL, "
+                "or a command after --",
+                code=Exit.USAGE,
+            ) from error
+        raise _broken(place, error) from error
+    except (Exception, SystemExit) as error:
+        raise _broken(place, error) from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    name = path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python module")
+    module = importlib.util.module_from_spec(spec)
+    # Types are looked up by module name when a function's annotations are read.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _broken(place: str, error: BaseException) -> Failure:
+    message = str(error).splitlines()
+    kind = type(error).__name__
+    shown = f"{kind}: {message[0]}" if message else kind
+    run = place if place.endswith(".py") else f"-m {place}"
+    return Failure(
+        f"{place} cannot be imported: {shown}{_line_of(error, place)}",
+        hint=f"`python {run}` shows the whole traceback",
+    )
+
+
+def _line_of(error: BaseException, place: str) -> str:
+    """Return the last line of the user's own that led to an error."""
+    ours = str(Path(__file__).resolve().parent.parent)
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if not frame.filename.startswith((ours, "<frozen")):
+            return f" ({Path(frame.filename).name}, line {frame.lineno})"
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f" ({Path(error.filename or place).name}, line {error.lineno})"
+    return ""
+
+
+def _named_server(module: ModuleType, place: str, name: str) -> Server:
+    from anyshape.server import Server
+
+    found: object = getattr(module, name, None)
+    if isinstance(found, Server):
+        return found
+    servers = _servers(module)
+    known = f"it has {', '.join(servers)}" if servers else "it has no Anyshape server"
+    if found is None:
+        raise Failure(f"{place} has no {name}", hint=known, code=Exit.USAGE)
+    raise _foreign(f"{place}:{name}", place, found)
+
+
+def _only_server(module: ModuleType, place: str) -> Server:
+    servers = _servers(module)
+    if len(servers) == 1:
+        return next(iter(servers.values()))
+    if servers:
+        raise Failure(
+            f"{place} has several servers: {', '.join(servers)}",
+            hint=f"say which: {place}:{next(iter(servers))}",
+            code=Exit.USAGE,
+        )
+    for name, value in vars(module).items():
+        if type(value).__name__ in ("FastMCP", "MCPServer"):
+            raise _foreign(f"{place}:{name}", place, value)
+    raise Failure(
+        f"{place} has no server",
+        hint='make one at the top level of the module: server = Server("name")',
+        code=Exit.USAGE,
+    )
+
+
+def _servers(module: ModuleType) -> dict[str, Server]:
+    """Return the servers of a module by name, one name each."""
+    from anyshape.server import Server
+
+    found: dict[int, tuple[str, Server]] = {}
+    for name, value in vars(module).items():
+        if isinstance(value, Server):
+            found.setdefault(id(value), (name, value))
+    return dict(found.values())
+
+
+def _foreign(name: str, place: str, value: object) -> Failure:
+    kind = type(value).__name__
+    run = place if place.endswith(".py") else f"-m {place}"
+    return Failure(
+        f"{name} is a {kind}, not an Anyshape server",
+        hint=f"give the command that runs it, after two dashes: -- python {run}",
+        code=Exit.USAGE,
+    )

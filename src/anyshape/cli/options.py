@@ -1,0 +1,34 @@
+"""The options that several commands have, described once."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+__all__ = ["Headers", "Json", "Revision", "Timeout"]
+
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Write one line of JSON to stdout, for programs.")
+]
+Headers: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        "-H",
+        metavar="'NAME: VALUE'",
+        help="Send this header with every HTTP request; may be repeated.",
+    ),
+]
+Revision: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--revision",
+        "-r",
+        metavar="REVISION",
+        help="Be a client of this protocol revision, such as 2025-11-25.",
+    ),
+]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", help="Give up after so long.")
+]

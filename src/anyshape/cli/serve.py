@@ -1,0 +1,158 @@
+"""`anyshape serve`: run anyone's server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.loading import load_server
+
+if TYPE_CHECKING:
+    from anyshape.server import Server
+
+__all__ = ["EXAMPLES", "TARGET_VARIABLE", "announce", "listen", "serve", "serve_http"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape serve weather.py
+  anyshape serve weather:server --http --port 8080
+  anyshape serve weather.py --http --reload
+"""
+
+TARGET_VARIABLE: Final = "ANYSHAPE_SERVE"
+"""Tells worker processes which server to load."""
+
+
+def serve(
+    context: typer.Context,
+    module: Annotated[str, typer.Argument(metavar="MODULE[:NAME]", hidden=True)],
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="The address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    workers: Annotated[int, typer.Option(metavar="N", help="How many processes answer.")] = 1,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Start again whenever the source changes.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Serve a server on stdio, or over HTTP."""
+    if context.obj["command"] is not None:
+        raise Failure(
+            "serve runs a module, not a command",
+            hint="anyshape serve server.py, or anyshape serve package.module:name",
+            code=Exit.USAGE,
+        )
+    if not http and (workers > 1 or reload):
+        raise Failure("--workers and --reload are for HTTP", hint="add --http", code=Exit.USAGE)
+    if workers < 1 or (workers > 1 and reload):
+        raise Failure(
+            f"--workers {workers} makes no sense here",
+            hint="1 or more, and 1 with --reload",
+            code=Exit.USAGE,
+        )
+    server = load_server(module)
+    if not http:
+        if json:
+            terminal.say(json_text.compact(_as_data(server, None)))
+        server.run()
+        return Exit.OK
+    if workers > 1 or reload:
+        return _serve_with_workers(server, module, host, port, workers, reload=reload, json=json)
+    listener = listen(host, port)
+    announce(server, _url(host, listener), json=json)
+    serve_http(server, listener)
+    return Exit.OK
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or say why there is none."""
+    if not 0 <= port <= 65535:
+        raise Failure(f"--port {port}: expected 0 to 65535", hint="0 takes any", code=Exit.USAGE)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Failure(
+            f"cannot listen on {host}:{port}: {reason}",
+            hint="another port may be free: --port 0 takes any",
+        ) from None
+
+
+def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] = ()) -> None:
+    """Say where the server is, and what to try."""
+    if json:
+        terminal.write(json_text.compact(_as_data(server, url)))
+        sys.stdout.flush()
+        return
+    count = len(server.tools)
+    terminal.say(f"{server.name}: {count} tool{'' if count == 1 else 's'} on {url}")
+    if next_steps:
+        terminal.say("\nTry, in another terminal:")
+        for step in next_steps:
+            terminal.say(f"  {step}")
+    terminal.say("\nCtrl-C stops it.")
+
+
+def serve_http(server: Server, listener: socket.socket) -> None:
+    """Serve HTTP on a socket until told to stop."""
+    from anyshape.server.hosting import run_http
+
+    host, port = listener.getsockname()[:2]
+    run_http(
+        server.asgi(),
+        host=host,
+        port=port,
+        grace=server.options.grace,
+        settings={"log_level": "warning"},
+        listener=listener,
+    )
+
+
+def _serve_with_workers(
+    server: Server, module: str, host: str, port: int, workers: int, *, reload: bool, json: bool
+) -> int:
+    import uvicorn
+
+    # Taken once to say clearly if that cannot be done, and to learn which port 0 means.
+    with listen(host, port) as probe:
+        url, port = _url(host, probe), probe.getsockname()[1]
+    announce(server, url, json=json)
+    os.environ[TARGET_VARIABLE] = module
+    settings: dict[str, Any] = {"reload": True} if reload else {"workers": workers}
+    uvicorn.run(
+        "anyshape.cli.application:create",
+        factory=True,
+        host=host,
+        port=port,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        log_level="warning",
+        timeout_graceful_shutdown=max(1, round(server.options.grace)),
+        **settings,
+    )
+    return Exit.OK
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port: int = listener.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where to reach it
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"
+
+
+def _as_data(server: Server, url: str | None) -> dict[str, Any]:
+    where = {"transport": "stdio"} if url is None else {"transport": "http", "url": url}
+    return {"name": server.name, "version": server.version, "tools": len(server.tools), **where}

@@ -1,0 +1,242 @@
+"""`anyshape shapes`: one tool, as clients of every age see it, side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.call import split_tool
+from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.target import split_target, take_target
+from anyshape.cli.usage import Words
+from anyshape.cli.views import ABSENT, View, Viewing, group, look
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+__all__ = ["EXAMPLES", "shapes"]
+
+EXAMPLES: Final = """\b
+The tool is called once per revision; --listing leaves that out.
+
+\b
+Examples:
+  anyshape shapes http://127.0.0.1:8000/mcp get-count
+  anyshape shapes weather.py get_forecast city=Paris
+  anyshape shapes list_users --listing -- python users.py
+"""
+
+_GAP: Final = 3
+_LINES_OF_TEXT: Final = 3
+_NAME: Final = len("structuredContent")
+_LayOut: TypeAlias = "Callable[[int], Text]"
+_Row: TypeAlias = tuple[str, list[_LayOut]]
+
+
+def shapes(
+    context: typer.Context,
+    words: Words = None,
+    listing: Annotated[
+        bool, typer.Option("--listing", help="Show how the tool is listed; do not call it.")
+    ] = False,
+    headers: options.Headers = None,
+    timeout: options.Timeout = 60.0,
+    json: options.Json = False,
+) -> int:
+    """Show what clients of each protocol revision see of a tool: its listing, and a result."""
+    from anyshape.protocol.revision import RELEASED
+
+    written, rest = split_target(context, words)
+    tool, arguments = split_tool(rest)
+    target = take_target(written, headers, timeout)
+    viewing = Viewing(target, tool, None if listing else arguments)
+    views = asyncio.run(look(viewing, tuple(reversed(RELEASED))))
+    if json:
+        terminal.write(json_text.compact([_as_data(view) for view in views]))
+    elif all(not view.entry for view in views):
+        raise Failure(views[0].error or "nothing was listed", hint="is the server running?")
+    else:
+        _show(tool, group(views))
+    return Exit.OK if any(view.entry for view in views) else Exit.UNKNOWN
+
+
+def _as_data(view: View) -> dict[str, Any]:
+    data: dict[str, Any] = {"revision": str(view.revision)}
+    if view.entry:
+        data["tool"] = view.entry
+    if view.result is not None:
+        data["result"] = view.result
+    if view.error is not None:
+        data["error"] = view.error
+    return data
+
+
+def _show(tool: str, groups: Sequence[Sequence[View]]) -> None:
+    from rich.text import Text
+
+    rows = _rows([views[0] for views in groups])
+    titles = [", ".join(str(view.revision) for view in views) for views in groups]
+    labels = [_label(views[0], groups[0][0]) for views in groups]
+    columns = (terminal.width() - _GAP * (len(groups) - 1)) // len(groups)
+    parts: list[RenderableType] = [Text(terminal.safe(tool), "bold"), Text()]
+    if _fits(rows, titles, labels, columns):
+        parts.append(_beside(rows, titles, labels, columns))
+    else:
+        parts += _below(rows, titles, labels)
+    same = _shared([views[0] for views in groups])
+    if same:
+        parts += [Text(), Text(f"the same at every revision: {', '.join(same)}", "dim")]
+    terminal.emit(*parts)
+
+
+def _label(view: View, newest: View) -> str:
+    """Return in a few words what a revision makes of the tool's output."""
+    from anyshape.protocol.shapes import is_envelope
+
+    if not view.entry:
+        return "not served"
+    listed, natural = view.output_schema, newest.output_schema
+    if listed is ABSENT:
+        return "text only" if natural is not ABSENT else "no output schema"
+    if is_envelope(listed, view.revision):
+        return 'wrapped, {"result": …}'
+    if listed == natural:
+        return "natural"
+    return "as an object"
+
+
+def _rows(views: Sequence[View]) -> list[_Row]:
+    """Return what differs or matters, one cell per view; a cell is empty where nothing came."""
+    names = ["outputSchema"]
+    for view in views:
+        names += [name for name in view.entry if name not in names]
+    rows: list[_Row] = []
+    for name in names:
+        listed = [view.entry.get(name, ABSENT) for view in views if view.entry]
+        if name == "outputSchema" or any(value != listed[0] for value in listed):
+            rows.append((name, [_value(view.entry, name) for view in views]))
+    results = [view.result or {} for view in views]
+    if any(results):
+        rows.append(
+            ("structuredContent", [_value(result, "structuredContent") for result in results])
+        )
+        rows.append(("content", [_blocks(result) for result in results]))
+    if any(result.get("isError") for result in results):
+        rows.append(("isError", [_value(result, "isError") for result in results]))
+    if any(view.error for view in views):
+        rows.append(("error", [_words(view.error or "") for view in views]))
+    return rows
+
+
+def _shared(views: Sequence[View]) -> list[str]:
+    listed = [view.entry for view in views if view.entry]
+    return [
+        name
+        for name in listed[0]
+        if name != "outputSchema"
+        and all(entry.get(name, ABSENT) == listed[0][name] for entry in listed)
+    ]
+
+
+def _value(members: Mapping[str, Any], name: str) -> _LayOut:
+    from rich.text import Text
+
+    if not members:
+        return lambda columns: Text()
+    if name not in members:
+        return lambda columns: Text("absent", "dim")
+    return lambda columns: json_text.lay_out(members[name], columns)
+
+
+def _words(words: str) -> _LayOut:
+    from rich.text import Text
+
+    return lambda columns: Text("\n".join(_wrapped(terminal.safe(words), columns)))
+
+
+def _blocks(result: Mapping[str, Any]) -> _LayOut:
+    """Return content blocks, each on a few lines: the text mirror only repeats the value."""
+    from rich.text import Text
+
+    content = result.get("content")
+    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+
+    def lay_out(columns: int) -> Text:
+        lines: list[str] = []
+        for block in blocks:
+            kind = str(block.get("type"))
+            said = block.get("text") if kind == "text" else json_text.compact(block)
+            wrapped = _wrapped(f"{kind}: {terminal.safe(str(said))}", columns)
+            if len(wrapped) > _LINES_OF_TEXT:
+                wrapped = [*wrapped[: _LINES_OF_TEXT - 1], wrapped[_LINES_OF_TEXT - 1][:-1] + "…"]
+            lines += wrapped
+        return Text("\n".join(lines) or ("absent" if result else ""), "" if lines else "dim")
+
+    return lay_out
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    flat = " ".join(text.split("\n"))
+    return [flat[at : at + columns] for at in range(0, len(flat), columns)] or [""]
+
+
+def _fits(
+    rows: Sequence[_Row],
+    titles: Sequence[str],
+    labels: Sequence[str],
+    columns: int,
+) -> bool:
+    texts = [cell(columns).plain for _, cells in rows for cell in cells]
+    lines = [line for text in (*texts, *titles, *labels) for line in text.split("\n")]
+    return max(map(len, lines)) <= columns
+
+
+def _beside(
+    rows: Sequence[_Row],
+    titles: Sequence[str],
+    labels: Sequence[str],
+    columns: int,
+) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    for _ in titles:
+        table.add_column(width=columns, no_wrap=True)
+    table.add_row(*(Text(title, "bold cyan") for title in titles))
+    table.add_row(*(Text(label) for label in labels))
+    for name, cells in rows:
+        table.add_row()
+        table.add_row(*(Text(f"{name}:", "dim") for _ in cells))
+        table.add_row(*(cell(columns) for cell in cells))
+    return table
+
+
+def _below(
+    rows: Sequence[_Row], titles: Sequence[str], labels: Sequence[str]
+) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    columns = terminal.width() - 4
+    for index, (title, label) in enumerate(zip(titles, labels, strict=True)):
+        if index:
+            parts.append(Text())
+        parts.append(Text.assemble((title, "bold cyan"), f" · {label}"))
+        for name, cells in rows:
+            text = cells[index](columns)
+            if not text.plain:
+                continue
+            label = Text(name.ljust(_NAME))
+            if "\n" not in text.plain and len(label) + len(text) + 4 <= terminal.width():
+                parts.append(Padding(Text.assemble(label, "  ", text), (0, 0, 0, 2)))
+            else:
+                parts.append(Padding(Text(name), (0, 0, 0, 2)))
+                parts.append(Padding(text, (0, 0, 0, 4)))
+    return parts

@@ -1,0 +1,114 @@
+"""TARGET: a URL, a command after `--`, or `module:server`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.loading import load_server
+
+if TYPE_CHECKING:
+    import typer
+
+    from anyshape.client import Client
+    from anyshape.protocol.revision import Revision
+
+__all__ = ["Target", "connect", "parse_revision", "split_target", "take_target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server to talk to, how it was written, and how to reach it."""
+
+    address: Any
+    written: str
+    """As it stands on a command line."""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    timeout: float = 60.0
+
+    @property
+    def is_command(self) -> bool:
+        """Whether each connection runs a process."""
+        return isinstance(self.address, list)
+
+
+def split_target(
+    context: typer.Context, words: Sequence[str] | None
+) -> tuple[str | Sequence[str], list[str]]:
+    """Return the target, and the words that follow it: it is the first, or all behind `--`."""
+    rest = list(words or ())
+    command: list[str] | None = context.obj["command"]
+    if command is not None:
+        if not command:
+            raise Failure("there is no command after --", hint=_HINT, code=Exit.USAGE)
+        return command, rest
+    if not rest:
+        raise Failure("a TARGET is missing", hint=_HINT, code=Exit.USAGE)
+    return rest[0], rest[1:]
+
+
+_HINT = (
+    "TARGET is a URL (http://127.0.0.1:8000/mcp), a module or file (server.py:name), "
+    "or a command after -- (-- python server.py)"
+)
+
+
+def take_target(
+    written: str | Sequence[str], headers: Sequence[str] | None = None, timeout: float = 60.0
+) -> Target:
+    """Return the server that was named; a module is loaded here and now."""
+    pairs = dict(_header(line) for line in headers or ())
+    if not isinstance(written, str):
+        return Target(list(written), f"-- {shlex.join(written)}", pairs, timeout)
+    if written.lower().startswith(("http://", "https://")):
+        return Target(written, written, pairs, timeout)
+    if "://" in written:
+        raise Failure(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
+    return Target(load_server(written), written, pairs, timeout)
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon or not name.strip():
+        raise Failure(
+            f"--header {line!r} has no name",
+            hint='write it as on the wire: --header "Authorization: Bearer …"',
+            code=Exit.USAGE,
+        )
+    return name.strip(), value.strip()
+
+
+def parse_revision(text: str) -> Revision | None:
+    """Return the revision that `--revision` names; `None` for `auto`."""
+    from anyshape.protocol.revision import RELEASED, Revision
+
+    revision = Revision.parse(text)
+    if revision is None and text != "auto":
+        known = ", ".join(str(each) for each in RELEASED)
+        raise Failure(f"there is no revision {text}", hint=f"one of {known}", code=Exit.USAGE)
+    return revision
+
+
+@asynccontextmanager
+async def connect(
+    target: Target, revision: Revision | None = None, *, unwrap: bool = True
+) -> AsyncGenerator[Client]:
+    """Connect to a target for as long as the block runs."""
+    from anyshape.client import Client, Http, Process
+
+    client = Client(
+        target.address,
+        revision="auto" if revision is None else revision,
+        timeout=target.timeout,
+        unwrap=unwrap,
+        listen=False,
+        http=Http(headers=target.headers, proxy_from_environment=True),
+        # The command runs as if it had been typed here.
+        process=Process(inherit_environment=True),
+    )
+    async with client:
+        yield client

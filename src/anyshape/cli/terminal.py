@@ -1,0 +1,107 @@
+"""Everything that is written: data on stdout, the rest on stderr, nothing that steers a terminal.
+
+What servers, schemas and tools say is strangers' text. Control characters in it are shown, never
+obeyed, so that no answer can move the cursor, set a title or hide a line.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from anyshape.cli.failure import Failure
+
+__all__ = ["complain", "emit", "is_colourful", "prepare", "render", "safe", "say", "width", "write"]
+
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, all but tab and line feed
+    "\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"  # unseen, or reordering
+    "\ud800-\udfff]"
+)
+_PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+_NARROWEST = 40
+
+
+def safe(text: str) -> str:
+    """Return strangers' text with everything that a terminal would obey made visible."""
+    return _UNSAFE.sub(_visible, text)
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def prepare() -> None:
+    """Let the standard streams write any text, whatever the locale's encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def width() -> int:
+    """Return how many columns there are: the terminal's, `COLUMNS`, or 80."""
+    return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
+
+
+def is_colourful(stream: TextIO) -> bool:
+    """Return whether colours may be written to a stream (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def write(text: str) -> None:
+    """Write data to stdout as it is."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def say(text: str = "") -> None:
+    """Write a line for the person, to stderr."""
+    sys.stderr.write(safe(text) + "\n")
+    sys.stderr.flush()
+
+
+def complain(failure: Failure) -> None:
+    """Write what went wrong and what to do about it, to stderr."""
+    colourful = is_colourful(sys.stderr)
+    label = "\x1b[1;31merror:\x1b[0m" if colourful else "error:"
+    hint = "\x1b[1mhint:\x1b[0m" if colourful else "hint:"
+    details = "".join(f"  {safe(line)}\n" for line in failure.details)
+    message = " ".join(failure.message.split("\n"))
+    sys.stderr.write(f"{label} {safe(message)}\n{details}\n{hint} {safe(failure.hint)}\n")
+
+
+def render(*parts: RenderableType, columns: int | None = None, colourful: bool = False) -> str:
+    """Return parts as text, one below the other, without padding at the ends of lines."""
+    from rich.console import Console
+
+    console = Console(
+        file=io.StringIO(),
+        width=columns or width(),
+        force_terminal=colourful,
+        color_system="standard" if colourful else None,
+        no_color=not colourful,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    return _PADDING.sub(r"\1", captured.get())
+
+
+def emit(*parts: RenderableType) -> None:
+    """Write parts to stdout, in colour if it is a terminal."""
+    write(render(*parts, colourful=is_colourful(sys.stdout)))

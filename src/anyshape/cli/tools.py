@@ -1,0 +1,189 @@
+"""`anyshape tools`: what a server offers, as a client of some age is told."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.target import Target, connect, parse_revision, split_target, take_target
+from anyshape.cli.usage import Words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from anyshape.client import Client, ListedTool
+    from anyshape.protocol.revision import Revision
+
+__all__ = ["EXAMPLES", "find_tool", "tools"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape tools http://127.0.0.1:8000/mcp
+  anyshape tools weather.py --revision 2025-11-25
+  anyshape tools get_forecast --schema -- python weather.py
+"""
+
+_WRAPPED: Final = '   sent as {"result": …}'
+_HINTS: Final = {
+    "readOnlyHint": "read-only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+}
+
+
+def tools(
+    context: typer.Context,
+    words: Words = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Show the schemas in full.")] = False,
+    revision: options.Revision = "auto",
+    headers: options.Headers = None,
+    timeout: options.Timeout = 60.0,
+    json: options.Json = False,
+) -> int:
+    """List a server's tools with their types, and those that cannot be used with the reason."""
+    written, names = split_target(context, words)
+    target = take_target(written, headers, timeout)
+    return asyncio.run(_list(target, names, parse_revision(revision), schema=schema, json=json))
+
+
+async def _list(
+    target: Target, names: Sequence[str], revision: Revision | None, *, schema: bool, json: bool
+) -> int:
+    async with connect(target, revision) as client:
+        listed = await client.list_tools()
+        rejected = {name: str(error) for name, error in client.rejected.items()}
+        if names:
+            listed = [find_tool(client, listed, name) for name in names]
+            rejected = {}
+        if json:
+            terminal.write(json_text.compact(_as_data(client, listed, rejected)))
+        else:
+            terminal.say(_title(client, len(listed), len(rejected)))
+            natural = revision is None
+            _show(client, listed, rejected, schema=schema, natural=natural)
+    return Exit.OK
+
+
+def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> ListedTool:
+    """Return a tool by name; say why it cannot be used, or which one may have been meant."""
+    for tool in listed:
+        if tool.name == name:
+            return tool
+    reason = client.rejected.get(name)
+    if reason is not None:
+        raise Failure(
+            f"tool {name} cannot be used: {reason}",
+            hint="the server published a schema that is refused; its author has to mend it",
+            code=Exit.NO,
+        )
+    known = [tool.name for tool in listed]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"it has: {', '.join(known[:12]) or 'none'}"
+    raise Failure(f"the server has no tool {name}", hint=hint, code=Exit.USAGE)
+
+
+def _as_data(
+    client: Client, listed: Sequence[ListedTool], rejected: Mapping[str, str]
+) -> dict[str, Any]:
+    return {
+        "server": {"name": client.server.name, "version": client.server.version},
+        "revision": str(client.revision),
+        "tools": [tool.entry for tool in listed],
+        "rejected": rejected,
+    }
+
+
+def _title(client: Client, usable: int, refused: int) -> str:
+    server = client.server
+    name = " ".join(part for part in (server.name or "a server", server.version) if part)
+    count = f"{usable} tool{'' if usable == 1 else 's'}"
+    if refused:
+        count += f", {refused} rejected"
+    return f"{name} · {count} · as of {client.revision}\n"
+
+
+def _show(
+    client: Client,
+    listed: Sequence[ListedTool],
+    rejected: Mapping[str, str],
+    *,
+    schema: bool,
+    natural: bool,
+) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from anyshape.protocol.shapes import is_envelope
+
+    parts: list[RenderableType] = []
+    for tool in listed:
+        wrapped = natural and is_envelope(tool.output_schema, client.revision)
+        parts += [_heading(tool), *_body(tool, schema=schema, wrapped=wrapped), Text()]
+    if rejected:
+        parts.append(Text("rejected", "bold red"))
+        for name, reason in rejected.items():
+            line = Text(f"{terminal.safe(name)}: {terminal.safe(reason)}")
+            parts.append(Padding(line, (0, 0, 0, 2)))
+        parts.append(Text())
+    if parts:
+        terminal.emit(*parts[:-1])
+
+
+def _heading(tool: ListedTool) -> RenderableType:
+    from rich.text import Text
+
+    heading = Text(terminal.safe(tool.name), "bold")
+    said = [word for hint, word in _HINTS.items() if tool.annotations.get(hint) is True]
+    if said:
+        heading.append(f"  {', '.join(said)}", "dim")
+    return heading
+
+
+def _body(tool: ListedTool, *, schema: bool, wrapped: bool) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    indent = (0, 0, 0, 2)
+    if tool.description:
+        parts.append(Padding(Text(terminal.safe(tool.description.strip()), "dim"), indent))
+    if not schema:
+        parts.append(Padding(_type(tool, wrapped=wrapped), indent))
+        return parts
+    for name, document in (
+        ("inputSchema", tool.input_schema),
+        ("outputSchema", tool.output_schema),
+    ):
+        if document is not None:
+            parts.append(Padding(Text(name, "underline"), indent))
+            text = json_text.lay_out(document, terminal.width() - 4)
+            parts.append(Padding(text, (0, 0, 0, 4)))
+    return parts
+
+
+def _type(tool: ListedTool, *, wrapped: bool) -> RenderableType:
+    """Return the compact type: on one line if it fits, else input and output below each other.
+
+    What arrives in an envelope has the type that `call` writes, and a note.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from anyshape.schema.notation import signature
+
+    place = "#/properties/result" if wrapped else "#"
+    whole = signature(tool.input_schema, tool.output_schema, output_place=place)
+    whole = terminal.safe(whole) + (_WRAPPED if wrapped else "")
+    if len(whole) <= terminal.width() - 2:
+        return Text(whole)
+    given, _, returned = whole.rpartition(" → ")
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_row(Text(" "), Text(given))
+    grid.add_row(Text("→"), Text(returned))
+    return grid

@@ -1,0 +1,98 @@
+"""What clients of each age see of one tool: asked of the server, one connection per revision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from anyshape.cli.arguments import parse_arguments
+from anyshape.cli.failure import Failure
+from anyshape.cli.target import Target, connect
+from anyshape.cli.tools import find_tool
+from anyshape.errors import AnyshapeError
+
+if TYPE_CHECKING:
+    from anyshape.client.review import Listed
+    from anyshape.protocol.revision import Revision
+
+__all__ = ["ABSENT", "View", "Viewing", "group", "look", "view_listing"]
+
+ABSENT: Final = object()
+"""Stands for a member that is not there."""
+
+_SHOWN_OF_RESULT: Final = ("structuredContent", "content", "isError")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One revision's view of a tool: its listing entry and a result, or why there is none."""
+
+    revision: Revision
+    entry: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    result: Mapping[str, Any] | None = None
+    error: str | None = None
+
+    @property
+    def output_schema(self) -> Any:
+        """The `outputSchema` of the entry, or `ABSENT`."""
+        return self.entry.get("outputSchema", ABSENT)
+
+    def appearance(self) -> tuple[object, ...]:
+        """Return everything that is shown, for telling whether two revisions see the same."""
+        result = self.result or {}
+        shown = tuple(result.get(name, ABSENT) for name in _SHOWN_OF_RESULT)
+        return (self.entry, self.result is None, shown, self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewing:
+    """Which tool to look at, and how to call it; `words` is `None` for not at all."""
+
+    target: Target
+    tool: str
+    words: Sequence[str] | None
+
+
+async def look(viewing: Viewing, revisions: Sequence[Revision]) -> list[View]:
+    """Return what each revision sees; the mistakes of whoever asks are raised."""
+    views = [_look_at(viewing, revision) for revision in revisions]
+    return list(await asyncio.gather(*views))
+
+
+async def _look_at(viewing: Viewing, revision: Revision) -> View:
+    try:
+        async with connect(viewing.target, revision, unwrap=False) as client:
+            tool = find_tool(client, await client.list_tools(), viewing.tool)
+            entry = {name: value for name, value in tool.entry.items() if name != "name"}
+            if viewing.words is None:
+                return View(revision, entry)
+            arguments = parse_arguments(viewing.words, tool.input_schema)
+            try:
+                result = await client.call_tool(viewing.tool, arguments, check_arguments=False)
+            except AnyshapeError as error:
+                return View(revision, entry, error=str(error))
+            return View(revision, entry, result.raw)
+    except AnyshapeError as error:
+        return View(revision, error=str(error))
+
+
+async def view_listing(target: Target, revision: Revision) -> Listed | str:
+    """Return the entries that a revision lists, by name, or why it lists none."""
+    try:
+        async with connect(target, revision, unwrap=False) as client:
+            return {tool.name: tool.entry for tool in await client.list_tools()}
+    except (AnyshapeError, Failure) as error:
+        return str(error)
+
+
+def group(views: Sequence[View]) -> list[list[View]]:
+    """Return neighbouring revisions that see the same, together."""
+    groups: list[list[View]] = []
+    for view in views:
+        if groups and groups[-1][0].appearance() == view.appearance():
+            groups[-1].append(view)
+        else:
+            groups.append([view])
+    return groups
