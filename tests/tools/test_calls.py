@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from anyshape.errors import ToolDefinitionError, ToolError
+from anyshape.errors import LimitExceeded, ToolDefinitionError, ToolError
 from anyshape.protocol.result import ABSENT
 from anyshape.tools import Context, Tool
 
@@ -145,6 +145,14 @@ async def test_tool_errors_out_of_a_task_group_are_told(call: Any) -> None:
 async def test_a_group_with_other_errors_is_generic(call: Any) -> None:
     async def tool() -> int:
         raise ExceptionGroup("s3cret", [ToolError("one"), ValueError("s3cret")])
+
+    outcome = await call(tool)
+    assert (outcome.is_error, outcome.text) == (True, GENERIC)
+
+
+async def test_a_limit_that_the_tool_itself_ran_into_is_its_own_business(call: Any) -> None:
+    async def tool() -> int:
+        raise LimitExceeded("s3cret", limit="work", allowed=1)
 
     outcome = await call(tool)
     assert (outcome.is_error, outcome.text) == (True, GENERIC)

@@ -516,3 +516,24 @@ async def test_what_pydantic_does_not_take_msgspec_does(
     outcome = await call(tool, {"it": given, "when": "2026-01-02"})
     assert seen == [expected]
     assert outcome.value == given
+
+
+class Place(BaseModel):
+    region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]
+
+
+def test_a_header_annotation_inside_a_model_is_reachable() -> None:
+    def tool(place: Place) -> None: ...
+
+    assert [entry.path for entry in Tool.from_function(tool).headers] == [("place", "region")]
+
+
+class Unfinished(BaseModel):
+    later: Later  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_a_model_that_is_not_complete_yet_is_named() -> None:
+    def tool(it: Unfinished) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=r"parameter 'it'.*not defined yet"):
+        Tool.from_function(tool)

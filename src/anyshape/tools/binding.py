@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from anyshape.errors import Problem
+from anyshape.errors import LimitExceeded, Problem
 from anyshape.tools import msgspec_types
 from anyshape.tools.inputs import Inputs, fresh_copy
 from anyshape.tools.plain import integral
@@ -74,11 +74,14 @@ def _reader(schema: Schema) -> Bind:
     def read(raw: bytes | None) -> dict[str, Any]:
         try:
             arguments: dict[str, Any] = {} if raw is None else _decode(raw)
+            accepted = accepts(arguments)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ArgumentsError(
-                [_problem(f"expected JSON, got text that is not: {error}")]
-            ) from None
-        if not accepts(arguments):
+            raise _refuse(f"expected JSON, got text that is not: {error}") from None
+        except RecursionError:
+            raise _refuse("expected JSON, got text that is nested too deeply to read") from None
+        except LimitExceeded as error:
+            raise _refuse(error.message, error.path) from None
+        if not accepted:
             raise ArgumentsError(problems(arguments))
         return arguments
 
@@ -109,7 +112,7 @@ def _converting(read: Bind, inputs: Inputs) -> Bind:
                     arguments[name] = convert(arguments[name])
                 except OverflowError:
                     message = "expected a number that a float can hold, got a larger one"
-                    raise ArgumentsError([_problem(message, f"/{name}")]) from None
+                    raise _refuse(message, f"/{name}") from None
         return arguments
 
     return bind
@@ -215,6 +218,10 @@ def _unknown(name: str, names: tuple[str, ...]) -> Problem:
     hint = f"did you mean '{close[0]}'?" if close else f"it takes {', '.join(names) or 'none'}"
     path = "/" + name[:100].replace("~", "~0").replace("/", "~1")
     return _problem(f"expected an argument this tool takes, got an unknown one; {hint}", path)
+
+
+def _refuse(message: str, path: str = "") -> ArgumentsError:
+    return ArgumentsError([_problem(message, path)])
 
 
 def _problem(message: str, path: str = "") -> Problem:

@@ -46,4 +46,6 @@ def only_constrains(note: Any) -> bool:
             and not any(getattr(note, word, None) for word in _TRANSFORMING)
             and all(only_constrains(constraint) for constraint in note.metadata)
         )
-    return name in _PYDANTIC or (name == _REST and set(cast("dict[str, Any]", vars(note))) <= {"pattern"})
+    return name in _PYDANTIC or (
+        name == _REST and set(cast("dict[str, Any]", vars(note))) <= {"pattern"}
+    )

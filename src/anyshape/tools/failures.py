@@ -16,7 +16,15 @@ from anyshape.protocol.content import encode_text
 from anyshape.protocol.result import EncodedResult
 from anyshape.tools.serialization import ResultError
 
-__all__ = ["crashed", "failed", "message_in", "over_limit", "refused", "timed_out", "unusable"]
+__all__ = [
+    "crashed",
+    "failed",
+    "forgot_structured",
+    "message_in",
+    "refused",
+    "timed_out",
+    "unusable",
+]
 
 _log = logging.getLogger("anyshape.tools")
 _SHOWN = 20
@@ -26,11 +34,6 @@ _LONGEST = 10_000
 def refused(problems: Iterable[Problem]) -> EncodedResult:
     """The arguments do not fit: one line per problem, for the model to correct itself."""
     return _failure("\n".join(" ".join(str(problem).split("\n")) for problem in problems))
-
-
-def over_limit(error: LimitExceeded) -> EncodedResult:
-    """The arguments cannot be checked within the limits."""
-    return _failure(f"The arguments are beyond a limit of this server: {error.message}")
 
 
 def failed(message: str) -> EncodedResult:

@@ -224,6 +224,10 @@ def _adapt(annotation: Any, mode: JsonSchemaMode) -> tuple[TypeAdapter[Any], Doc
             mode=mode, schema_generator=LeanSchema, by_alias=True, ref_template="#/$defs/{model}"
         )
     except _MISTAKES as error:
+        if getattr(error, "code", None) == "class-not-fully-defined":
+            raise UnsupportedError(
+                "a type it refers to is not defined yet; define that before the tool"
+            ) from error
         # Its first sentence; what follows is about configuring models.
         raise UnsupportedError(re.split(r"\n|\. |\.$", str(error).strip())[0]) from error
 

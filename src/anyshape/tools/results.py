@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from anyshape.errors import NotJson
@@ -56,9 +56,12 @@ def _finish_structured(encode: Encode) -> Finish:
 
 def _finish_content(encode: Encode) -> Finish:
     def finish(value: Any) -> EncodedResult:
-        blocks = _blocks_of(value)
-        if blocks is None:
-            raise NotJson(f"expected content, as annotated, got {type(value).__name__}")
+        if value is None or (isinstance(value, list | tuple) and not value):
+            return EncodedResult()
+        blocks = [Text(value)] if isinstance(value, str) else _blocks_in(value)
+        if not blocks:
+            got = type(cast("object", value)).__name__
+            raise NotJson(f"expected content, as annotated, got {got}")
         return _of_blocks(blocks)
 
     return finish
@@ -68,37 +71,36 @@ def _finish_by_value(encode: Encode) -> Finish:
     def finish(value: Any) -> EncodedResult:
         if type(value) is str:
             return EncodedResult(None, (encode_text(value),))
-        blocks = None if value is None or value == [] else _blocks_of(value)
-        return EncodedResult(encode(value)) if blocks is None else _of_blocks(blocks)
+        blocks = _blocks_in(value)
+        return _of_blocks(blocks) if blocks else EncodedResult(encode(value))
 
     return finish
 
 
 def _finish_text(encode: Encode) -> Finish:
     def finish(value: Any) -> EncodedResult:
-        blocks = None if value == [] else _blocks_of(value)
-        if blocks is None:
-            return EncodedResult(None, (encode_text(encode(value).decode()),))
-        return _of_blocks(blocks)
+        if value is None:
+            return EncodedResult()
+        blocks = [Text(value)] if isinstance(value, str) else _blocks_in(value)
+        if blocks:
+            return _of_blocks(blocks)
+        return EncodedResult(None, (encode_text(encode(value).decode()),))
 
     return finish
 
 
-def _blocks_of(value: Any) -> list[Content] | None:
-    """Return content as a list of blocks (`None` is no block, a string is text), else `None`."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [Text(value)]
+def _blocks_in(value: Any) -> list[Content]:
+    """Return content as a list of blocks, strings among them as text; nothing if it is none."""
     if isinstance(value, CONTENT_TYPES):
         return [value]
-    if isinstance(value, list | tuple):
-        items = cast("Iterable[Any]", value)
-        blocks = [Text(item) if isinstance(item, str) else item for item in items]
-        if any(isinstance(item, CONTENT_TYPES) for item in items) or not blocks:
-            return blocks if all(isinstance(block, CONTENT_TYPES) for block in blocks) else None
-    return None
+    if not isinstance(value, list | tuple):
+        return []
+    items = cast("Sequence[Any]", value)
+    if not any(isinstance(item, CONTENT_TYPES) for item in items):
+        return []
+    blocks = [Text(item) if isinstance(item, str) else item for item in items]
+    return blocks if all(isinstance(block, CONTENT_TYPES) for block in blocks) else []
 
 
-def _of_blocks(blocks: list[Content]) -> EncodedResult:
+def _of_blocks(blocks: Sequence[Content]) -> EncodedResult:
     return EncodedResult(None, tuple([encode_content(block) for block in blocks]))

@@ -68,12 +68,14 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
     target = _innermost(function)
     try:
         written = inspect.signature(function)
+        own: Mapping[str, Any] = getattr(target, "__annotations__", {})
+    except NameError as error:
+        raise _undefined(label, error) from None
     except (TypeError, ValueError) as error:
         raise ToolDefinitionError(
             f"{label}: its signature cannot be read ({error}); wrap it in a function of your own"
         ) from None
     hints = _resolve_hints(target, label)
-    own = getattr(target, "__annotations__", {})
 
     def annotation_of(name: str, raw: Any) -> Any:
         if name in hints and own.get(name) is raw:
@@ -226,10 +228,14 @@ def _resolve_hints(function: Any, label: str) -> dict[str, Any]:
             function, localns=_enclosing_names(function), include_extras=True
         )
     except NameError as error:
-        raise ToolDefinitionError(
-            f"{label}: annotation name '{error.name}' is not defined where the function is; "
-            f"import it at run time, not only under TYPE_CHECKING"
-        ) from None
+        raise _undefined(label, error) from None
+
+
+def _undefined(label: str, error: NameError) -> ToolDefinitionError:
+    return ToolDefinitionError(
+        f"{label}: annotation name '{error.name}' is not defined where the function is; "
+        f"import it at run time, not only under TYPE_CHECKING"
+    )
 
 
 def _resolve_one(annotation: str, function: Any, label: str) -> Any:
@@ -238,9 +244,7 @@ def _resolve_one(annotation: str, function: Any, label: str) -> Any:
     try:
         return typing.get_type_hints(holder, names, names, include_extras=True)["it"]
     except NameError as error:
-        raise ToolDefinitionError(
-            f"{label}: annotation name '{error.name}' is not defined where the function is"
-        ) from None
+        raise _undefined(label, error) from None
 
 
 def _enclosing_names(function: Any) -> Mapping[str, Any]:

@@ -167,8 +167,6 @@ class Tool:
         except OvertimeError:
             _give_up(context)
             return failures.timed_out(self.name, cast("float", self.timeout))
-        except LimitExceeded as error:
-            return failures.over_limit(error)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
