@@ -1,8 +1,13 @@
-"""The official Python SDK, low level: natural schemas and values written by hand."""
+"""The official Python SDK, low level: schemas and values written by hand.
+
+Natural ones, which it can carry only at 2026-07-28; or, with `older` as the last argument, in the
+envelope that its authors put them into for clients of the 2025 revisions.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import anyio
@@ -58,10 +63,19 @@ def answer(name: str, arguments: dict[str, Any]) -> Any:
             return arguments["number"] % 2 == 0
 
 
+OLDER = sys.argv[-1] == "older"
+
+
+def shaped(schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    if not OLDER or schema is None or schema["type"] == "object":
+        return schema
+    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+
+
 async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
     return types.ListToolsResult(
         tools=[
-            types.Tool(name=name, input_schema=given, output_schema=returned)
+            types.Tool(name=name, input_schema=given, output_schema=shaped(returned))
             for name, (given, returned) in TOOLS.items()
         ]
     )
@@ -74,7 +88,8 @@ async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.
         return types.CallToolResult(content=[words], is_error=True)
     value = answer(params.name, arguments)
     text = types.TextContent(type="text", text=json.dumps(value))
-    return types.CallToolResult(content=[text], structured_content=value)
+    structured = {"result": value} if OLDER and params.name != "find_user" else value
+    return types.CallToolResult(content=[text], structured_content=structured)
 
 
 server = Server("peer", on_list_tools=list_tools, on_call_tool=call_tool)

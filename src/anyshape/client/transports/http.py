@@ -317,16 +317,22 @@ class HttpTransport:
 
     def _finish(self, response: aiohttp.ClientResponse) -> None:
         """Let the stream end by itself, so that its connection can be used again."""
-        if not response.content.at_eof():
+        if response.content.at_eof():
+            return
+        if self._client is None:
+            response.close()
+        else:
             self._spawn(self._drain(response))
 
     async def _drain(self, response: aiohttp.ClientResponse) -> None:
-        with contextlib.suppress(aiohttp.ClientError, TimeoutError):
-            async with asyncio.timeout(_GRACE):
-                async for chunk in response.content.iter_any():
-                    if len(chunk) > _EXCERPT:
-                        break
-        response.close()
+        try:
+            with contextlib.suppress(aiohttp.ClientError, TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    async for chunk in response.content.iter_any():
+                        if len(chunk) > _EXCERPT:
+                            break
+        finally:
+            response.close()
 
     def _keep_session(self, response: aiohttp.ClientResponse) -> None:
         session = response.headers.get(_SESSION)

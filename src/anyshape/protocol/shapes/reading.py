@@ -8,9 +8,10 @@ and some do so at every revision. No field says so, so it is told by these rules
 2. A schema that is exactly an envelope, with no keyword an author would have added, is one at the
    revisions that need envelopes. At the others only the kind that the Python SDK makes there is,
    which its title gives away.
-3. Where no schema was listed, `{"result": value}` is one if a text block repeats the bare value.
+3. Where no schema was listed, or one of an envelope that is closed to other properties, as
+   authors of older servers write theirs, it is one if a text block repeats the bare value.
 4. A text block that repeats the whole object shows that the object is the tool's own, and
-   overrules 2.
+   overrules 2 and 3.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _ENVELOPE: Final = _BARE | {"properties", "required"}
 
 # Most texts are ruled out by how they start, without reading them as JSON.
 _ENVELOPE_START: Final = re.compile(r'\s*\{\s*"result"\s*:')
+_OBJECT_START: Final = re.compile(r"\s*\{")
 _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 
 _decode: Final = msgspec.json.Decoder().decode
@@ -78,6 +80,7 @@ def result_reader(
     With `unwrap=False` every value is taken as it came.
     """
     marked, enveloped = _judge(output_schema, revision) if unwrap else (False, False)
+    by_hand = unwrap and not enveloped and _is_closed_envelope(output_schema, revision)
     has_schema = isinstance(output_schema, dict)
     null_is_nothing = unwrap and has_schema and not revision.is_natural
 
@@ -91,13 +94,13 @@ def result_reader(
         value = structured
         if unwrap and not is_error and _has_only_result(structured):
             inner: object = structured["result"]
-            if (
-                marked
-                or _is_marked(result)
-                or (enveloped and not _texts_repeat(result, structured))
-                or (not has_schema and not isinstance(inner, dict) and _texts_repeat(result, inner))
-            ):
+            if marked or _is_marked(result):
                 value = inner
+            elif enveloped or (
+                (by_hand or not (has_schema or isinstance(inner, dict)))
+                and _texts_repeat(result, inner)
+            ):
+                value = structured if _texts_repeat(result, structured) else inner
         return ReadResult(result, value, structured, is_error)
 
     return read
@@ -126,6 +129,16 @@ def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
     if isinstance(title, str) and title.endswith("Output"):
         return False, keywords.keys() <= _ENVELOPE | {"title"}
     return False, not revision.is_natural and keywords.keys() <= _ENVELOPE
+
+
+def _is_closed_envelope(schema: object, revision: Revision) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    keywords = cast("dict[str, object]", schema)
+    if keywords.get("additionalProperties") is not False:
+        return False
+    opened = {name: keywords[name] for name in keywords if name != "additionalProperties"}
+    return _judge(opened, revision)[1]
 
 
 def _checked(wire: object) -> dict[str, Any]:
@@ -168,9 +181,13 @@ def _texts(result: dict[str, Any]) -> list[str]:
 
 
 def _texts_repeat(result: dict[str, Any], value: object) -> bool:
-    """Return whether a text block is the JSON text of a value."""
-    start = _ENVELOPE_START if isinstance(value, dict) else _VALUE_START
+    """Return whether a text block is the JSON text of a value, or the value itself."""
+    start = _VALUE_START
+    if isinstance(value, dict):
+        start = _ENVELOPE_START if _has_only_result(cast("object", value)) else _OBJECT_START
     for text in _texts(result):
+        if text == value:
+            return True
         if start.match(text):
             try:
                 if _decode(text) == value:
