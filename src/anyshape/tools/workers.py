@@ -49,21 +49,23 @@ class Workers:
         jobs = self._jobs
         while True:
             loop, future, run, function = jobs.get()
-            if not future.cancelled():
-                value: Any = None
-                error: BaseException | None = None
+            value: Any = None
+            error: BaseException | None = None
+            given_up = future.cancelled()
+            if not given_up:
                 try:
                     value = run(function)
                 except BaseException as caught:
                     error = caught
+            # Before anyone hears of the outcome: their next call shall find this thread idle.
+            with self._lock:
+                self._idle += 1
+            if not given_up:
                 # A closed loop has nobody left to tell.
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(_settle, future, value, error)
-                del value, error
             # Kept across the wait, these would keep the last call's arguments alive.
-            del loop, future, run, function
-            with self._lock:
-                self._idle += 1
+            del loop, future, run, function, value, error
 
     def _forget(self) -> None:
         """Start afresh; in a forked child the parent's threads do not exist."""
