@@ -255,7 +255,7 @@ async def test_a_session_is_kept_and_ended(serve_http: ServeHttp) -> None:
         ("POST", "tools/call", "session-1"),
         ("DELETE", None, "session-1"),
     ]
-    for _, message, request in endpoint.requests[2:5]:
+    for _, message, request in endpoint.requests[2:]:
         assert request.headers["MCP-Protocol-Version"] == "2025-11-25"
         assert "Mcp-Method" not in request.headers
         assert "_meta" not in message.get("params", {})
@@ -534,6 +534,21 @@ async def test_a_proxy_is_used_where_it_is_asked_for(
         async with Client(url) as client:
             assert await client.call("plain") == 42
         assert asked == []
+
+
+async def test_messages_show_nothing_secret_of_a_url(serve_http: ServeHttp) -> None:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=308, headers={"Location": "http://u:hunter2@x.invalid/?t=key"})
+
+    async with serve_http(handle) as url:
+        secret = url.replace("//", "//user:hunter2@") + "?token=key"
+        with pytest.raises(TransportError) as raised:
+            async with Client(secret):
+                pass
+    assert f"the server at {url} redirects" in str(raised.value)
+    assert "x.invalid" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+    assert "key" not in str(raised.value)
 
 
 async def test_no_more_connections_are_opened_than_allowed(serve_http: ServeHttp) -> None:

@@ -70,10 +70,12 @@ class HttpTransport:
         self._client: aiohttp.ClientSession | None = None
         self._listener: Listener | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self._ending: set[aiohttp.ClientResponse] = set()
         self._stateful = False
         self._session: str | None = None
+        self._last: Mapping[str, str] = {}
         self.attempts = http.reconnects
-        self.place = f"the server at {shorten(url, 80)}"
+        self.place = f"the server at {_without_secrets(url)}"
 
     async def open(self, listener: Listener) -> None:
         """Make the pool; nothing is sent yet."""
@@ -147,15 +149,22 @@ class HttpTransport:
             task.cancel()
         if self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
+        while self._ending:
+            self._ending.pop().close()
         if client is None:
             return
         try:
             if self._session is not None:
                 with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
                     async with asyncio.timeout(_GRACE):
-                        headers = {**self._fixed, **await self._credentials.headers()}
-                        headers[_SESSION] = self._session
-                        async with client.delete(self._url, headers=headers):
+                        headers = {**self._fixed, **self._last, _SESSION: self._session}
+                        headers.update(await self._credentials.headers())
+                        async with client.delete(
+                            self._url,
+                            headers=headers,
+                            allow_redirects=False,
+                            proxy=self._http.proxy,
+                        ):
                             pass
         finally:
             self._session = None
@@ -176,6 +185,7 @@ class HttpTransport:
             session = self._session
             if session is not None:
                 sent[_SESSION] = session
+                self._last = _kept(headers)
             try:
                 response = await client.request(
                     method,
@@ -194,8 +204,7 @@ class HttpTransport:
                 return response
             if status == 401 and not renewed:
                 renewed = True
-                if await self._credentials.renew(credentials):
-                    response.release()
+                if await self._renew(response, credentials):
                     continue
             if status in (307, 308):
                 self._follow(response)
@@ -207,13 +216,23 @@ class HttpTransport:
             return response
         raise TransportError(f"{self.place} redirects in circles")
 
+    async def _renew(self, response: aiohttp.ClientResponse, refused: Mapping[str, str]) -> bool:
+        try:
+            renewed = await self._credentials.renew(refused)
+        except BaseException:
+            response.close()
+            raise
+        if renewed:
+            response.release()
+        return renewed
+
     def _follow(self, response: aiohttp.ClientResponse) -> None:
         target = urljoin(self._url, response.headers.get("Location", ""))
         if urlsplit(target)[:2] != self._origin:
             # Our headers hold credentials; another origin never gets them.
             response.close()
             raise HttpStatus(
-                f"{self.place} redirects to another origin, {shorten(target, 80)}: "
+                f"{self.place} redirects to another origin, {_without_secrets(target)}: "
                 "use that address if it is right",
                 status=response.status,
             )
@@ -319,10 +338,8 @@ class HttpTransport:
         """Let the stream end by itself, so that its connection can be used again."""
         if response.content.at_eof():
             return
-        if self._client is None:
-            response.close()
-        else:
-            self._spawn(self._drain(response))
+        self._ending.add(response)
+        self._spawn(self._drain(response))
 
     async def _drain(self, response: aiohttp.ClientResponse) -> None:
         try:
@@ -332,6 +349,7 @@ class HttpTransport:
                         if len(chunk) > _EXCERPT:
                             break
         finally:
+            self._ending.discard(response)
             response.close()
 
     def _keep_session(self, response: aiohttp.ClientResponse) -> None:
@@ -396,6 +414,13 @@ class HttpTransport:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+def _without_secrets(url: str) -> str:
+    """Return what a message may show of a URL: no user, no password, no query."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return shorten(f"{parts.scheme}://{host}{parts.path}", 100)
 
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:

@@ -51,7 +51,9 @@ class ProcessTransport:
         self._child: _Child | None = None
         self._listener: Listener | None = None
         self.attempts = process.restarts
-        self.place = f"the server process {shorten(' '.join(self._command), 60)!r}"
+        # No more of it than names it: arguments may be secrets.
+        named = [os.path.basename(part) for part in self._command[:2] if part[:1] != "-"]
+        self.place = f"the server process {shorten(' '.join(named), 60)!r}"
 
     @property
     def is_alive(self) -> bool:
