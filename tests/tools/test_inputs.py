@@ -537,3 +537,51 @@ def test_a_model_that_is_not_complete_yet_is_named() -> None:
 
     with pytest.raises(ToolDefinitionError, match=r"parameter 'it'.*not defined yet"):
         Tool.from_function(tool)
+
+
+def first_twin() -> Any:
+    class Twin(typing_extensions.TypedDict):
+        value: int
+
+    return Twin
+
+
+def second_twin() -> Any:
+    class Twin(typing_extensions.TypedDict):
+        value: str
+
+    return Twin
+
+
+def test_two_types_of_one_name_stay_two_types() -> None:
+    def tool(a: Any, b: Any) -> None: ...
+
+    tool.__annotations__.update({"a": first_twin(), "b": second_twin()})
+    properties = properties_of(tool)
+    assert properties["a"]["properties"] == {"value": {"type": "integer"}}
+    assert properties["b"]["properties"] == {"value": {"type": "string"}}
+
+
+class Partial(typing_extensions.TypedDict, total=False):
+    id: typing_extensions.Required[int]
+    name: str
+    seen: typing_extensions.ReadOnly[bool]
+    next: Partial | None
+
+
+def test_qualifiers_of_a_typed_dict_are_understood_even_when_it_contains_itself() -> None:
+    def tool(it: Partial) -> list[Partial]:
+        return []
+
+    definition = schema_of(tool)["$defs"]["Partial"]
+    assert definition["required"] == ["id"]
+    assert definition["properties"]["seen"] == {"type": "boolean"}
+    assert definition["properties"]["next"]["anyOf"][0] == {"$ref": "#/$defs/Partial"}
+
+
+async def test_a_recursive_typed_dict_is_converted_all_the_way(call: Any) -> None:
+    async def tool(it: Partial) -> Partial:
+        return it
+
+    outcome = await call(tool, {"it": {"id": 1.0, "next": {"id": 2.0, "next": None}}})
+    assert repr(outcome.value) == "{'id': 1, 'next': {'id': 2, 'next': None}}"

@@ -420,6 +420,18 @@ def untyped(value: Any) -> Any:
     return tool
 
 
+class Words(str):
+    __slots__ = ()
+
+
+class Count(int):
+    pass
+
+
+class Share(float):
+    pass
+
+
 BY_VALUE: list[tuple[Any, Any, list[Any]]] = [
     ("Hello", ABSENT, [{"type": "text", "text": "Hello"}]),
     (None, None, []),

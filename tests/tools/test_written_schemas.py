@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
 
+import msgspec
 import pytest
 from pydantic import BaseModel, Field
 
@@ -115,6 +116,26 @@ async def test_a_looser_schema_does_not_loosen_the_types(call: Any) -> None:
         outcome = await call(made, {"number": refused})
         assert outcome.is_error, refused
         assert "/number" in outcome.text
+
+
+class Line(msgspec.Struct):
+    count: int
+    parts: list[Line] = []
+
+
+async def test_a_looser_schema_does_not_loosen_structs(call: Any) -> None:
+    def tool(line: Line) -> int:
+        return line.count
+
+    schema: dict[str, Any] = {"type": "object", "required": ["line"]}
+    made = Tool.from_function(tool, input_schema=schema)
+    assert (await call(made, {"line": {"count": 1.0}})).value == 1
+    outcome = await call(made, {"line": {"count": 1, "parts": [{"count": "x"}]}})
+    assert (outcome.is_error, outcome.text) == (
+        True,
+        "/line/parts/0/count: Expected `int`, got `str`",
+    )
+    assert (await call(made, {"line": {"count": 1.5}})).is_error
 
 
 @pytest.mark.parametrize("annotation", [dict, dict[str, Any], Mapping[str, object]], ids=str)
