@@ -343,9 +343,10 @@ def _inverted(graph: Graph) -> set[int]:
     """Return the nodes on which a value is tested, rather than required to pass."""
     found: set[int] = set()
     for node in graph.nodes:
-        alternatives = _targets(node, ("oneOf",))
-        doubtful = bool(alternatives) and not _exclude_each_other(alternatives)
+        doubtful: bool | None = None
         for edge in node.edges:
+            if edge.keyword == "oneOf" and doubtful is None:
+                doubtful = not _exclude_each_other(_targets(node, ("oneOf",)))
             if edge.keyword in _INVERTING or (doubtful and edge.keyword == "oneOf"):
                 found.add(edge.target.index)
     return found
