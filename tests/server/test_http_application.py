@@ -1,0 +1,389 @@
+"""The ASGI application inside other applications, behind tokens, and at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from anyshape import Context, Server
+from anyshape.server import AccessToken, Authorization, HttpOptions, ServerOptions
+
+MODERN = "2026-07-28"
+RESOURCE = "https://mcp.example.com/mcp"
+
+
+class Reply:
+    """What an ASGI application sent back."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.body = b""
+        self.ended = asyncio.Event()
+        self.begun = asyncio.Event()
+
+    async def take(self, message: Mapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = {
+                name.decode().lower(): value.decode() for name, value in message["headers"]
+            }
+            self.begun.set()
+        else:
+            self.body += message.get("body", b"")
+            if not message.get("more_body", False):
+                self.ended.set()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Visit:
+    """One HTTP request to an ASGI application, which the client may break off."""
+
+    def __init__(
+        self,
+        body: Any = None,
+        *,
+        method: str = "POST",
+        path: str = "/mcp",
+        headers: Mapping[str, str] | None = None,
+        address: str = "10.1.2.3",
+    ) -> None:
+        data = b"" if body is None else json.dumps(body).encode()
+        sent = {"host": "mcp.example.com", "content-type": "application/json", **(headers or {})}
+        self.scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "https",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+            "server": (address, 443),
+            "client": ("10.9.9.9", 5),
+        }
+        self.reply = Reply()
+        self._data: bytes | None = data
+        self._gone = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        if self._data is not None:
+            data, self._data = self._data, None
+            return {"type": "http.request", "body": data, "more_body": False}
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    def hang_up(self) -> None:
+        self._gone.set()
+
+    async def to(self, application: Any) -> Reply:
+        async with asyncio.timeout(10):
+            await application(self.scope, self.receive, self.reply.take)
+        return self.reply
+
+
+def _call(name: str, arguments: Any = None, **options: Any) -> Visit:
+    params = {
+        "name": name,
+        "arguments": arguments or {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }
+    headers = {
+        "mcp-protocol-version": MODERN,
+        "mcp-method": "tools/call",
+        "mcp-name": name,
+        **options.pop("headers", {}),
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return Visit(body, headers=headers, **options)
+
+
+def _ping(**options: Any) -> Visit:
+    return Visit({"jsonrpc": "2.0", "id": 1, "method": "ping"}, **options)
+
+
+@pytest.fixture
+def server() -> Server:
+    """A server with a few tools."""
+    server = Server("here", options=ServerOptions(grace=0.2))
+
+    @server.tool
+    async def whoami(context: Context) -> str | None:
+        access: AccessToken | None = context.access
+        return None if access is None else access.subject
+
+    @server.tool
+    async def wait(seconds: float) -> str:
+        await asyncio.sleep(seconds)
+        return "waited"
+
+    @server.tool
+    async def erase() -> str:
+        return "erased"
+
+    assert list(server.tools) == [whoami.__name__, wait.__name__, erase.__name__]
+    return server
+
+
+class Book:
+    """A verifier that knows its tokens by heart."""
+
+    def __init__(self, **tokens: AccessToken) -> None:
+        self._tokens = tokens
+
+    async def verify(self, token: str) -> AccessToken | None:
+        await asyncio.sleep(0)
+        return self._tokens.get(token)
+
+
+def _guarded(server: Server) -> Any:
+    book = Book(
+        ada=AccessToken("ada", scopes=frozenset({"use"}), audience=(RESOURCE,)),
+        root=AccessToken("root", scopes=frozenset({"use", "erase"}), audience=(RESOURCE + "/",)),
+        late=AccessToken("late", scopes=frozenset({"use"}), expires_at=time.time() - 1),
+        lost=AccessToken("lost", scopes=frozenset({"use"}), audience=("https://other.example",)),
+        weak=AccessToken("weak"),
+    )
+    authorization = Authorization(
+        verifier=book,
+        resource=RESOURCE,
+        authorization_servers=("https://auth.example.com",),
+        required_scopes=("use",),
+        tool_scopes={"erase": ("erase",)},
+        resource_name="Here",
+    )
+    return server.asgi(HttpOptions(authorization=authorization))
+
+
+METADATA = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
+
+
+@pytest.mark.behaviour("authorization.challenge")
+@pytest.mark.parametrize(
+    ("token", "status", "error"),
+    [
+        (None, 401, None),
+        ("Basic YTpi", 401, None),
+        ("Bearer ", 400, "invalid_request"),
+        ("Bearer nobody", 401, "invalid_token"),
+        ("Bearer late", 401, "invalid_token"),
+        ("Bearer lost", 401, "invalid_token"),
+        ("Bearer weak", 403, "insufficient_scope"),
+    ],
+)
+async def test_a_request_without_a_good_token_is_challenged(
+    server: Server, token: str | None, status: int, error: str | None
+) -> None:
+    headers = {} if token is None else {"authorization": token}
+    reply = await _call("whoami", headers=headers).to(_guarded(server))
+    assert reply.status == status
+    challenge = reply.headers["www-authenticate"]
+    assert challenge.startswith("Bearer ")
+    assert f'resource_metadata="{METADATA}"' in challenge
+    assert 'scope="use"' in challenge
+    assert (f'error="{error}"' in challenge) if error else ("error=" not in challenge)
+    assert "error" in reply.json
+
+
+@pytest.mark.behaviour("authorization.accepted")
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+async def test_a_good_token_is_known_to_the_tool(server: Server, scheme: str) -> None:
+    visit = _call("whoami", headers={"authorization": f"{scheme} ada"})
+    reply = await visit.to(_guarded(server))
+    assert reply.status == 200
+    assert reply.json["result"]["structuredContent"] == "ada"
+
+
+@pytest.mark.behaviour("authorization.scope")
+async def test_a_tool_that_needs_more_is_refused_with_all_the_scopes_it_needs(
+    server: Server,
+) -> None:
+    application = _guarded(server)
+    reply = await _call("erase", headers={"authorization": "Bearer ada"}).to(application)
+    assert reply.status == 403
+    assert 'error="insufficient_scope"' in reply.headers["www-authenticate"]
+    assert 'scope="use erase"' in reply.headers["www-authenticate"]
+    reply = await _call("erase", headers={"authorization": "Bearer root"}).to(application)
+    assert reply.status == 200
+
+
+@pytest.mark.behaviour("authorization.scope")
+async def test_a_batch_does_not_get_around_the_scopes_of_a_tool(server: Server) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "erase"}}
+    visit = Visit([call], headers={"authorization": "Bearer ada"})
+    assert (await visit.to(_guarded(server))).status == 403
+
+
+@pytest.mark.behaviour("authorization.metadata")
+@pytest.mark.parametrize(
+    "path",
+    ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"],
+)
+async def test_where_tokens_come_from_is_published(server: Server, path: str) -> None:
+    reply = await Visit(method="GET", path=path).to(_guarded(server))
+    assert reply.status == 200
+    assert reply.json == {
+        "resource": RESOURCE,
+        "authorization_servers": ["https://auth.example.com"],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["use"],
+        "resource_name": "Here",
+    }
+    assert (await Visit(method="POST", path=path).to(_guarded(server))).status == 405
+
+
+@pytest.mark.parametrize("resource", ["mcp.example.com", "https://x/#part", "ftp://x/mcp", ""])
+def test_a_resource_that_is_no_canonical_uri_is_refused(resource: str) -> None:
+    with pytest.raises(ValueError, match="resource"):
+        Authorization(Book(), resource, ("https://auth.example.com",))
+
+
+def test_a_resource_needs_an_authorization_server() -> None:
+    with pytest.raises(ValueError, match="authorization_servers"):
+        Authorization(Book(), RESOURCE, ())
+
+
+async def test_a_server_without_authorization_publishes_no_metadata(server: Server) -> None:
+    visit = Visit(method="GET", path="/.well-known/oauth-protected-resource")
+    assert (await visit.to(server.asgi())).status == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "status"),
+    [
+        (HttpOptions(), "/mcp", 200),
+        (HttpOptions(), "/mcp/", 200),
+        (HttpOptions(), "/other", 404),
+        (HttpOptions(path="/"), "/", 200),
+        (HttpOptions(path="/a/b"), "/a/b", 200),
+        (HttpOptions(path="/a/b"), "/mcp", 404),
+    ],
+)
+async def test_the_endpoint_is_where_it_is_put(
+    server: Server, options: HttpOptions, path: str, status: int
+) -> None:
+    assert (await _ping(path=path).to(server.asgi(options))).status == status
+
+
+async def test_it_can_be_mounted_in_starlette(server: Server) -> None:
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    application = Starlette(routes=[Mount("/tools", app=server.asgi())])
+    assert (await _ping(path="/tools/mcp").to(application)).json["result"] == {}
+    assert (await _ping(path="/mcp").to(application)).status == 404
+
+
+async def test_it_can_be_mounted_in_fastapi(server: Server) -> None:
+    from fastapi import FastAPI
+
+    application = FastAPI()
+    application.mount("/tools", server.asgi())
+    assert (await _ping(path="/tools/mcp").to(application)).json["result"] == {}
+
+
+async def test_it_can_be_mounted_as_the_endpoint_itself(server: Server) -> None:
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    application = Starlette(routes=[Mount("/tools", app=server.asgi(HttpOptions(path="/")))])
+    assert (await _ping(path="/tools/").to(application)).json["result"] == {}
+
+
+async def _live(application: Any) -> tuple[asyncio.Queue[str], list[str], asyncio.Task[None]]:
+    incoming: asyncio.Queue[str] = asyncio.Queue()
+    outgoing: list[str] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": await incoming.get()}
+
+    async def send(message: Mapping[str, Any]) -> None:
+        outgoing.append(message["type"])
+
+    task = asyncio.create_task(application({"type": "lifespan"}, receive, send))
+    return incoming, outgoing, task
+
+
+@pytest.mark.behaviour("transport.http.drain")
+async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server: Server) -> None:
+    application = server.asgi()
+    incoming, outgoing, living = await _live(application)
+    incoming.put_nowait("lifespan.startup")
+    listen = Visit(
+        {
+            "jsonrpc": "2.0",
+            "id": 5,
+            "method": "subscriptions/listen",
+            "params": {
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": MODERN,
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+                "notifications": {"toolsListChanged": True},
+            },
+        },
+        headers={"mcp-protocol-version": MODERN, "mcp-method": "subscriptions/listen"},
+    )
+    quick, endless = _call("wait", {"seconds": 0.05}), _call("wait", {"seconds": 60})
+    visits = [asyncio.create_task(visit.to(application)) for visit in (listen, quick, endless)]
+    await asyncio.wait_for(listen.reply.begun.wait(), 5)
+    incoming.put_nowait("lifespan.shutdown")
+    await asyncio.wait_for(living, 10)
+    await asyncio.gather(*visits)
+    assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert b'"id":5,"result":{"resultType":"complete"' in listen.reply.body
+    assert b"waited" in quick.reply.body
+    assert b"waited" not in endless.reply.body
+
+
+@pytest.mark.behaviour("cancellation.disconnect")
+async def test_a_client_that_hangs_up_gets_nothing_and_frees_the_server(server: Server) -> None:
+    application = server.asgi()
+    visit = _call("wait", {"seconds": 60})
+    visiting = asyncio.create_task(visit.to(application))
+    await asyncio.sleep(0)
+    visit.hang_up()
+    await asyncio.wait_for(visiting, 5)
+    assert (visit.reply.status, visit.reply.body) == (0, b"")
+
+
+async def test_a_websocket_is_closed(server: Server) -> None:
+    sent: list[str] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message["type"])
+
+    await server.asgi()({"type": "websocket"}, receive, send)
+    assert sent == ["websocket.close"]
+
+
+async def test_what_admits_a_request_is_not_remembered_without_bound(server: Server) -> None:
+    application = server.asgi()
+    for number in range(700):
+        await _ping(headers={"host": f"host{number}"}).to(application)
+    assert len(application._admitted) <= 512
+
+
+async def test_a_refused_host_is_refused_again(server: Server) -> None:
+    application = server.asgi()
+    for _ in range(2):
+        visit = _ping(headers={"host": "evil.example.com"}, address="127.0.0.1")
+        assert (await visit.to(application)).status == 403
+    visit = _ping(headers={"host": "localhost"}, address="127.0.0.1")
+    assert (await visit.to(application)).status == 200

@@ -1,0 +1,386 @@
+"""A server by its Python face: tools in and out, listings, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from anyshape import Server, Tool, ToolDefinitionError
+from anyshape.server import Caching, HttpOptions, ServerOptions
+
+MODERN = "2026-07-28"
+
+
+class Peer:
+    """A client in this process, as raw as can be."""
+
+    def __init__(self, server: Server) -> None:
+        self.sent: list[Any] = []
+        self.connection = server.connect(lambda message: self.sent.append(json.loads(message)))
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, id: Any = 1) -> Any:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        body = {"jsonrpc": "2.0", "id": id, "method": method}
+        body["params"] = {"_meta": meta, **(params or {})}
+        answer = await self.connection.handle(json.dumps(body).encode())
+        return None if answer is None else json.loads(answer)
+
+    async def names(self) -> list[str]:
+        names: list[str] = []
+        cursor: str | None = None
+        while True:
+            params = {} if cursor is None else {"cursor": cursor}
+            result = (await self.ask("tools/list", params))["result"]
+            names += [tool["name"] for tool in result["tools"]]
+            cursor = result.get("nextCursor")
+            if cursor is None:
+                return names
+
+    async def until(self, count: int) -> None:
+        """Let the loop turn until that many messages have been sent."""
+        await _turn_until(lambda: len(self.sent) >= count)
+
+
+async def _turn_until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - what is waited for has no event to wait on
+            await asyncio.sleep(0)
+
+
+def _tool(name: str) -> Tool:
+    return Tool(name=name, handler=lambda arguments: name, input_schema={"type": "object"})
+
+
+def test_the_decorator_returns_the_function_as_it_was() -> None:
+    server = Server("s")
+
+    def plain(a: int) -> int:
+        return a
+
+    async def waiting(a: int) -> int:
+        return a
+
+    class Thing:
+        def method(self, a: int) -> int:
+            return a
+
+    thing = Thing()
+    assert server.tool(plain) is plain
+    assert server.tool(name="other")(plain) is plain
+    assert server.tool()(waiting) is waiting
+    assert server.tool(thing.method) == thing.method
+    assert list(server.tools) == ["plain", "other", "waiting", "method"]
+
+
+async def test_a_method_is_called_on_its_object() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.count = 0
+
+        async def bump(self, by: int = 1) -> int:
+            self.count += by
+            return self.count
+
+    counter = Counter()
+    server = Server("s")
+    server.tool(counter.bump)
+    await Peer(server).ask("tools/call", {"name": "bump", "arguments": {"by": 5}})
+    assert counter.count == 5
+
+
+def test_a_name_can_be_taken_only_once() -> None:
+    server = Server("s")
+    server.add_tool(_tool("a"))
+    with pytest.raises(ToolDefinitionError, match="already"):
+        server.add_tool(_tool("a"))
+
+
+def test_removing_what_is_not_there_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        Server("s").remove_tool("a")
+
+
+@pytest.mark.behaviour("tools.list.deterministic")
+async def test_tools_are_listed_in_the_order_they_were_added() -> None:
+    server = Server("s")
+    names = ["zebra", "ant", "moth", "bee"]
+    for name in names:
+        server.add_tool(_tool(name))
+    assert await Peer(server).names() == names
+
+
+@pytest.mark.behaviour("tools.list.pages")
+@pytest.mark.parametrize(("count", "size"), [(0, 1), (1, 1), (5, 1), (5, 2), (6, 3), (5, 100)])
+async def test_every_tool_is_on_exactly_one_page(count: int, size: int) -> None:
+    server = Server("s", options=ServerOptions(page_size=size))
+    names = [f"tool{number}" for number in range(count)]
+    for name in names:
+        server.add_tool(_tool(name))
+    assert await Peer(server).names() == names
+
+
+@pytest.mark.behaviour("tools.list.stable-cursors")
+async def test_a_cursor_stays_good_when_the_tools_around_it_change() -> None:
+    server = Server("s", options=ServerOptions(page_size=2))
+    for name in ("a", "b", "c", "d"):
+        server.add_tool(_tool(name))
+    peer = Peer(server)
+    cursor = (await peer.ask("tools/list"))["result"]["nextCursor"]
+    server.remove_tool("a")
+    server.add_tool(_tool("e"))
+    page = (await peer.ask("tools/list", {"cursor": cursor}))["result"]
+    assert [tool["name"] for tool in page["tools"]] == ["c", "d"]
+    server.remove_tool("b")
+    assert (await peer.ask("tools/list", {"cursor": cursor}))["error"]["code"] == -32602
+
+
+@pytest.mark.behaviour("tools.list-changed.subscription")
+async def test_changes_in_one_turn_are_told_once() -> None:
+    server = Server("s")
+    peer = Peer(server)
+    listening = asyncio.create_task(
+        peer.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id=8)
+    )
+    await peer.until(1)
+    for number in range(50):
+        server.add_tool(_tool(f"tool{number}"))
+    await peer.until(2)
+    server.remove_tool("tool1")
+    await peer.until(3)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert [message["method"] for message in peer.sent] == [
+        "notifications/subscriptions/acknowledged",
+        "notifications/tools/list_changed",
+        "notifications/tools/list_changed",
+    ]
+    await peer.connection.close()
+    assert await listening is None
+
+
+async def test_a_change_from_another_thread_is_told_on_the_loop() -> None:
+    server = Server("s")
+    peer = Peer(server)
+    listening = asyncio.create_task(
+        peer.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    )
+    await peer.until(1)
+    await asyncio.to_thread(server.add_tool, _tool("late"))
+    await peer.until(2)
+    await peer.connection.close()
+    await listening
+
+
+@pytest.mark.behaviour("limits.subscriptions")
+async def test_subscriptions_beyond_the_limit_are_told_that_the_server_is_busy() -> None:
+    server = Server("s", options=ServerOptions(max_subscriptions=1))
+    peer = Peer(server)
+    params = {"notifications": {"toolsListChanged": True}}
+    listening = asyncio.create_task(peer.ask("subscriptions/listen", params, id=1))
+    await peer.until(1)
+    assert (await peer.ask("subscriptions/listen", params, id=2))["error"]["code"] == 503
+    await peer.connection.close()
+    await listening
+
+
+@pytest.mark.behaviour("limits.time")
+async def test_a_call_that_takes_too_long_is_an_error_the_model_can_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server("s", options=ServerOptions(call_timeout=0.02))
+    cancelled = asyncio.Event()
+
+    @server.tool
+    async def slow() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return "late"
+
+    @server.tool(timeout=5)
+    async def patient() -> str:
+        await asyncio.sleep(0.06)
+        return "in time"
+
+    @server.tool
+    async def stubborn() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            return "I do not stop"
+        return "late"
+
+    assert server.tools.keys() == {"slow", "patient", "stubborn"}
+    peer = Peer(server)
+    result = (await peer.ask("tools/call", {"name": "slow"}))["result"]
+    assert result["isError"] is True
+    assert "0.02 seconds" in result["content"][0]["text"]
+    assert cancelled.is_set()
+    assert "isError" not in (await peer.ask("tools/call", {"name": "patient"}))["result"]
+    assert (await peer.ask("tools/call", {"name": "stubborn"}))["result"]["isError"] is True
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+@pytest.mark.behaviour("cancellation.stops-work")
+async def test_closing_a_connection_cancels_what_is_in_flight() -> None:
+    server = Server("s")
+    seen: list[str] = []
+
+    @server.tool
+    async def slow() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return "late"
+
+    peer = Peer(server)
+    calls = [asyncio.create_task(peer.ask("tools/call", {"name": "slow"}, id=n)) for n in range(3)]
+    await _turn_until(lambda: peer.connection.in_flight == 3)
+    await peer.connection.close()
+    assert [await call for call in calls] == [None, None, None]
+    assert seen == ["cancelled"] * 3
+    assert server.tools["slow"].name == "slow"
+
+
+async def test_cancelling_the_task_that_asks_is_passed_on() -> None:
+    server = Server("s")
+
+    @server.tool
+    async def slow() -> str:
+        await asyncio.sleep(30)
+        return "late"
+
+    peer = Peer(server)
+    asking = asyncio.create_task(peer.ask("tools/call", {"name": "slow"}))
+    await _turn_until(lambda: peer.connection.in_flight == 1)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert peer.connection.in_flight == 0
+
+
+@pytest.mark.behaviour("progress.monotonic")
+async def test_progress_that_does_not_grow_is_not_sent() -> None:
+    from anyshape import Context
+
+    server = Server("s")
+
+    @server.tool
+    async def steps(context: Context) -> str:
+        for progress in (1, 1, 0.5, 2, 2, 3):
+            context.progress(progress)
+        return "done"
+
+    peer = Peer(server)
+    await peer.ask(
+        "tools/call",
+        {
+            "name": "steps",
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "progressToken": "t",
+            },
+        },
+    )
+    assert [message["params"]["progress"] for message in peer.sent] == [1, 2, 3]
+
+
+@pytest.mark.behaviour("progress.stops")
+async def test_progress_after_the_answer_is_not_sent() -> None:
+    from anyshape import Context
+
+    server = Server("s")
+    kept: list[Context] = []
+
+    @server.tool
+    async def keep(context: Context) -> str:
+        kept.append(context)
+        return "done"
+
+    peer = Peer(server)
+    await peer.ask(
+        "tools/call",
+        {
+            "name": "keep",
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "progressToken": "t",
+            },
+        },
+    )
+    kept[0].progress(5)
+    assert peer.sent == []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Caching(ttl_ms=-1),
+        lambda: Caching(scope="shared"),  # pyright: ignore[reportArgumentType]  # on purpose
+        lambda: ServerOptions(page_size=0),
+        lambda: ServerOptions(max_concurrent_calls=0),
+        lambda: ServerOptions(max_subscriptions=0),
+        lambda: ServerOptions(max_message_bytes=0),
+        lambda: ServerOptions(call_timeout=0),
+        lambda: ServerOptions(grace=-1),
+        lambda: HttpOptions(path="mcp"),
+        lambda: HttpOptions(keep_alive=0),
+    ],
+)
+def test_options_that_cannot_work_are_refused_when_they_are_made(make: Any) -> None:
+    with pytest.raises(ValueError, match="has to"):
+        make()
+
+
+def test_an_unknown_transport_is_refused() -> None:
+    with pytest.raises(ValueError, match="stdio"):
+        Server("s").run("carrier pigeon")  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_making_a_server_touches_nothing() -> None:
+    script = (
+        "import sys, logging\n"
+        "before = (sys.stdout, sys.stderr, list(logging.root.handlers), logging.root.level)\n"
+        "from anyshape import Server\n"
+        "server = Server('quiet')\n"
+        "@server.tool\n"
+        "def f() -> int: return 1\n"
+        "server.asgi()\n"
+        "assert before == (sys.stdout, sys.stderr, logging.root.handlers, logging.root.level)\n"
+        "heavy = {'uvicorn', 'uvloop', 'aiohttp', 'typer', 'rich', 'starlette', 'opentelemetry'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_the_log_of_the_server_has_no_handlers_of_ours() -> None:
+    assert logging.getLogger("anyshape").handlers == []
+    assert logging.getLogger("anyshape.server").handlers == []
+
+
+def test_a_server_says_what_it_is() -> None:
+    server = Server("weather", version="2.0")
+    server.add_tool(_tool("a"))
+    assert (server.name, server.version) == ("weather", "2.0")
+    assert repr(server) == "Server('weather', 1 tools)"

@@ -1,0 +1,123 @@
+"""Spans, when somebody has set up tracing, and nothing when nobody has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+
+
+def _run(script: str) -> Any:
+    """Run a script in a process of its own, since a tracer provider can be set only once."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+PRELUDE = """
+    import asyncio, json, sys
+    from anyshape import Server, ToolError
+
+    server = Server("traced")
+
+    @server.tool
+    async def good() -> int:
+        return 1
+
+    @server.tool
+    async def bad() -> int:
+        raise ToolError("no")
+
+    async def call(name, **meta):
+        frame = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
+            "name": name, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}, **meta}}}
+        return await server.connect(print).handle(json.dumps(frame).encode())
+"""
+
+
+@pytest.mark.behaviour("base.trace-context")
+def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
+    spans = _run(
+        PRELUDE
+        + """
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+
+    async def main():
+        await call("good", traceparent="00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01")
+        await call("bad")
+
+    asyncio.run(main())
+    print(json.dumps([{
+        "name": span.name,
+        "kind": span.kind.name,
+        "trace": format(span.context.trace_id, "032x"),
+        "parent": format(span.parent.span_id, "016x") if span.parent else None,
+        "attributes": dict(span.attributes),
+        "status": span.status.status_code.name,
+    } for span in exporter.get_finished_spans()]))
+    """
+    )
+    good, bad = spans
+    assert good == {
+        "name": "tools/call good",
+        "kind": "SERVER",
+        "trace": "0af7651916cd43dd8448eb211c80319c",
+        "parent": "00f067aa0ba902b7",
+        "attributes": {
+            "mcp.method.name": "tools/call",
+            "mcp.protocol.version": "2026-07-28",
+            "gen_ai.tool.name": "good",
+            "gen_ai.operation.name": "execute_tool",
+            "jsonrpc.request.id": "9",
+            "network.transport": "pipe",
+        },
+        "status": "UNSET",
+    }
+    assert bad["attributes"]["error.type"] == "tool_error"
+    assert (bad["status"], bad["parent"]) == ("ERROR", None)
+
+
+def test_without_tracing_the_api_is_not_even_imported() -> None:
+    assert (
+        _run(
+            PRELUDE
+            + """
+    asyncio.run(call("good"))
+    print(json.dumps([name for name in sys.modules if name.startswith("opentelemetry")]))
+    """
+        )
+        == []
+    )
+
+
+def test_an_api_with_nothing_behind_it_makes_no_spans() -> None:
+    assert _run(
+        PRELUDE
+        + """
+    from opentelemetry import trace
+    from anyshape.server.telemetry import active_tracer
+
+    asyncio.run(call("good"))
+    print(json.dumps(active_tracer() is None))
+    """
+    )

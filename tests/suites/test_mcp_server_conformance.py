@@ -1,0 +1,130 @@
+"""The official MCP conformance suite, run against examples/conformance_server.py.
+
+The suite is an npm package, pinned by tests/node/package-lock.json and installed by
+scripts/node.py. If it cannot be installed these tests are errors, not skips.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+SUITE = "@modelcontextprotocol/conformance"
+PATIENCE = 60.0
+
+BOTH_ERAS = (
+    "tools-list",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "json-schema-2020-12",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+)
+SCENARIOS = {
+    "2025-11-25": ("server-initialize", "ping", *BOTH_ERAS),
+    "2026-07-28": (
+        "server-stateless",
+        *BOTH_ERAS,
+        "http-header-validation",
+        "http-custom-header-server-validation",
+    ),
+}
+
+# Whether several streams work is tested by the suite only for servers that keep sessions before
+# 2026-07-28. Ours keep none, by design, which the suite remarks on with this warning.
+REMARKED = {("2025-11-25", "server-sse-multiple-streams"): ["server-sse-multiple-streams-session"]}
+
+# Scenarios whose requests do not pass through the suite's instrumented client.
+WITHOUT_WIRE_CHECK = {
+    "server-stateless",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+    "http-header-validation",
+    "http-custom-header-server-validation",
+}
+
+# What does not apply to a server without prompts.
+SKIPPED = ["sep-2575-server-sends-prompts-list-changed-on-subscription"]
+
+
+def _node_command(*arguments: str) -> list[str]:
+    specification = importlib.util.spec_from_file_location("node", ROOT / "scripts" / "node.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module: Any = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.node_command(SUITE, *arguments)
+
+
+@pytest.fixture(scope="module")
+def url() -> Generator[str]:
+    """The URL of the conformance server, in a process of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    command = [
+        sys.executable,
+        str(ROOT / "examples" / "conformance_server.py"),
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except OSError:
+            assert process.poll() is None, "the conformance server did not start"
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}/mcp"
+    process.terminate()
+    process.wait(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("revision", "scenario"),
+    [(revision, scenario) for revision, names in SCENARIOS.items() for scenario in names],
+)
+def test_a_scenario_of_the_official_suite_passes(
+    url: str, revision: str, scenario: str, tmp_path: Path
+) -> None:
+    command = _node_command(
+        "server",
+        *("--url", url),
+        *("--scenario", scenario),
+        *("--spec-version", revision),
+        *("--output-dir", str(tmp_path)),
+    )
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=tmp_path
+    )
+    (results,) = tmp_path.glob("**/checks.json")
+    checks: list[dict[str, Any]] = json.loads(results.read_text())
+    by_status: dict[str, list[str]] = {}
+    for check in checks:
+        by_status.setdefault(check["status"], []).append(check["id"])
+    failures = [check for check in checks if check["status"] == "FAILURE"]
+    assert not failures, json.dumps(failures, indent=1)
+    assert done.returncode == 0, done.stdout
+    assert by_status.get("WARNING", []) == REMARKED.get((revision, scenario), [])
+    assert Counter(by_status.get("SKIPPED", [])) <= Counter(SKIPPED)
+    if scenario not in WITHOUT_WIRE_CHECK:
+        assert "wire-schema-valid" in by_status["SUCCESS"]
