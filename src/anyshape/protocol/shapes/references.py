@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, cast
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urljoin
 
 from anyshape.protocol.dialects import (
     DATA,
@@ -127,7 +127,7 @@ class Document:
 
     def resolve(self, reference: str, base: str) -> Place | None:
         """Return the place a reference points at from a base, or `None` when it leaves."""
-        url, fragment = urldefrag(_join(base, reference))
+        url, _, fragment = _join(base, reference).partition("#")
         resource = self.resources.get(url)
         if resource is None:
             return None
