@@ -110,6 +110,10 @@ def test_logging_tool() -> Text:
 _changes = itertools.count(1)
 
 
+def be_here(arguments: dict[str, object]) -> str:
+    return "here"
+
+
 @server.tool
 def test_trigger_tool_change() -> Text:
     """Change the list of tools: add one if it is not there, else remove it."""
@@ -120,7 +124,7 @@ def test_trigger_tool_change() -> Text:
             Tool(
                 name="test_changing_tool",
                 description="A tool that comes and goes.",
-                handler=lambda arguments: "here",
+                handler=be_here,
                 input_schema={"type": "object", "additionalProperties": False},
             )
         )

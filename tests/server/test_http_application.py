@@ -93,7 +93,7 @@ class Visit:
 
 
 def _call(name: str, arguments: Any = None, **options: Any) -> Visit:
-    params = {
+    params: dict[str, Any] = {
         "name": name,
         "arguments": arguments or {},
         "_meta": {
@@ -107,7 +107,12 @@ def _call(name: str, arguments: Any = None, **options: Any) -> Visit:
         "mcp-name": name,
         **options.pop("headers", {}),
     }
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    body: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": params,
+    }
     return Visit(body, headers=headers, **options)
 
 

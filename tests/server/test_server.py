@@ -26,7 +26,7 @@ class Peer:
         self.connection = server.connect(lambda message: self.sent.append(json.loads(message)))
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, id: Any = 1) -> Any:
-        meta = {
+        meta: dict[str, Any] = {
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": {},
         }
@@ -58,7 +58,10 @@ async def _turn_until(holds: Callable[[], bool]) -> None:
 
 
 def _tool(name: str) -> Tool:
-    return Tool(name=name, handler=lambda arguments: name, input_schema={"type": "object"})
+    def handle(arguments: dict[str, Any]) -> str:
+        return name
+
+    return Tool(name=name, handler=handle, input_schema={"type": "object"})
 
 
 def test_the_decorator_returns_the_function_as_it_was() -> None:

@@ -20,16 +20,20 @@ from anyshape import (
 )
 
 MODERN = "2026-07-28"
-META = {
+META: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 
 
+def _ok(arguments: dict[str, Any]) -> str:
+    return "ok"
+
+
 async def _ask(server: Server, method: str, params: Any = None, sent: Any = None) -> Any:
     messages: list[bytes] = [] if sent is None else sent
     connection = server.connect(messages.append)
-    body = {
+    body: dict[str, Any] = {
         "jsonrpc": "2.0",
         "id": 1,
         "method": method,
@@ -85,7 +89,7 @@ async def test_a_listed_tool_has_every_field_its_author_gave() -> None:
 
 @pytest.mark.behaviour("tools.schema.unchanged")
 async def test_a_schema_is_published_as_it_was_written() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/a"}},
@@ -96,7 +100,7 @@ async def test_a_schema_is_published_as_it_was_written() -> None:
         "x-own": [1, None],
     }
     server = Server("s")
-    server.add_tool(Tool(name="t", handler=lambda arguments: None, input_schema=schema))
+    server.add_tool(Tool(name="t", handler=_ok, input_schema=schema))
     (tool,) = await _listed(server)
     assert tool["inputSchema"] == schema
 
@@ -121,8 +125,8 @@ async def test_a_schema_is_enforced_in_the_dialect_it_names() -> None:
     # `prefixItems` is a keyword of 2020-12, and in draft-07 it is not.
     rule = {"type": "object", "properties": {"a": {"prefixItems": [{"type": "string"}]}}}
     draft = {"$schema": "http://json-schema.org/draft-07/schema#", **rule}
-    server.add_tool(Tool(name="old", handler=lambda arguments: "ok", input_schema=draft))
-    server.add_tool(Tool(name="new", handler=lambda arguments: "ok", input_schema=rule))
+    server.add_tool(Tool(name="old", handler=_ok, input_schema=draft))
+    server.add_tool(Tool(name="new", handler=_ok, input_schema=rule))
     assert "isError" not in await _called(server, "old", {"a": [1]})
     assert (await _called(server, "new", {"a": [1]}))["isError"] is True
 
@@ -141,7 +145,7 @@ async def test_a_schema_is_enforced_in_the_dialect_it_names() -> None:
 )
 def test_a_schema_that_cannot_be_used_is_refused_when_the_tool_is_defined(schema: Any) -> None:
     with pytest.raises(ToolDefinitionError):
-        Tool(name="t", handler=lambda arguments: None, input_schema=schema)
+        Tool(name="t", handler=_ok, input_schema=schema)
 
 
 @pytest.mark.behaviour("tools.header-annotations")
@@ -165,23 +169,21 @@ def test_a_schema_that_cannot_be_used_is_refused_when_the_tool_is_defined(schema
 )
 def test_a_header_annotation_that_breaks_the_rules_is_refused(schema: Any) -> None:
     with pytest.raises(ToolDefinitionError):
-        Tool(name="t", handler=lambda arguments: None, input_schema={"type": "object", **schema})
+        Tool(name="t", handler=_ok, input_schema={"type": "object", **schema})
 
 
 @pytest.mark.behaviour("tools.names")
 @pytest.mark.parametrize("name", ["", "a b", "a,b", "é", "a/b", "x" * 129])
 def test_a_name_outside_the_recommended_characters_is_refused(name: str) -> None:
     with pytest.raises(ToolDefinitionError):
-        Tool(name=name, handler=lambda arguments: None, input_schema={"type": "object"})
+        Tool(name=name, handler=_ok, input_schema={"type": "object"})
 
 
 @pytest.mark.behaviour("tools.names")
 @pytest.mark.parametrize("name", ["a", "getUser", "DATA_EXPORT_v2", "admin.tools.list", "x" * 128])
 async def test_a_name_of_the_recommended_characters_works(name: str) -> None:
     server = Server("s")
-    server.add_tool(
-        Tool(name=name, handler=lambda arguments: "ok", input_schema={"type": "object"})
-    )
+    server.add_tool(Tool(name=name, handler=_ok, input_schema={"type": "object"}))
     assert "isError" not in await _called(server, name)
 
 
@@ -217,11 +219,14 @@ async def test_every_kind_of_content_goes_over_the_wire() -> None:
     "value", [{"a": 1}, {}, [1, "a"], [], "text", "", 7, 0, 1.5, True, False, None]
 )
 async def test_structured_content_is_any_json_value_and_mirrored_as_text(value: Any) -> None:
+    def give(arguments: dict[str, Any]) -> Any:
+        return value
+
     server = Server("s")
     server.add_tool(
         Tool(
             name="t",
-            handler=lambda arguments: value,
+            handler=give,
             input_schema={"type": "object"},
             output_schema=True,
         )
@@ -234,11 +239,14 @@ async def test_structured_content_is_any_json_value_and_mirrored_as_text(value: 
 
 @pytest.mark.behaviour("tools.output-conforms")
 async def test_a_value_that_breaks_the_output_schema_never_leaves() -> None:
+    def misreport(arguments: dict[str, Any]) -> dict[str, str]:
+        return {"celsius": "warm"}
+
     server = Server("s")
     server.add_tool(
         Tool(
             name="t",
-            handler=lambda arguments: {"celsius": "warm"},
+            handler=misreport,
             input_schema={"type": "object"},
             output_schema={"type": "object", "properties": {"celsius": {"type": "number"}}},
         )
@@ -251,17 +259,18 @@ async def test_a_value_that_breaks_the_output_schema_never_leaves() -> None:
 
 @pytest.mark.behaviour("tools.structured.absent")
 async def test_no_structured_content_is_not_the_same_as_null() -> None:
+    def without(arguments: dict[str, Any]) -> ToolResult[None]:
+        return ToolResult(content=["x"])
+
+    def null(arguments: dict[str, Any]) -> ToolResult[None]:
+        return ToolResult(structured=None)
+
     server = Server("s")
-    schema = {"type": "object"}
-    server.add_tool(
-        Tool(name="none", handler=lambda arguments: ToolResult(content=["x"]), input_schema=schema)
-    )
-    server.add_tool(
-        Tool(
-            name="null", handler=lambda arguments: ToolResult(structured=None), input_schema=schema
+    for handler in (without, null):
+        server.add_tool(
+            Tool(name=handler.__name__, handler=handler, input_schema={"type": "object"})
         )
-    )
-    assert "structuredContent" not in await _called(server, "none")
+    assert "structuredContent" not in await _called(server, "without")
     assert (await _called(server, "null"))["structuredContent"] is None
 
 
@@ -320,11 +329,12 @@ async def test_a_message_holds_no_newline_whatever_its_values_hold() -> None:
 
     assert lines.__name__ == "lines"
     connection = server.connect(print)
-    for method, params in (
+    asked: list[tuple[str, dict[str, Any]]] = [
         ("server/discover", {}),
         ("tools/list", {}),
         ("tools/call", {"name": "lines"}),
-    ):
+    ]
+    for method, params in asked:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
         # The request may be spread over lines where the transport can tell where it ends.
         answer = await connection.handle(json.dumps(body, indent=1).encode())
@@ -336,7 +346,7 @@ async def test_a_message_holds_no_newline_whatever_its_values_hold() -> None:
 @pytest.mark.behaviour("base.extensions")
 async def test_no_extension_is_advertised_and_those_of_clients_are_ignored() -> None:
     server = Server("s")
-    meta = {
+    meta: dict[str, Any] = {
         **META,
         "io.modelcontextprotocol/clientCapabilities": {"extensions": {"com.example/x": {}}},
     }

@@ -12,6 +12,10 @@ import pytest
 
 # The names below are those of conftest.py, which importlib mode does not let us import.
 MODERN = "2026-07-28"
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 def _structured(revision: str | None, value: Any) -> Any:
@@ -339,13 +343,9 @@ def test_a_ping_is_answered_before_and_after_the_handshake(pipe: Any, greeted: b
 
 @pytest.mark.behaviour("versioning.era.per-message")
 def test_one_pipe_serves_both_eras_at_once(pipe: Any) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    assert pipe.ask("server/discover", {"_meta": meta})["result"]["supportedVersions"][0] == MODERN
+    assert pipe.ask("server/discover", {"_meta": META})["result"]["supportedVersions"][0] == MODERN
     pipe.initialize("2025-06-18")
-    modern = pipe.ask("tools/call", {"name": "people", "_meta": meta})["result"]
+    modern = pipe.ask("tools/call", {"name": "people", "_meta": META})["result"]
     legacy = pipe.ask("tools/call", {"name": "people"})["result"]
     assert modern["structuredContent"] == [{"name": "Ada"}, {"name": "Grace"}]
     assert legacy["structuredContent"] == {"result": [{"name": "Ada"}, {"name": "Grace"}]}
@@ -382,10 +382,7 @@ def test_a_modern_request_without_its_metadata_is_malformed(
 @pytest.mark.behaviour("versioning.unsupported")
 @pytest.mark.parametrize("version", ["1900-01-01", "zzz", "", "2026-07-29"])
 def test_an_unknown_revision_is_told_which_ones_there_are(ungreeted: Any, version: str) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": version}
     error = ungreeted.ask("tools/list", {"_meta": meta})["error"]
     assert error["code"] == -32022
     assert error["data"] == {
@@ -396,10 +393,7 @@ def test_an_unknown_revision_is_told_which_ones_there_are(ungreeted: Any, versio
 
 @pytest.mark.behaviour("versioning.unsupported")
 def test_a_handshake_revision_named_in_meta_is_served_as_that_revision(ungreeted: Any) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2025-06-18",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2025-06-18"}
     result = ungreeted.ask("tools/call", {"name": "nothing", "_meta": meta})["result"]
     assert result == {
         "content": [{"type": "text", "text": "null"}],
@@ -409,14 +403,13 @@ def test_a_handshake_revision_named_in_meta_is_served_as_that_revision(ungreeted
 
 @pytest.mark.behaviour("versioning.capability-missing")
 def test_a_tool_that_needs_a_capability_is_refused_to_a_client_without_it(ungreeted: Any) -> None:
-    meta: dict[str, Any] = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    error = ungreeted.ask("tools/call", {"name": "needy", "_meta": meta})["error"]
+    error = ungreeted.ask("tools/call", {"name": "needy", "_meta": META})["error"]
     assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"sampling": {}}})
-    meta["io.modelcontextprotocol/clientCapabilities"] = {"sampling": {"tools": {}}}
-    assert "result" in ungreeted.ask("tools/call", {"name": "needy", "_meta": meta})
+    able: dict[str, Any] = {
+        **META,
+        "io.modelcontextprotocol/clientCapabilities": {"sampling": {"tools": {}}},
+    }
+    assert "result" in ungreeted.ask("tools/call", {"name": "needy", "_meta": able})
 
 
 @pytest.mark.behaviour("base.batch")
@@ -480,10 +473,6 @@ def test_a_handshake_client_is_told_of_changes_after_it_is_ready(pipe: Any) -> N
 
 @pytest.mark.behaviour("subscriptions.acknowledged-first")
 def test_a_subscription_is_acknowledged_told_of_changes_and_closed_gracefully(pipe: Any) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
     tag = {"io.modelcontextprotocol/subscriptionId": "sub"}
     pipe.send(
         {
@@ -491,7 +480,7 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed_gracefully(pi
             "id": "sub",
             "method": "subscriptions/listen",
             "params": {
-                "_meta": meta,
+                "_meta": META,
                 "notifications": {"toolsListChanged": True, "promptsListChanged": True},
             },
         }
@@ -506,7 +495,7 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed_gracefully(pi
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"_meta": meta, "name": "change", "arguments": {"name": "extra"}},
+            "params": {"_meta": META, "name": "change", "arguments": {"name": "extra"}},
         }
     )
     received = [pipe.receive(), pipe.receive()]
@@ -529,28 +518,20 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed_gracefully(pi
 
 @pytest.mark.behaviour("subscriptions.filter")
 def test_a_subscription_is_told_nothing_it_did_not_ask_for(pipe: Any) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    listen = {"_meta": meta, "notifications": {"promptsListChanged": True}}
+    listen = {"_meta": META, "notifications": {"promptsListChanged": True}}
     answer = pipe.ask("subscriptions/listen", listen, id=9)
     assert answer["params"]["notifications"] == {}
-    call = {"_meta": meta, "name": "change", "arguments": {"name": "extra"}}
+    call = {"_meta": META, "name": "change", "arguments": {"name": "extra"}}
     assert "result" in pipe.ask("tools/call", call)
     assert pipe.is_silent()
 
 
 @pytest.mark.behaviour("subscriptions.cancelled-by-client")
 def test_a_subscription_ends_when_its_client_cancels_it(pipe: Any) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    listen = {"_meta": meta, "notifications": {"toolsListChanged": True}}
+    listen = {"_meta": META, "notifications": {"toolsListChanged": True}}
     pipe.ask("subscriptions/listen", listen, id=9)
     pipe.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}})
-    call = {"_meta": meta, "name": "change", "arguments": {"name": "extra"}}
+    call = {"_meta": META, "name": "change", "arguments": {"name": "extra"}}
     assert "result" in pipe.ask("tools/call", call)
     assert pipe.is_silent()
 

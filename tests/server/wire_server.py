@@ -165,10 +165,12 @@ async def change(name: str) -> Text:
     if name in server.tools:
         server.remove_tool(name)
     else:
-        server.add_tool(
-            Tool(name=name, handler=lambda arguments: None, input_schema={"type": "object"})
-        )
+        server.add_tool(Tool(name=name, handler=_nothing, input_schema={"type": "object"}))
     return Text("changed")
+
+
+def _nothing(arguments: dict[str, object]) -> None:
+    return None
 
 
 def main() -> None:
