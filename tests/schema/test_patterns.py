@@ -302,6 +302,17 @@ class TestText:
         assert schema.accepts({"bits": "1" * 4_001, "body": body})
         assert not schema.accepts({"bits": "1", "body": body})
 
+    def test_a_text_too_long_for_the_quick_way_still_gets_its_verdict(self) -> None:
+        twice = {"pattern": r"^[ab]{1,1000}$|^[cd]*$"}
+        schema = compile({"type": "object", "properties": {"a": twice, "b": twice}})
+        longest = schema._core.longest_text
+
+        assert longest is not None
+        for length in (longest, longest + 1, longest * 3 // 2):
+            assert schema.accepts({"a": "cd", "b": "c" * length})
+            assert not schema.accepts({"a": "cd", "b": "c" * length + "e"})
+            assert schema.problems({"a": "cd", "b": "c" * length}) == []
+
     def test_names_and_items_count_where_patterns_meet_them(self) -> None:
         text = "".join(random.Random(0).choices("01", k=200_000))
         met: list[tuple[Any, Any]] = [

@@ -87,6 +87,9 @@ def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
         patterns=patterns,
         limits=limits,
     )
+    longest = None if matching is None or meter.cost.checked else matching.longest_texts()
+    fences = _plan_fences(engine, reached, meter, longest or {})
+    free_size = _free_size(meter, matching, limits)
     return Core(
         documents=reached.documents,
         dialect=sources.dialect,
@@ -95,19 +98,22 @@ def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
         meter=meter,
         engine=engine,
         matching=matching,
-        fences=_plan_fences(engine, reached, meter),
-        free_size=_free_size(meter, matching, limits),
+        fences=fences,
+        free_size=free_size,
+        longest_text=min(longest.values(), default=None) if longest else None,
         depth=depth_for(graph, limits),
     )
 
 
-def _plan_fences(engine: Engine, reached: Reached, meter: Meter) -> Fences | None:
+def _plan_fences(
+    engine: Engine, reached: Reached, meter: Meter, longest: Mapping[tuple[str, str], int]
+) -> Fences | None:
     """Plan fences where they are safe, and build the first test, so that the engine agrees."""
     fences = None
     if meter.cost.linear and not reached.custom:
         # A metaschema of one's own may leave out the very keywords that fences are made of.
         depth = engine.limits.instance_depth - FENCE_DEPTH
-        fences = plan_fences(reached.graph, depth, formats=engine.formats)
+        fences = plan_fences(reached.graph, depth, formats=engine.formats, longest=longest)
     try:
         if fences is not None and fences.documents() <= reached.documents.keys():
             engine.fenced(fences, exact=bool(fences.exact))

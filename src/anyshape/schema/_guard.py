@@ -99,15 +99,20 @@ def _changed(schema: object, added: Mapping[str, object] | None) -> object:
     return changed
 
 
-def plan_fences(graph: Graph, depth: int, *, formats: bool) -> Fences | None:
+def plan_fences(
+    graph: Graph, depth: int, *, formats: bool, longest: Mapping[Place, int]
+) -> Fences | None:
     """Return the fences that make *accepted* imply *JSON*, `None` if no fences can.
 
-    `depth` is how deep a value may be; `formats` says whether formats are enforced.
+    `depth` is how deep a value may be; `formats` says whether formats are enforced; `longest` is
+    how long a text may be at some places before its pattern is matched.
     """
     if graph.recursive or _height(graph) > depth:
         return None
     planner = _Planner(formats)
     planner.cover(graph.root)
+    for node in graph.nodes:
+        planner.cap(node, longest)
     unsafe = {
         (node.spot.document, node.spot.pointer)
         for node in _reach(graph, _inverted(graph)) | _consumed(graph)
@@ -138,6 +143,19 @@ class _Planner:
             if node.index not in seen:
                 seen.add(node.index)
                 waiting.extend(self._cover(node))
+
+    def cap(self, node: Node, longest: Mapping[Place, int]) -> None:
+        """Keep `node` from matching a text that is too long: the engine looks at lengths first."""
+        place = (node.spot.document, node.spot.pointer)
+        schema = node.spot.schema
+        if place not in longest or isinstance(schema, bool):
+            return
+        given = schema.get("maxLength")
+        most = min(longest[place], given) if isinstance(given, int) else longest[place]
+        for changes in (self.additions, self.exact):
+            added = changes.get(place)
+            if added is not None or changes is self.additions:
+                changes[place] = {**(added or {}), "maxLength": most}
 
     def _cover(self, node: Node) -> Iterator[Node]:
         """Fence `node` if need be; yield the nodes that must cover the rest."""

@@ -26,8 +26,15 @@ __all__ = ["Matching", "text_size"]
 
 _BYTES_PER_STEP: Final = 1_000
 """Compiled bytes that the linear matcher passes, for one character, in the time of one step."""
-_BACKTRACKS_PER_STEP: Final = 30
-"""The same for the backtracking matcher: ways back, each over one character."""
+_BACKTRACKS_PER_STEP: Final = 10
+"""The same for the backtracking matcher: ways back, each over one character; a "no" asks twice."""
+
+_FEWEST_BACKTRACKS: Final = 100
+"""Steps back that are allowed however much text there is: enough for sensible lookaround."""
+_SHORTEST: Final = 1_000
+"""Characters that a text may have, at the least, before it is looked at."""
+_FIXED: Final = frozenset((Step.IN_PLACE, Step.PROPERTY, Step.ITEM))
+"""Steps that lead to one place at most."""
 
 _encoder = msgspec.json.Encoder(decimal_format="number")
 
@@ -64,6 +71,26 @@ class Matching:
         rate = sum(self._rate(text, self.limits.backtracks) for text in self.patterns.heavy)
         return int(self.limits.work / rate)
 
+    def longest_texts(self) -> dict[tuple[str, str], int] | None:
+        """Return how long a text each costly pattern may meet so that all together stay affordable.
+
+        By the place of the subschema that has the pattern; `None` where it may meet any number of
+        texts: in arrays and maps, or as names of properties.
+        """
+        if self.graph.recursive:
+            return None
+        costly = [node for node in self.graph.nodes if _costly(node, self.patterns)]
+        loose = _beyond(self.graph)
+        if any(
+            node.index in loose or not _has_costly_pattern(node, self.patterns) for node in costly
+        ):
+            return None
+        ways = _count_ways(self.graph)
+        longest = self.free_size // max(1, sum(ways[node.index] for node in costly))
+        if longest < _SHORTEST:
+            return None
+        return {(node.spot.document, node.spot.pointer): longest for node in costly}
+
     def backtracks(self, value: object) -> int:
         """Return how many steps back one match of `value`'s strings may take.
 
@@ -76,9 +103,9 @@ class Matching:
             steps = sum(size * self._rate(text, allowed) for text, size in exposed.items())
             if steps <= self.limits.work:
                 return allowed
-            if allowed <= 1_000 or not self.patterns.backtracking:
+            if allowed <= _FEWEST_BACKTRACKS or not self.patterns.backtracking:
                 break
-            allowed = max(allowed // 10, 1_000)
+            allowed = max(allowed // 10, _FEWEST_BACKTRACKS)
         worst = max(exposed, key=lambda text: exposed[text] * self._rate(text, allowed))
         shown = worst if len(worst) <= 60 else worst[:59] + "…"
         raise LimitExceeded(
@@ -179,22 +206,30 @@ def _declared(node: Node) -> frozenset[str]:
     return frozenset(properties) if is_object(properties) else frozenset()
 
 
+def _costly(node: Node, patterns: Patterns) -> bool:
+    """Tell whether `node` matches anything against a costly pattern."""
+    schema = node.spot.schema
+    if isinstance(schema, bool):
+        return False
+    named = schema.get("patternProperties")
+    return _has_costly_pattern(node, patterns) or (
+        is_object(named) and not patterns.heavy.keys().isdisjoint(named)
+    )
+
+
+def _has_costly_pattern(node: Node, patterns: Patterns) -> bool:
+    schema = node.spot.schema
+    pattern = None if isinstance(schema, bool) else schema.get("pattern")
+    return isinstance(pattern, str) and pattern in patterns.heavy
+
+
 def _leading(graph: Graph, patterns: Patterns) -> set[int]:
     """Return the nodes from which a subschema with a costly pattern can be reached."""
     above: dict[int, list[int]] = {}
-    found: set[int] = set()
     for node in graph.nodes:
-        schema = node.spot.schema
-        if not isinstance(schema, bool):
-            named = schema.get("patternProperties")
-            keys = set(named) if is_object(named) else set[str]()
-            pattern = schema.get("pattern")
-            if isinstance(pattern, str):
-                keys.add(pattern)
-            if keys & patterns.heavy.keys():
-                found.add(node.index)
         for edge in node.edges:
             above.setdefault(edge.target.index, []).append(node.index)
+    found = {node.index for node in graph.nodes if _costly(node, patterns)}
     waiting = list(found)
     while waiting:
         for index in above.get(waiting.pop(), ()):
@@ -202,3 +237,36 @@ def _leading(graph: Graph, patterns: Patterns) -> set[int]:
                 found.add(index)
                 waiting.append(index)
     return found
+
+
+def _beyond(graph: Graph) -> set[int]:
+    """Return the nodes that may be applied to any number of places."""
+    found = {
+        edge.target.index for node in graph.nodes for edge in node.edges if edge.step not in _FIXED
+    }
+    waiting = list(found)
+    while waiting:
+        for edge in graph.nodes[waiting.pop()].edges:
+            if edge.target.index not in found:
+                found.add(edge.target.index)
+                waiting.append(edge.target.index)
+    return found
+
+
+def _count_ways(graph: Graph) -> list[int]:
+    """Return for each node of a graph without cycles in how many ways it is reached."""
+    missing = [0] * len(graph.nodes)
+    for node in graph.nodes:
+        for edge in node.edges:
+            missing[edge.target.index] += 1
+    ways = [0] * len(graph.nodes)
+    ways[graph.root.index] = 1
+    ready = [node for node in graph.nodes if missing[node.index] == 0]
+    while ready:
+        node = ready.pop()
+        for edge in node.edges:
+            ways[edge.target.index] += ways[node.index]
+            missing[edge.target.index] -= 1
+            if missing[edge.target.index] == 0:
+                ready.append(edge.target)
+    return ways

@@ -25,10 +25,10 @@ from anyshape.schema._spelling import spell
 
 __all__ = ["LIGHT", "Pattern", "Patterns", "check_patterns"]
 
-LIGHT: Final = 16_384
+LIGHT: Final = 4_096
 """Compiled bytes up to which a pattern counts as a constant factor per character."""
 
-_SIZES: Final = (1_024, 4_096, LIGHT, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+_SIZES: Final = (1_024, LIGHT, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
 _COUNTS: Final = re.compile(r"(?<!\\[uxpP])\{\d+(?:,\d*)?\}")
 _BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 

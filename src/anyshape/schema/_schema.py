@@ -30,7 +30,8 @@ class Core:
 
     `fences` (see `_guard`) make the engine accept nothing but JSON; they are `None` where none is
     safe. A value whose text has more than `free_size` bytes has to be looked at before it is
-    validated; `None` says that none has.
+    validated; `None` says that none has. Where fences see to that themselves, for the texts that
+    matter, `longest_text` is what they let pass.
     """
 
     documents: Mapping[str, object]
@@ -42,6 +43,7 @@ class Core:
     matching: Matching | None
     fences: Fences | None
     free_size: int | None
+    longest_text: int | None
     depth: int
     _explainer: Explainer | None = None
 
@@ -55,7 +57,7 @@ class Core:
         """Return a test that accepts only what is valid, and JSON: most of what is, at once."""
         if self.fences is not None:
             test = self.engine.fenced(self.fences, exact=bool(self.fences.exact))
-            if self.free_size is None:
+            if self.free_size is None or self.longest_text is not None:
                 return test
             return partial(_measure_and_test, self.free_size, test)
         if self.free_size is not None:
@@ -64,26 +66,39 @@ class Core:
 
     def settle(self, value: object) -> bool:
         """Decide about `value`, which the quick test did not accept."""
-        if self.free_size is None:
-            try:
-                if self.fences is None:
-                    certain = json_test(self.depth)(value)
-                elif self.fences.exact and self.engine.fenced(self.fences, exact=False)(value):
-                    return True
-                else:
-                    # No fence is deeper than that, so that none can have made the difference.
-                    certain = json_test(FENCE_DEPTH)(value)
-                if certain and not self.engine.patterns.backtracking:
+        fences = self.fences
+        try:
+            if fences is None:
+                if self.free_size is None and self._is_final and json_test(self.depth)(value):
                     return False
-            except Exception:
-                # What the engine cannot read, and how it says so, is found out patiently.
-                return self.decide(value)
+            elif self._is_small(value):
+                if fences.exact and self.engine.fenced(fences, exact=False)(value):
+                    return True
+                # No fence is deeper than that, so that none can have made the difference.
+                if self._is_final and json_test(FENCE_DEPTH)(value):
+                    return False
+        except Exception:
+            # What the engine cannot read, and how it says so, is found out patiently.
+            return self.decide(value)
         return self.decide(value)
 
     @property
     def backtracks(self) -> int:
         """How many steps back a match may take in a value of ordinary size."""
         return self.limits.backtracks
+
+    @property
+    def _is_final(self) -> bool:
+        """Tell whether the engine's "no" cannot mean that it does not know."""
+        return not self.engine.patterns.backtracking
+
+    def _is_small(self, value: object) -> bool:
+        """Tell whether nothing about `value` had to be looked at, or was refused for its length."""
+        if self.free_size is None:
+            return True
+        size = text_size(value)
+        most = self.free_size if self.longest_text is None else self.longest_text
+        return size is not None and size <= most
 
     def _needs_look(self, value: object) -> bool:
         if self.free_size is None:
