@@ -18,8 +18,10 @@ _decode_any: Final = msgspec.json.Decoder(Any).decode
 _CONTAINERS: Final = frozenset({dict, list})
 
 
-def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
+def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> Any:
     """Return the JSON value, or raise `LimitExceeded` if it is nested too deeply."""
+    if isinstance(raw, dict):
+        return raw
     try:
         value = _decode_any(raw)
     except RecursionError:

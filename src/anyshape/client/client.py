@@ -317,26 +317,28 @@ class Client:
         timeout: float | None,
         on_progress: OnProgress | None,
     ) -> dict[str, Any]:
-        more = b""
+        plan = tool.header_plan
+        question = Question(
+            "tools/call",
+            members,
+            tool.name,
+            plan.extract(arguments) if plan.parameters else None,
+            meta,
+            on_progress,
+            tool.is_repeatable,
+            whole=True,
+        )
         for _ in range(self._bounds.max_rounds):
-            question = Question(
-                "tools/call",
-                members + more,
-                tool.name,
-                plan.extract(arguments) if (plan := tool.header_plan) else None,
-                meta,
-                on_progress,
-                tool.is_repeatable,
-            )
             raw = await self._exchange.request(question, timeout)
             result = decode_value(raw, self._bounds.max_depth)
-            if not isinstance(result, dict):
+            if type(result) is not dict:
                 raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
             answer = cast("dict[str, Any]", result)
             kind = answer.get("resultType", "complete")
             if kind == "complete":
                 return answer
             more = _next_round(tool, answer, kind)
+            question = msgspec.structs.replace(question, members=members + more)
         raise ProtocolError(
             f"tool {tool.name!r} asked to be called again {self._bounds.max_rounds} times"
         )
@@ -454,6 +456,6 @@ def _transport(
 
         return ProcessTransport(cast("Sequence[str]", command), process, bounds)
     if isinstance(target, Connectable):
-        return MemoryTransport(target)
+        return MemoryTransport(target, bounds)
     kind = type(target).__name__
     raise TypeError(f"Client({kind}): expected a URL, a list of strings or a Server")

@@ -7,10 +7,10 @@ for each of them would cost more than the rest of the client.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from typing import Any, TypeVar
 
-__all__ = ["finish", "finish_within"]
+__all__ = ["Resumed", "finish_within"]
 
 T = TypeVar("T")
 
@@ -21,25 +21,20 @@ async def finish_within(work: Coroutine[Any, Any, T], timeout: float | None) -> 
         waits_for = work.send(None)
     except StopIteration as done:
         return done.value
-    return await finish(work, waits_for, timeout)
-
-
-async def finish(work: Coroutine[Any, Any, T], waits_for: Any, timeout: float | None) -> T:
-    """Return what a coroutine that already waits for something returns, as `finish_within`."""
     async with asyncio.timeout(timeout):
-        return await _Resumed(work, waits_for)
+        return await Resumed(work, waits_for)
 
 
-class _Resumed:
+class Resumed(Awaitable[T]):
     """The rest of a coroutine that was started by hand and now waits for something."""
 
     __slots__ = ("_waits_for", "_work")
 
-    def __init__(self, work: Coroutine[Any, Any, Any], waits_for: Any) -> None:
+    def __init__(self, work: Coroutine[Any, Any, T], waits_for: Any) -> None:
         self._work = work
         self._waits_for = waits_for
 
-    def __await__(self) -> Generator[Any, Any, Any]:
+    def __await__(self) -> Generator[Any, Any, T]:
         work, waits_for = self._work, self._waits_for
         while True:
             try:

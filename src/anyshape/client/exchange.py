@@ -10,11 +10,12 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import Any, TypeAlias
 
 import msgspec
 
 from anyshape.client.answers import protocol_error
-from anyshape.client.eager import finish
+from anyshape.client.eager import Resumed
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.options import Bounds
 from anyshape.client.progress import OnProgress, ProgressRelay, read_progress
@@ -30,12 +31,13 @@ from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     Request,
+    Response,
     encode_error,
     encode_notification,
     encode_response,
 )
 
-__all__ = ["Exchange", "NoAnswer", "Question"]
+__all__ = ["Exchange", "NoAnswer", "Question", "Result"]
 
 
 class Question(msgspec.Struct, frozen=True, gc=False):
@@ -52,6 +54,11 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     meta: bytes = b""
     on_progress: OnProgress | None = None
     repeatable: bool = False
+    whole: bool = False
+
+
+async def _fail(error: TransportError) -> Result:
+    raise error
 
 
 def _mirror(lifecycle: Lifecycle, question: Question) -> dict[str, str]:
@@ -59,6 +66,9 @@ def _mirror(lifecycle: Lifecycle, question: Question) -> dict[str, str]:
     if question.parameters:
         headers.update(question.parameters)
     return headers
+
+
+Result: TypeAlias = msgspec.Raw | dict[str, Any]
 
 
 class NoAnswer(TransportError):
@@ -94,8 +104,8 @@ class Exchange:
         *,
         cancellable: bool = True,
         endless: bool = False,
-    ) -> msgspec.Raw:
-        """Send one request, once, and return the JSON text of its result."""
+    ) -> Result:
+        """Send one request, once, and return its result, as text or, where asked for, whole."""
         id = next(self._ids)
         meta = question.meta
         relay: ProgressRelay | None = None
@@ -110,6 +120,7 @@ class Exchange:
             partial(_mirror, lifecycle, question),
             question.repeatable,
             cancellable,
+            question.whole,
             endless,
         )
         if relay is None:
@@ -124,37 +135,48 @@ class Exchange:
         result = response.result
         if result is not None:
             return result
-        raise protocol_error(response.error, self.bounds.max_depth)
+        error = response.error if isinstance(response, Response) else None
+        raise protocol_error(error, self.bounds.max_depth)
 
-    async def request(self, question: Question, timeout: float | None) -> msgspec.Raw:
+    async def request(self, question: Question, timeout: float | None) -> Result:
         """Send a request within `timeout` seconds, again where that is safe."""
-        work = self._persist(question)
+        generation = self._generation
+        attempt = self.ask(self.agreed(), question)
         try:
-            waits_for = work.send(None)
+            waits_for = attempt.send(None)
         except StopIteration as done:
             return done.value
+        except (ConnectionLost, SessionLost) as error:
+            first = _fail(error)
+        else:
+            first = Resumed(attempt, waits_for)
         try:
-            return await finish(work, waits_for, timeout)
+            async with asyncio.timeout(timeout):
+                return await self._persist(question, first, generation)
         except TimeoutError as error:
             raise self.silence(question, timeout) from error
 
-    async def _persist(self, question: Question) -> msgspec.Raw:
-        attempt = 0
+    async def _persist(
+        self, question: Question, attempt: Awaitable[Result], generation: int
+    ) -> Result:
+        """Return what an attempt gives; make others after losses that allow it."""
+        losses = 0
         while True:
-            generation = self._generation
             try:
-                return await self.ask(self.agreed(), question)
+                return await attempt
             except ConnectionLost as error:
-                attempt += 1
-                if attempt > self.transport.attempts or (error.sent and not question.repeatable):
+                losses += 1
+                if losses > self.transport.attempts or (error.sent and not question.repeatable):
                     raise
-                await self._revive(generation, attempt)
+                await self._revive(generation, losses)
             except SessionLost:
                 # The server refused the request unread: repeating it is always safe.
-                attempt += 1
-                if attempt > 1:
+                losses += 1
+                if losses > 1:
                     raise
                 await self._reopen(generation)
+            generation = self._generation
+            attempt = self.ask(self.agreed(), question)
 
     async def notify(self, method: str) -> None:
         """Send a notification that has no parameters."""

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string, decode_value
-from anyshape.client.exchange import Exchange, Question
+from anyshape.client.exchange import Exchange, Question, Result
 from anyshape.client.options import Bounds
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import LONE_SURROGATE
@@ -185,9 +185,9 @@ class Listing:
         revision = self._exchange.agreed().revision
         return admit(name, entry, revision, self._limits, unwrap=self._unwrap)
 
-    def _read_page(self, raw: msgspec.Raw) -> _Page:
+    def _read_page(self, raw: Result) -> _Page:
         try:
-            return _decode_page(raw)
+            return _decode_page(cast("msgspec.Raw", raw))
         except (msgspec.DecodeError, RecursionError) as error:
             place = self._exchange.transport.place
             raise ProtocolError(

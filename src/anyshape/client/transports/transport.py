@@ -6,8 +6,8 @@ decided above it. Everything a server says on its own goes to the `Listener`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -22,6 +22,7 @@ __all__ = [
     "Outgoing",
     "SessionLost",
     "Transport",
+    "Whole",
     "cancellation",
 ]
 
@@ -42,8 +43,18 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """Whether sending it twice does no more than sending it once."""
     cancellable: bool = True
     """Whether giving up on it may be told to the server."""
+    whole: bool = False
+    """Whether its answer is wanted as a value, not as text to be read further."""
     endless: bool = False
     """Whether its answer is a stream that stays open, so that only each message is bounded."""
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """An answer that a transport read in one go: short, successful, and nothing wrong with it."""
+
+    jsonrpc: Literal["2.0"]
+    id: int
+    result: dict[str, Any]
 
 
 class Transport(Protocol):
@@ -62,7 +73,7 @@ class Transport(Protocol):
         """Learn whether there is a handshake, and with it sessions and streams to resume."""
         ...
 
-    async def request(self, outgoing: Outgoing) -> Response:
+    def request(self, outgoing: Outgoing) -> Coroutine[Any, Any, Response | Whole]:
         """Send a request and return its answer; being cancelled gives up on it."""
         ...
 

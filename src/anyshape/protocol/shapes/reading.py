@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -42,8 +41,7 @@ _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 _decode: Final = msgspec.json.Decoder().decode
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(msgspec.Struct, frozen=True):
     """One answer to a call.
 
     `value` is natural, or `ABSENT` when the answer has none; `structured` is `structuredContent`
