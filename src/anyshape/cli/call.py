@@ -26,7 +26,7 @@ __all__ = ["EXAMPLES", "call", "split_tool"]
 EXAMPLES: Final = """\b
 Arguments:
   key=value    text, or what the tool's schema says the argument is
-  key:=JSON    any value, said outright: days:=3  tags:='["a", "b"]'  who:=null
+  key:=JSON    any value, said outright: days:=3 tags:='["a", "b"]' who:=null
   '{...}'      all arguments as one JSON object; - reads it from stdin
 
 \b

@@ -177,7 +177,7 @@ def _show(name: str | None, reviews: Sequence[Review], gaps: Sequence[str], *, q
 
     parts: list[RenderableType] = []
     if name is not None:
-        parts += [Text(terminal.safe(name), "underline"), Text()]
+        parts += [terminal.heading(name, "underline"), Text()]
     for review in reviews:
         if review.refused or not quiet:
             parts += [*_describe(review), Text()]
@@ -198,7 +198,7 @@ def _describe(review: Review) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(terminal.safe(review.name), "bold")
+    title = terminal.heading(review.name)
     title.append("  refused" if review.refused else "  ok", "red" if review.refused else "green")
     rows: list[tuple[str, str]] = []
     if review.refused:

@@ -41,7 +41,7 @@ def lay_out(value: object, columns: int) -> Text:
     """Return a value as coloured JSON text laid out for so many columns."""
     from rich.text import Text
 
-    text = Text(no_wrap=True, overflow="ignore")
+    text = Text(overflow="fold")
     for token, kind in _tokens(value, columns):
         text.append(token, _STYLES[kind])
     return text
@@ -51,7 +51,9 @@ def write_json(value: object) -> None:
     """Write a value to stdout: laid out, in colour on a terminal."""
     columns = terminal.width()
     if terminal.is_colourful(sys.stdout):
-        terminal.write(terminal.render(lay_out(value, columns), colourful=True))
+        text = lay_out(value, columns)
+        text.no_wrap, text.overflow = True, "ignore"
+        terminal.write(terminal.render(text, colourful=True))
     else:
         terminal.write(plain(value, columns))
 

@@ -62,11 +62,10 @@ def run(arguments: Sequence[str]) -> int:
         code: Any = app(
             words, prog_name="anyshape", standalone_mode=False, obj={"command": command}
         )
-        sys.stdout.flush()
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read us has seen enough; Python must not try to flush the rest at exit.
+    except terminal.ReaderGone:
+        # Python must not try to flush the rest when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     except Exception as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -94,7 +93,6 @@ def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] 
     """Say where the server is, and what to try."""
     if json:
         terminal.write(json_text.compact(_as_data(server, url)))
-        sys.stdout.flush()
         return
     count = len(server.tools)
     terminal.say(f"{server.name}: {count} tool{'' if count == 1 else 's'} on {url}")

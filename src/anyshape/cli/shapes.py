@@ -83,7 +83,7 @@ def _show(tool: str, groups: Sequence[Sequence[View]]) -> None:
     titles = [", ".join(str(view.revision) for view in views) for views in groups]
     labels = [_label(views[0], groups[0][0]) for views in groups]
     columns = (terminal.width() - _GAP * (len(groups) - 1)) // len(groups)
-    parts: list[RenderableType] = [Text(terminal.safe(tool), "bold"), Text()]
+    parts: list[RenderableType] = [terminal.heading(tool), Text()]
     if _fits(rows, titles, labels, columns):
         parts.append(_beside(rows, titles, labels, columns))
     else:

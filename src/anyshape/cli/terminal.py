@@ -16,10 +16,23 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
     from anyshape.cli.failure import Failure
 
-__all__ = ["complain", "emit", "is_colourful", "prepare", "render", "safe", "say", "width", "write"]
+__all__ = [
+    "ReaderGone",
+    "complain",
+    "emit",
+    "heading",
+    "is_colourful",
+    "prepare",
+    "render",
+    "safe",
+    "say",
+    "width",
+    "write",
+]
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, all but tab and line feed
@@ -28,6 +41,10 @@ _UNSAFE = re.compile(
 )
 _PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 _NARROWEST = 40
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has seen enough."""
 
 
 def safe(text: str) -> str:
@@ -61,8 +78,12 @@ def is_colourful(stream: TextIO) -> bool:
 
 
 def write(text: str) -> None:
-    """Write data to stdout as it is."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    """Write data to stdout as it is; `ReaderGone` if nobody reads it any more."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
 
 
 def say(text: str = "") -> None:
@@ -81,9 +102,17 @@ def complain(failure: Failure) -> None:
     sys.stderr.write(f"{label} {safe(message)}\n{details}\n{hint} {safe(failure.hint)}\n")
 
 
+def heading(text: str, style: str = "bold") -> Text:
+    """Return strangers' text as a heading, which is never broken."""
+    from rich.text import Text
+
+    return Text(safe(text), style, no_wrap=True, overflow="ignore")
+
+
 def render(*parts: RenderableType, columns: int | None = None, colourful: bool = False) -> str:
     """Return parts as text, one below the other, without padding at the ends of lines."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(
         file=io.StringIO(),
@@ -98,7 +127,9 @@ def render(*parts: RenderableType, columns: int | None = None, colourful: bool =
     )
     with console.capture() as captured:
         for part in parts:
-            console.print(part)
+            # Said again here, because printing makes another text of it.
+            whole = isinstance(part, Text) and part.no_wrap
+            console.print(part, no_wrap=whole, overflow="ignore" if whole else None, crop=False)
     return _PADDING.sub(r"\1", captured.get())
 
 

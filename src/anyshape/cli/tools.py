@@ -136,9 +136,7 @@ def _show(
 
 
 def _heading(tool: ListedTool) -> RenderableType:
-    from rich.text import Text
-
-    heading = Text(terminal.safe(tool.name), "bold")
+    heading = terminal.heading(tool.name)
     said = [word for hint, word in _HINTS.items() if tool.annotations.get(hint) is True]
     if said:
         heading.append(f"  {', '.join(said)}", "dim")

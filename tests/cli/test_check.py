@@ -1,0 +1,187 @@
+"""`anyshape check`: verdicts on servers, listings and schemas, for people and for CI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+Run: TypeAlias = Callable[..., Any]
+
+DEMO = "anyshape.demo.server"
+
+DOUBLING = {
+    "$ref": "#/$defs/0",
+    "$defs": {
+        **{
+            str(level): {
+                "anyOf": [{"$ref": f"#/$defs/{level + 1}"}, {"$ref": f"#/$defs/{level + 1}"}]
+            }
+            for level in range(30)
+        },
+        "30": {"type": "integer"},
+    },
+}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, object], str]:
+    def write(name: str, document: object) -> str:
+        path = tmp_path / name
+        path.write_text(document if isinstance(document, str) else json.dumps(document))
+        return str(path)
+
+    return write
+
+
+def test_a_server_is_judged_tool_by_tool(run: Run, demo_words: Callable[..., list[str]]) -> None:
+    judged = run(*demo_words("check"))
+    assert (judged.code, judged.err) == (0, "")
+    assert judged.out.startswith(
+        "get-weather-forecast  ok\n"
+        "  cost           linear\n"
+        '  older clients  2025-11-25 wrapped, {"result": …}; 2025-03-26 text only\n'
+        "  size           "
+    )
+    assert "folder_tree  ok\n" in judged.out
+    assert judged.out.splitlines()[-1].startswith("11 checked, none refused; ")
+    assert max(map(len, judged.out.splitlines())) <= 80
+
+
+def test_json_has_the_whole_verdict(run: Run) -> None:
+    (verdict,) = run("check", DEMO, "--json").data
+    assert verdict["refused"] == 0
+    by_name = {review["name"]: review for review in verdict["reviews"]}
+    assert by_name["get-count"]["olderClients"] == {"2025-11-25": "wrapped", "2025-03-26": "absent"}
+    assert by_name["get_weather_data"]["olderClients"]["2025-11-25"] == "natural"
+    assert by_name["folder_tree"]["olderClients"]["2025-11-25"] == "object"
+    assert by_name["get-count"]["cost"] == {"input": "linear", "output": "linear"}
+    assert verdict["bytes"] == sum(review["bytes"] for review in verdict["reviews"])
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({"type": "nonsense"}, "nonsense"),
+        ({"$ref": "https://example.com/schema.json"}, "https://example.com/schema.json"),
+        ({"$schema": "https://example.com/dialect"}, "https://example.com/dialect"),
+        ({"$ref": "#"}, "#"),
+        (7, ""),
+    ],
+)
+def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(
+    run: Run, write: Callable[[str, object], str], document: object, why: str
+) -> None:
+    refused = run("check", write("schema.json", document))
+    assert refused.code == 1
+    assert "schema.json  refused" in " ".join(refused.out.split("\n"))
+    assert why in refused.out
+    assert refused.out.splitlines()[-1].startswith("1 checked, 1 refused; ")
+
+
+def test_the_cost_of_an_exponential_schema_is_told(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    (verdict,) = run("check", write("doubling.json", DOUBLING), "--json").data
+    review = verdict["reviews"][0]
+    assert review["refused"] is not None or review["cost"] == {"schema": "counted"}
+
+
+def test_a_role_adds_its_rule(run: Run, write: Callable[[str, object], str]) -> None:
+    path = write("array.json", {"type": "array"})
+    assert run("check", path).code == 0
+    assert run("check", path, "--role", "output").code == 0
+    assert run("check", path, "--role", "input").code == 1
+    assert run("check", path, "--role", "sideways").code == 2
+
+
+def test_files_can_hold_tools_and_whole_listings(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    good = {"name": "good", "inputSchema": {"type": "object"}}
+    bad = {"name": "bad", "inputSchema": {"type": "array"}}
+    for document in (
+        [good, bad, "no tool"],
+        {"tools": [good, bad, "no tool"]},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [good, bad, "no tool"]}},
+    ):
+        judged = run("check", write("listing.json", document), "--json")
+        assert judged.code == 1
+        reviews = judged.data[0]["reviews"]
+        assert [review["name"] for review in reviews] == ["good", "bad", "#2"]
+        assert [review["refused"] is None for review in reviews] == [True, False, False]
+    assert run("check", write("tool.json", good)).code == 0
+
+
+def test_stdin_and_several_files_at_once(run: Run, write: Callable[[str, object], str]) -> None:
+    one, two = write("one.json", {"type": "string"}), write("two.json", {"type": "what"})
+    judged = run("check", one, two, "-", "--json", stdin="true")
+    assert judged.code == 1
+    assert [verdict["refused"] for verdict in judged.data] == [0, 1, 0]
+    assert "refused" in run("check", one, two, "--quiet").out
+
+
+def test_advice_names_what_could_be_better(run: Run, write: Callable[[str, object], str]) -> None:
+    address = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in ("street", "city", "country", "zip")},
+    }
+    tool = {
+        "name": "send/parcel",
+        "description": "x" * 1200,
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "from": address,
+                "to": address,
+                "weight": {"type": "number", "title": "Weight", "description": "In kilograms"},
+            },
+        },
+        "outputSchema": {},
+    }
+    advice = run("check", write("tool.json", tool), "--json").data[0]["reviews"][0]["advice"]
+    assert len(advice) == 7
+    for words in (
+        "name: '/' at position 4",
+        "description: 1,200 characters",
+        "no description for from, to",
+        "open, so a misspelt optional argument goes unnoticed",
+        "1 title only repeats the property name",
+        "the same subschema stands there 2 times",
+        "outputSchema says nothing",
+    ):
+        assert any(words in line for line in advice), words
+
+
+def test_a_composed_root_is_advised_against_for_stricter_hosts(run: Run) -> None:
+    (verdict,) = run("check", DEMO, "--json").data
+    advised = {review["name"] for review in verdict["reviews"] if review["advice"]}
+    assert advised == {"find-by-id-or-name", "find_resource"}
+
+
+def test_a_refused_tool_of_a_live_server_ends_with_1(run: Run, liar: list[str]) -> None:
+    judged = run("check", *liar)
+    assert judged.code == 1
+    assert "elsewhere  refused\n" in judged.out
+
+
+def test_what_a_foreign_server_really_lists_to_older_clients_is_told(
+    run: Run, foreign: list[str]
+) -> None:
+    (verdict,) = run("check", "--json", *foreign).data
+    by_name = {review["name"]: review for review in verdict["reviews"]}
+    # It wraps for everyone, even for clients that know no output schema.
+    assert by_name["count"]["olderClients"] == {"2025-11-25": "wrapped", "2025-03-26": "wrapped"}
+    assert verdict["gaps"] == []
+
+
+@pytest.mark.parametrize(("name", "text"), [("gone.json", None), ("broken.json", "{")])
+def test_a_file_that_cannot_be_read_is_not_a_verdict(
+    run: Run, write: Callable[[str, object], str], tmp_path: Path, name: str, text: str | None
+) -> None:
+    path = str(tmp_path / name) if text is None else write(name, text)
+    failed = run("check", path)
+    assert (failed.code, failed.out) == (3, "")

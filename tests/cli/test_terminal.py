@@ -1,0 +1,169 @@
+"""Colour, pipes, terminals and interruptions, with the real program."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+Run: TypeAlias = Callable[..., Any]
+
+DEMO = "anyshape.demo.server"
+
+
+def in_terminal(command: list[str], until: bytes | None = None, **variables: str) -> bytes:
+    """Run a command in a terminal of 80 columns; return all it wrote, or what came until then."""
+    environment = {**os.environ, "TERM": "xterm-256color", **variables}
+    environment.pop("COLUMNS", None)
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvpe("sh", ["sh", "-c", 'stty cols 80; exec "$@"', "sh", *command], environment)
+    written = b""
+    deadline = time.monotonic() + 60
+    try:
+        while until is None or until not in written:
+            assert time.monotonic() < deadline, written
+            if select.select([terminal], [], [], 1)[0]:
+                try:
+                    part = os.read(terminal, 65536)
+                except OSError:
+                    break
+                if not part:
+                    break
+                written += part
+    finally:
+        os.close(terminal)
+        if until is not None:
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return written
+
+
+def test_a_terminal_gets_colours_and_the_same_text(program: str, run: Run) -> None:
+    written = in_terminal([program, "call", DEMO, "get-weather-forecast"])
+    assert b"\x1b[" in written
+    plain = _without_colours(written)
+    assert plain == run("call", DEMO, "get-weather-forecast").out
+
+
+def test_no_color_is_respected(program: str) -> None:
+    for command in (
+        ["call", DEMO, "get-count"],
+        ["tools", DEMO],
+        ["check", DEMO],
+        ["tools", "nope"],
+    ):
+        assert b"\x1b" not in in_terminal([program, *command], NO_COLOR="1")
+
+
+def test_a_dumb_terminal_gets_none(program: str) -> None:
+    assert b"\x1b" not in in_terminal([program, "tools", DEMO], TERM="dumb")
+
+
+def test_a_long_call_shows_its_progress(program: str) -> None:
+    command = [program, "call", DEMO, "count_slowly", "steps=50", "seconds=0.2"]
+    written = in_terminal(command, until=b"counted to 2")
+    assert b"count_slowly: counted to" in written
+
+
+def test_progress_is_not_written_to_a_pipe(execute: Run) -> None:
+    called = execute("call", DEMO, "count_slowly", "steps=2", "seconds=0")
+    assert (called.out, called.err) == ("[1, 2]\n", "")
+
+
+def test_colour_can_be_asked_for_in_a_pipe(execute: Run) -> None:
+    assert "\x1b[" in execute("tools", DEMO, FORCE_COLOR="1").out
+    assert "\x1b" not in execute("tools", DEMO).out
+
+
+def test_a_locale_without_unicode_is_no_crash(execute: Run) -> None:
+    listed = execute("tools", DEMO, PYTHONIOENCODING="ascii")
+    assert listed.code == 0
+    assert "\\u2192 integer" in listed.out
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(program: str, tmp_path: Path) -> None:
+    source = tmp_path / "many_server.py"
+    source.write_text(
+        "from anyshape import Server, Tool\n"
+        "server = Server('many')\n"
+        "for number in range(500):\n"
+        "    server.add_tool(Tool(name=f'tool_{number}', handler=lambda arguments: 1,\n"
+        "                         description='word ' * 5000, input_schema={'type': 'object'}))\n"
+    )
+    # Unbuffered, Python itself loses what is left of a write that was cut short, and says nothing.
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    process = subprocess.Popen(
+        [program, "tools", str(source)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=buffered,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        with process.stdout as stdout:
+            assert stdout.readline() == "tool_0\n"
+        assert stderr.read() == "many 0.1.0 · 500 tools · as of 2026-07-28\n\n"
+        assert process.wait(30) == 141
+
+
+def test_an_interrupted_call_ends_quietly(program: str, tmp_path: Path) -> None:
+    marker = tmp_path / "called"
+    source = tmp_path / "waiting_server.py"
+    source.write_text(
+        "import asyncio, pathlib\n"
+        "from anyshape import Server\n"
+        "server = Server('waiting')\n"
+        "@server.tool\n"
+        "async def wait() -> int:\n"
+        f"    pathlib.Path({str(marker)!r}).touch()\n"
+        "    await asyncio.sleep(60)\n"
+        "    return 1\n"
+    )
+    process = subprocess.Popen(
+        [program, "call", str(source), "wait"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not marker.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_an_unforeseen_error_is_a_line_and_a_hint(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(*_: object) -> None:
+        raise RuntimeError("out of the blue")
+
+    monkeypatch.setattr("anyshape.cli.tools.split_target", explode)
+    failed = run("tools", DEMO)
+    assert failed.code == 3
+    assert failed.err == (
+        "error: unexpected RuntimeError: out of the blue\n\n"
+        "hint: this is a bug in anyshape; ANYSHAPE_DEBUG=1 shows where\n"
+    )
+    monkeypatch.setenv("ANYSHAPE_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        run("tools", DEMO)
+
+
+def _without_colours(written: bytes) -> str:
+    import re
+
+    return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n")
