@@ -336,6 +336,21 @@ def web() -> Generator[Web]:
         yield web
 
 
+@pytest.fixture
+def start_web() -> Generator[Callable[[], run_web]]:
+    """Start server processes of the test's own behind HTTP."""
+    running: list[run_web] = []
+
+    def start() -> run_web:
+        running.append(run_web(str(SCRIPT), "http"))
+        running[-1].__enter__()
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.__exit__()
+
+
 class run_web:
     """Run a script, with a free port as its last argument, until the block ends."""
 
@@ -366,10 +381,12 @@ class run_web:
                     raise AssertionError(f"the server did not start: {self.errors}") from None
                 time.sleep(0.02)
             else:
-                return Web(self.port)
+                self.web = Web(self.port)
+                return self.web
 
     def __exit__(self, *_: object) -> None:
-        self.process.terminate()
+        if self.process.poll() is None:
+            self.process.terminate()
         self._end()
 
     def _end(self) -> None:

@@ -675,6 +675,32 @@ def test_calls_beyond_the_limit_are_told_that_the_server_is_busy(web: Any) -> No
         thread.join(15)
     statuses = sorted(answer.status for answer in answers)
     assert statuses == [200] * 8 + [503] * 4
+    assert all(a.headers["retry-after"] == "1" for a in answers if a.status == 503)
+
+
+@pytest.mark.behaviour("transport.http.drain")
+def test_a_signal_ends_the_server_after_what_is_in_flight(start_web: Any) -> None:
+    running = start_web()
+    web = running.web
+    params = {"_meta": _meta(), "notifications": {"toolsListChanged": True}}
+    listen = json.dumps(
+        {"jsonrpc": "2.0", "id": "s", "method": "subscriptions/listen", "params": params}
+    )
+    call = {"name": "wait", "arguments": {"seconds": 0.6, "tag": "last"}}
+    wait = json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call})
+    with web.open() as listening, web.open() as waiting:
+        listening.sendall(_post(MODERN, "subscriptions/listen", listen))
+        stream = _Events(listening)
+        assert stream.next()["method"] == "notifications/subscriptions/acknowledged"
+        waiting.sendall(_post("2025-11-25", "tools/call", wait))
+        assert waiting.recv(10)  # The keep-alive has begun, so the call is in flight.
+        running.process.terminate()
+        closed = stream.next()
+        assert closed["id"] == "s"
+        assert closed["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "s"
+        assert b"waited last" in _read_all(waiting)
+    # uvicorn passes the signal on once it is done.
+    assert running.process.wait(15) in (0, -15)
 
 
 @pytest.mark.behaviour("transport.http.interleaved")

@@ -83,17 +83,16 @@ class Exchange(ABC):
     subscription: asyncio.Future[None] | None = None
     """What ends it, if it is a subscription."""
 
+    service: Service
+    id: bytes
+    """The id of the request, as JSON text."""
+
+    _raw: bytes | msgspec.Raw | None = None
+    _path: tuple[str, ...] = ()
+    """What `_meta` is inside of, and the keys that lead to it."""
+
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None
-
-    def __init__(
-        self, service: Service, id: bytes, raw: bytes | msgspec.Raw | None, *path: str
-    ) -> None:
-        """Begin an exchange; `path` leads to `_meta` from what `raw` is."""
-        self.service = service
-        self.id = id
-        self._raw = raw
-        self._path = path
 
     @abstractmethod
     def assumed(self, method: str) -> Revision:

@@ -55,6 +55,8 @@ class HttpApplication:
         """Serve `service`; `is_local` says where we are bound, if that is known beforehand."""
         self.service = service
         self.keep_alive = options.keep_alive
+        self._limit = service.options.max_message_bytes
+        self._digits = len(str(self._limit))
         self._path = options.path
         self._authorization = options.authorization
         self._guard = Guard(
@@ -92,6 +94,10 @@ class HttpApplication:
                 return
             if len(self._admitted) < _REMEMBERED:
                 self._admitted[key] = accepted
+        length = header(b"content-length")
+        if length is not None and len(length) >= self._digits and int(length) > self._limit:
+            await self._refuse_size(send)
+            return
         access: AccessToken | None = None
         if self._authorization is not None:
             admitted = await self._authorization.admit(headers.get(b"authorization"))
@@ -99,9 +105,12 @@ class HttpApplication:
                 await _challenge(send, admitted)
                 return
             access = admitted
-        body = await self._read(headers, receive, send)
-        if body is None:
-            return
+        message = await receive()
+        body: bytes | None = message.get("body")
+        if body is None or message.get("more_body") or len(body) > self._limit:
+            body = await self._read_patiently(message, receive, send)
+            if body is None:
+                return
         exchange = HttpExchange(self, headers, receive, send, accepted)
         if access is not None:
             exchange.access = access
@@ -231,32 +240,26 @@ class HttpApplication:
                     return refusal
         return None
 
-    async def _read(self, headers: RequestHeaders, receive: Receive, send: Send) -> bytes | None:
-        """Return the body, or `None` when it is too long (answered) or the client is gone."""
-        limit = self.service.options.max_message_bytes
-        length = headers.get(b"content-length")
-        if length is None or not length.isdigit() or int(length) <= limit:
+    async def _read_patiently(
+        self, message: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> bytes | None:
+        """Return a body that comes in pieces; `None` if it is too long or the client is gone."""
+        parts: list[bytes] = []
+        size = 0
+        while message["type"] != "http.disconnect":
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._limit:
+                await self._refuse_size(send)
+                return None
+            if not message.get("more_body"):
+                return b"".join(parts)
             message = await receive()
-            body: bytes = message.get("body", b"")
-            if not message.get("more_body", False):
-                if message["type"] == "http.disconnect":
-                    return None
-                if len(body) <= limit:
-                    return body
-            else:
-                parts = [body]
-                size = len(body)
-                while size <= limit:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size <= limit and not message.get("more_body", False):
-                        return b"".join(parts)
-        closing = (b"connection", b"close")
-        await refuse(send, 413, f"The body is longer than {limit} bytes", closing)
         return None
+
+    async def _refuse_size(self, send: Send) -> None:
+        reason = f"The body is longer than {self._limit} bytes"
+        await refuse(send, 413, reason, (b"connection", b"close"))
 
     def _is_endpoint(self, scope: Scope) -> bool:
         """Tell whether a path is the endpoint, wherever a host has mounted us."""

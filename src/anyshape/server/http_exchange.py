@@ -30,6 +30,10 @@ _PATIENCE: Final = 0.02
 """Seconds a call may wait before its connection is watched: most are done by then."""
 
 
+_ADVICE: Final = {503: ((b"retry-after", b"1"),)}
+"""Headers that go with a status."""
+
+
 class HttpExchange(Exchange):
     """One request in one POST, and the response to it.
 
@@ -93,7 +97,7 @@ class HttpExchange(Exchange):
         if self.stream is not None:
             await self.stream.finish(answer)
         elif answer is not None and self._takes_json:
-            await send_json(self._respond, status, answer)
+            await send_json(self._respond, status, answer, *_ADVICE.get(status, ()))
         elif answer is not None:
             await self._open_stream().finish(answer, status)
 
