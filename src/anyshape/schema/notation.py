@@ -252,7 +252,7 @@ def _at_least(piece: _Piece, least: _Binds) -> str:
 
 
 def _union(pieces: list[_Piece]) -> _Piece:
-    unique = list(dict.fromkeys(pieces))
+    unique = list(dict.fromkeys(pieces)) or [("never", _Binds.TIGHTLY)]
     if len(unique) == 1:
         return unique[0]
     shown = [_at_least(piece, _Binds.AS_INTERSECTION) for piece in unique[:_MOST_CHOICES]]
