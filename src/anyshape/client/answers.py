@@ -12,14 +12,24 @@ from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 
-__all__ = ["as_list", "as_object", "as_string", "decode_value", "protocol_error"]
+__all__ = [
+    "as_list",
+    "as_object",
+    "as_string",
+    "check_value",
+    "decode_value",
+    "protocol_error",
+]
 
 _decode_any: Final = msgspec.json.Decoder(Any).decode
 _CONTAINERS: Final = frozenset({dict, list})
 
 
 def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> Any:
-    """Return the JSON value, or raise `LimitExceeded` if it is nested too deeply."""
+    """Return the JSON value; `LimitExceeded` if it is nested too deeply.
+
+    One that a transport read whole has been checked there.
+    """
     if isinstance(raw, dict):
         return raw
     try:
@@ -28,17 +38,19 @@ def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> A
         raise _too_deep(max_depth) from None
     except msgspec.DecodeError as error:
         raise ProtocolError(f"the answer is not JSON: {error}", code=PARSE_ERROR) from None
-    if LONE_SURROGATE in bytes(raw):
-        raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
-    # No value is deeper than half its length, or than it has opening brackets.
-    if len(raw) > 2 * max_depth and _opens(raw) > max_depth and _is_deeper(value, max_depth):
-        raise _too_deep(max_depth)
+    check_value(value, bytes(raw), max_depth)
     return value
 
 
-def _opens(raw: msgspec.Raw | bytes) -> int:
-    text = bytes(raw)
-    return text.count(b"[") + text.count(b"{")
+def check_value(value: object, text: bytes, max_depth: int) -> None:
+    """Refuse a value, decoded from `text`, that is nested too deeply or was mended."""
+    if LONE_SURROGATE in text:
+        raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
+    # No value is deeper than half its length, or than it has opening brackets.
+    if len(text) <= 2 * max_depth or text.count(b"{") + text.count(b"[") <= max_depth:
+        return
+    if _is_deeper(value, max_depth):
+        raise _too_deep(max_depth)
 
 
 def _is_deeper(value: object, max_depth: int) -> bool:

@@ -242,7 +242,7 @@ class _Collector:
     def _take_one(self, text: bytes) -> None:
         name = f"#{self._count}"
         try:
-            name = _name_of(text, name)
+            name = _name_of(text)
             entry = _read_entry(text, self._max_depth)
             outcome = self._known.get(text)
             if outcome is None:
@@ -280,18 +280,18 @@ class _Named(msgspec.Struct):
 _decode_named: Final = msgspec.json.Decoder(_Named).decode
 
 
-def _name_of(text: bytes, position: str) -> str:
+def _name_of(text: bytes) -> str:
     """Return the name of a tool, however unusable the rest of it is."""
     try:
         name = _decode_named(text).name
     except msgspec.DecodeError:
-        raise ProtocolError(f"{position}: expected a tool, got {shorten(text, 60)}") from None
+        raise ProtocolError(f"expected a tool, got {shorten(text, 60)}") from None
     if not isinstance(name, str) or not name:
-        raise ProtocolError(f"{position}: a tool needs a name, got {shorten(repr(name), 60)}")
+        raise ProtocolError(f"a tool needs a name, got {shorten(repr(name), 60)}")
     if LONE_SURROGATE in text and _STAND_IN in name:
-        raise ProtocolError(f"{position}: a name holds half of a surrogate pair")
+        raise ProtocolError("a name holds half of a surrogate pair")
     if len(name) > _LONGEST_NAME:
-        raise ProtocolError(f"{position}: a name is longer than {_LONGEST_NAME} characters")
+        raise ProtocolError(f"a name is longer than {_LONGEST_NAME} characters")
     return name
 
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
+from anyshape.client.answers import check_value
 from anyshape.client.options import Bounds
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
@@ -58,8 +59,7 @@ class MemoryTransport:
 
     def __init__(self, server: Connectable, bounds: Bounds) -> None:
         self._server = server
-        # Nothing is nested more deeply than half its length, so this much need not be measured.
-        self._short = 2 * bounds.max_depth
+        self._max_depth = bounds.max_depth
         self._connection: Connection | None = None
         self._listener: Listener | None = None
         self._replies: set[asyncio.Future[bytes | None]] = set()
@@ -82,13 +82,15 @@ class MemoryTransport:
             raise TransportError(f"the client was closed before {outgoing.method} was answered")
         if frame is None:
             raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
-        if outgoing.whole and len(frame) <= self._short:
+        if outgoing.whole:
             try:
                 whole = _decode_whole(frame)
-                if whole.id == outgoing.id:
-                    return whole
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 pass
+            else:
+                if whole.id == outgoing.id:
+                    check_value(whole.result, frame, self._max_depth)
+                    return whole
         message = read_frame(frame)[0]
         if type(message) is Response and (message.id == b"%d" % outgoing.id or message.id is None):
             return message

@@ -50,7 +50,7 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
 
 
 class Whole(msgspec.Struct, frozen=True):
-    """An answer that a transport read in one go: short, successful, and nothing wrong with it."""
+    """An answer that a transport read in one go, and found nothing wrong with."""
 
     jsonrpc: Literal["2.0"]
     id: int
