@@ -1,0 +1,41 @@
+// The Inspector's command line, as its launcher runs it, once for every request; modes
+// `modern` and `legacy`. One process runs them all, because starting Node anew would take longer
+// than the rest.
+import { runCli } from "@modelcontextprotocol/inspector/clients/cli/build/index.js";
+import { byName, plan, print, record, target } from "./report.mjs";
+
+const where = target.url ? [target.url] : target.command;
+const write = process.stdout.write;
+
+const ask = async (...options) => {
+  let printed = "";
+  process.stdout.write = (text, done) => {
+    printed += text;
+    done?.();
+    return true;
+  };
+  try {
+    const era = ["--protocol-era", plan.mode];
+    await runCli(["node", "inspector", ...where, ...era, "--quiet", "--format", "json", ...options]);
+  } catch (error) {
+    // A tool that failed is printed all the same, and thrown for the sake of the exit code.
+    if (!printed) throw error;
+  } finally {
+    process.stdout.write = write;
+  }
+  return JSON.parse(printed).result;
+};
+
+const { protocolVersion, serverInfo, instructions } = await ask("--method", "initialize");
+const report = {
+  revision: protocolVersion,
+  server: serverInfo,
+  instructions,
+  tools: byName((await ask("--method", "tools/list")).tools),
+  calls: await record((name, given) => {
+    const call = ["--tool-name", name, "--tool-args-json", JSON.stringify(given)];
+    return ask("--method", "tools/call", ...call);
+  }),
+};
+print(report);
+process.exit(0);

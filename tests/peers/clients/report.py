@@ -1,0 +1,70 @@
+"""What every Python client script does the same: read its arguments, run, print its report.
+
+    python SCRIPT TARGET PLAN
+
+TARGET is `{"url": …}` or `{"command": […]}`; PLAN is `{"mode": …, "calls": [{"id", "tool",
+"arguments"}, …]}`. The report, one JSON document on standard output, has the same members in every
+language: `revision`, `server`, `instructions`, `tools` by name, and `calls` by id. A call has the
+members its client shows (`content`, `structuredContent`, `isError`) and the `progress` it was told
+of; or `raised` and `code`, what the client threw instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from mcp_types import Implementation, ListToolsResult
+from pydantic import BaseModel
+
+Json = dict[str, Any]
+Progress = list[list[Any]]
+
+
+def main(run: Callable[[Json, Json], Coroutine[Any, Any, Json]]) -> None:
+    """Run the plan and print the report."""
+    report = asyncio.run(run(json.loads(sys.argv[1]), json.loads(sys.argv[2])))
+    json.dump(report, sys.stdout)
+
+
+def wire(model: BaseModel) -> Json:
+    """Return a model as it came over the wire: what was not said is left out."""
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def connection(revision: str, server: Implementation | None, instructions: str | None) -> Json:
+    """Return what the client knows of the server before it asks for anything."""
+    return {
+        "revision": revision,
+        "server": None if server is None else wire(server),
+        "instructions": instructions,
+    }
+
+
+def tools(listing: ListToolsResult) -> Json:
+    """Return the tools by name."""
+    return {tool.name: wire(tool) for tool in listing.tools}
+
+
+async def record(
+    calls: list[Json], call: Callable[[str, Json, Callable[..., Awaitable[None]]], Awaitable[Json]]
+) -> Json:
+    """Make every call, and return what each of them showed or raised."""
+    outcomes: Json = {}
+    for wanted in calls:
+        progress: Progress = []
+
+        async def told(
+            step: float, total: float | None, message: str | None, into: Progress = progress
+        ) -> None:
+            into.append([step, total, message])
+
+        try:
+            outcome = await call(wanted["tool"], wanted["arguments"], told)
+        except Exception as error:
+            outcome = {"raised": str(error), "code": getattr(error, "code", None)}
+        outcomes[wanted["id"]] = {**outcome, "progress": progress} if progress else outcome
+    return outcomes

@@ -1,0 +1,38 @@
+// A TypeScript 1.x client, whose package the plan's `mode` names: the official one, or the one that
+// the SEP was written with. It asks for the newest revision it knows; so that it asks for the plan's
+// `revision` instead, the request is changed on its way out.
+import { byName, connection, plan, print, record, target } from "./report.mjs";
+
+const { Client } = await import(`${plan.mode}/client/index.js`);
+const { StdioClientTransport } = await import(`${plan.mode}/client/stdio.js`);
+const { StreamableHTTPClientTransport } = await import(`${plan.mode}/client/streamableHttp.js`);
+const { SUPPORTED_PROTOCOL_VERSIONS } = await import(`${plan.mode}/types.js`);
+
+const [command, ...args] = target.command ?? [];
+const transport = target.url
+  ? new StreamableHTTPClientTransport(new URL(target.url))
+  : new StdioClientTransport({ command, args });
+
+let agreed;
+const { send, setProtocolVersion } = transport;
+transport.send = (message, options) => {
+  if (message.method === "initialize") message.params.protocolVersion = plan.revision;
+  return send.call(transport, message, options);
+};
+transport.setProtocolVersion = (revision) => {
+  agreed = revision;
+  setProtocolVersion?.call(transport, revision);
+};
+SUPPORTED_PROTOCOL_VERSIONS.push(plan.revision);
+
+const client = new Client({ name: "typescript1", version: "0" });
+await client.connect(transport);
+const report = {
+  ...connection(client, agreed),
+  tools: byName((await client.listTools()).tools),
+  calls: await record((name, given, onprogress) =>
+    client.callTool({ name, arguments: given }, undefined, { onprogress }),
+  ),
+};
+await client.close();
+print(report);

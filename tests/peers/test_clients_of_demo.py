@@ -1,0 +1,159 @@
+"""Clients that we did not write list and call every tool of the demo, over stdio and HTTP.
+
+Each is entitled to the form of its revision: values as they are, in the envelope, or as text alone.
+What that comes to is literal in `demo_calls.json` and `demo_listing.json`; where a peer is mistaken
+by itself, `visits.QUIRKS` says what it shows, so that a change on either side is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import visits
+from visits import Peer
+
+from anyshape import __version__
+
+Json = dict[str, Any]
+Visit = Callable[[Peer, str], Json]
+
+PAIRS = [
+    pytest.param(peer, transport, id=f"{peer.id}-{transport}")
+    for peer in visits.PEERS
+    for transport in visits.TRANSPORTS
+]
+CALLS = [
+    pytest.param(peer, transport, call, id=f"{peer.id}-{transport}-{call['id']}")
+    for peer in visits.PEERS
+    for transport in visits.TRANSPORTS
+    for call in visits.calls(brief=visits.is_brief(peer, transport))
+]
+
+
+def server_as_seen(revision: str) -> Json:
+    titled = revision not in visits.UNSTRUCTURED
+    title = {"title": "Anyshape demo"} if titled else {}
+    return {"name": "anyshape-demo", **title, "version": __version__}
+
+
+@pytest.mark.parametrize(("peer", "transport"), PAIRS)
+def test_a_peer_agrees_on_its_revision_and_knows_the_server(
+    visit: Visit, peer: Peer, transport: str
+) -> None:
+    report = visit(peer, transport)
+    assert {name: report[name] for name in ("revision", "server", "instructions")} == {
+        "revision": peer.revision,
+        "server": server_as_seen(peer.revision),
+        "instructions": "Small tools of every JSON shape. Nothing here touches the world.",
+    }
+
+
+@pytest.mark.parametrize(("peer", "transport"), PAIRS)
+def test_a_peer_lists_every_tool_with_the_schemas_of_its_revision(
+    visit: Visit, peer: Peer, transport: str
+) -> None:
+    listed = visit(peer, transport)["tools"]
+    expected = {
+        name: {"inputSchema": tool["input"], **output_schema(tool, peer.revision)}
+        for name, tool in visits.listing().items()
+    }
+    assert {
+        name: {member: tool[member] for member in tool if member.endswith("Schema")}
+        for name, tool in listed.items()
+    } == expected
+    assert {name for name, tool in listed.items() if not tool["description"]} == set()
+    assert list(listed) == list(expected)
+
+
+def output_schema(tool: Json, revision: str) -> Json:
+    if revision in visits.UNSTRUCTURED:
+        return {}
+    older = revision in visits.ENVELOPED and "older" in tool
+    return {"outputSchema": tool["older" if older else "natural"]}
+
+
+@pytest.mark.parametrize(("peer", "transport", "call"), CALLS)
+def test_a_peer_sees_what_its_revision_is_entitled_to(
+    visit: Visit, peer: Peer, transport: str, call: Json
+) -> None:
+    shown = dict(visit(peer, transport)["calls"][call["id"]])
+    assert_progress(shown.pop("progress", []), peer, transport, call)
+    for quirk in visits.QUIRKS:
+        if (quirk.peer, quirk.call) == (peer.id, call["id"]):
+            assert shown == quirk.shows
+            return
+    if "unknown" in call:
+        assert shown == unknown_tool(peer, call["unknown"])
+        return
+    texts = [block["text"] for block in shown.pop("content")]
+    if "value" in call:
+        assert texts[:-1] == ([call["text"]] if "text" in call else [])
+        assert json.loads(texts[-1]) == call["value"]
+    elif "failure" in call:
+        assert texts == [call["failure"]]
+    else:
+        assert [word for word in call["refusal"] if word not in "".join(texts)] == []
+        assert len(texts) == 1
+    assert shown == members(peer, call)
+
+
+def members(peer: Peer, call: Json) -> Json:
+    """Return what a result has beside its content."""
+    expected: Json = {}
+    if "value" not in call:
+        expected["isError"] = True
+    elif peer.revision in visits.NATURAL or call.get("is_always_object"):
+        expected["structuredContent"] = call["value"]
+    else:
+        expected["structuredContent"] = {"result": call["value"]}
+    if peer.revision in visits.UNSTRUCTURED:
+        expected.pop("structuredContent", None)
+    if peer.revision == "2026-07-28":
+        server = server_as_seen(peer.revision)
+        expected["_meta"] = {"io.modelcontextprotocol/serverInfo": server}
+        if peer.name == "Python SDK":  # The others keep this to themselves.
+            expected["resultType"] = "complete"
+    if peer.name == "FastMCP":
+        # Its results have every member, so an absent one cannot be told from null; and `data` is
+        # taken out of an envelope only where FastMCP's own marker is on the schema.
+        structured = expected.get("structuredContent")
+        absent = {"structuredContent": None, "isError": False, "_meta": None, "data": structured}
+        return {**absent, **expected}
+    return expected
+
+
+def unknown_tool(peer: Peer, name: str) -> Json:
+    """Return what calling a tool that does not exist raises."""
+    if peer.name == "Inspector":  # It looks the tool up in the listing and never asks.
+        return {"raised": f"Tool '{name}' not found on server.", "code": None}
+    prefix = "MCP error -32602: " if peer.script == "typescript1.mjs" else ""
+    return {"raised": f"{prefix}Unknown tool: {name}", "code": -32602}
+
+
+def assert_progress(told: list[list[Any]], peer: Peer, transport: str, call: Json) -> None:
+    expected = [list(step) for step in call.get("progress", [])]
+    if peer.revision == "2024-11-05":  # Its progress has no message.
+        expected = [[step, total, None] for step, total, _ in expected]
+    if peer.name in visits.SHOWS_NO_PROGRESS:
+        expected = []
+    if expected and peer.name in visits.SHARES_A_READ and transport == "stdio":
+        assert told != []
+        assert told == expected[: len(told)]
+        assert len(told) < len(expected)
+        return
+    assert told == expected
+
+
+def test_every_tool_of_the_demo_is_called() -> None:
+    for brief in (False, True):
+        called = {call["tool"] for call in visits.calls(brief=brief) if "unknown" not in call}
+        assert called == set(visits.listing())
+
+
+def test_the_table_in_the_docs_is_what_peers_see(visit: Visit) -> None:
+    import table
+
+    assert table.DOCUMENT.read_text() == table.document(visit), "run `make peers`"
