@@ -551,6 +551,21 @@ async def test_messages_show_nothing_secret_of_a_url(serve_http: ServeHttp) -> N
     assert "key" not in str(raised.value)
 
 
+async def test_messages_about_a_broken_connection_show_nothing_secret(
+    serve_http: ServeHttp,
+) -> None:
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        assert request.transport is not None
+        request.transport.abort()
+        return {}
+
+    async with serve_http(Endpoint(call)) as url, Client(url + "?token=hunter2") as client:
+        for _ in range(3):
+            with pytest.raises(TransportError) as raised:
+                await client.call("plain")
+            assert "hunter2" not in str(raised.value)
+
+
 async def test_no_more_connections_are_opened_than_allowed(serve_http: ServeHttp) -> None:
     at_once = most = 0
 

@@ -244,3 +244,63 @@ async def test_unchanged_tools_are_not_judged_again(scripted: type[Scripted]) ->
         first = await client.list_tools()
         second = await client.list_tools()
         assert [one is other for one, other in zip(first, second, strict=True)] == [True, True]
+
+
+async def test_a_rejection_is_logged_once(
+    scripted: type[Scripted], caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = [tool("a", outputSchema=False), tool("b")]
+    async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:
+        await client.list_tools()
+        await client.list_tools()
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "tool a cannot be used: outputSchema" in record.getMessage()
+
+
+async def test_a_server_that_stopped_telling_is_asked_to_tell_again(
+    scripted: type[Scripted],
+) -> None:
+    ended = asyncio.Event()
+
+    async def listen(params: Json) -> Json:
+        await ended.wait()
+        ended.clear()
+        return {"resultType": "complete"}
+
+    server = scripted(
+        server__discover=lambda params: {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {"listChanged": True}},
+        },
+        tools__list=lambda params: {"tools": [tool("a")]},
+        subscriptions__listen=lambda params: listen(params),
+    )
+    async with Client(server) as client:
+        await client.list_tools()
+        await client.list_tools()
+        assert len(server.asked("subscriptions/listen")) == 1
+        ended.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await client.list_tools()
+        listening = server.asked("subscriptions/listen")
+        assert len(listening) == 2
+        assert listening[0]["notifications"] == {"toolsListChanged": True}
+
+
+async def test_a_server_that_cannot_tell_is_asked_once(scripted: type[Scripted]) -> None:
+    server = scripted(
+        server__discover=lambda params: {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {"listChanged": True}},
+        },
+        tools__list=lambda params: {"tools": [tool("a")]},
+    )
+    async with Client(server) as client:
+        for _ in range(3):
+            await client.list_tools()
+        assert len(server.asked("subscriptions/listen")) == 1
+    async with Client(server, listen=False) as client:
+        await client.list_tools()
+        assert len(server.asked("subscriptions/listen")) == 1

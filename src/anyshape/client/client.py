@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
 
 import msgspec
 
@@ -26,8 +26,8 @@ from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
-from anyshape.client.transports.memory import Connectable, MemoryTransport
-from anyshape.client.transports.transport import Transport
+from anyshape.client.target import Target, choose_revision, make_transport
+from anyshape.client.transports.transport import ConnectionLost
 from anyshape.client.typed import convert, convert_text
 from anyshape.errors import (
     AnyshapeError,
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["Client", "Target"]
 
 T = TypeVar("T")
-
-Target: TypeAlias = str | Sequence[str] | Connectable
-"""A URL, a command, or a server in memory."""
 
 _encode: Final = msgspec.json.Encoder().encode
 _UNTYPED: Final = object()
@@ -89,7 +86,7 @@ class Client:
         process: Process | None = None,
         identity: Identity | None = None,
     ) -> None:
-        self._wanted = _wanted(revision)
+        self._wanted = choose_revision(revision)
         self._timeout = timeout
         self._check_arguments = check_arguments
         self._unwrap = unwrap
@@ -98,7 +95,7 @@ class Client:
         self._bounds = bounds or Bounds()
         self._identity = identity or Identity()
         self._exchange = Exchange(
-            _transport(target, self._bounds, http or Http(), process or Process(), auth),
+            make_transport(target, self._bounds, http or Http(), process or Process(), auth),
             self._bounds,
         )
         self._listing = self._new_listing()
@@ -370,11 +367,17 @@ class Client:
     async def _hear_changes(self) -> None:
         """Hear of changes to the list for as long as the server tells; lifetimes cover the rest."""
         lifecycle = self._exchange.agreed()
-        with contextlib.suppress(AnyshapeError):
+        try:
             if lifecycle.stateful:
                 await self._exchange.transport.overhear(lifecycle.headers("", None))
             else:
                 await self._exchange.ask(lifecycle, _LISTEN, endless=True)
+                self._listener = None
+        except ConnectionLost:
+            # The next listing asks again; a server that refused is not asked twice.
+            self._listener = None
+        except AnyshapeError:
+            pass
 
     async def _reopen(self) -> None:
         lifecycle = self._exchange.agreed()
@@ -420,42 +423,3 @@ def _encode_object(value: Mapping[str, Any], what: str) -> bytes:
     if text[:1] != b"{":
         raise NotJson(f"{what}: expected an object, got {type(value).__name__}")
     return text
-
-
-def _wanted(revision: str | Revision) -> Revision | None:
-    if isinstance(revision, Revision):
-        return revision
-    if revision == "auto":
-        return None
-    found = Revision.parse(revision)
-    if found is None:
-        known = ", ".join(repr(each.value) for each in Revision)
-        raise ValueError(f"revision={revision!r}: expected 'auto' or one of {known}")
-    return found
-
-
-def _transport(
-    target: object, bounds: Bounds, http: Http, process: Process, auth: Auth | None
-) -> Transport:
-    if isinstance(target, str):
-        if not target.lower().startswith(("http://", "https://")):
-            raise ValueError(
-                f"Client({shorten(target, 60)!r}): expected an http or https URL; "
-                "pass a command as a list of strings"
-            )
-        from anyshape.client.transports.http import HttpTransport
-
-        return HttpTransport(target, http, auth, bounds)
-    if isinstance(target, list | tuple):
-        command = cast("Sequence[object]", target)
-        if not command or not all(isinstance(part, str) for part in command):
-            raise ValueError(
-                "Client(command): expected a list of strings, such as ['python', 'server.py']"
-            )
-        from anyshape.client.transports.process import ProcessTransport
-
-        return ProcessTransport(cast("Sequence[str]", command), process, bounds)
-    if isinstance(target, Connectable):
-        return MemoryTransport(target, bounds)
-    kind = type(target).__name__
-    raise TypeError(f"Client({kind}): expected a URL, a list of strings or a Server")

@@ -27,7 +27,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
 from anyshape.schema import Limits, Schema, compile
 
-__all__ = ["ListedTool", "Listing"]
+__all__ = ["ListedTool", "Listing", "admit"]
 
 logger = logging.getLogger(__name__)
 
@@ -265,6 +265,9 @@ class _Collector:
             outcome = ProtocolError(f"two tools are called {shorten(name, 60)!r}")
         if isinstance(outcome, AnyshapeError):
             self.rejected[name] = outcome
+            if text not in self._known:
+                shown = shorten(name, 60), shorten(str(outcome), 300)
+                logger.warning("tool %s cannot be used: %s", *shown)
         else:
             self.tools[name] = outcome
 

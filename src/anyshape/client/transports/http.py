@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import ssl
 from collections.abc import Coroutine, Mapping
 from urllib.parse import urljoin, urlsplit
 
@@ -23,6 +22,14 @@ from anyshape.client.quoting import shorten
 from anyshape.client.transports.credentials import CredentialStore
 from anyshape.client.transports.events import EventReader
 from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.http_failures import (
+    EVENTS,
+    JSON,
+    explain_loss,
+    explain_refusal,
+    kind_of,
+    without_secrets,
+)
 from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
@@ -33,8 +40,6 @@ from anyshape.client.transports.transport import (
 )
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
-    INVALID_REQUEST,
-    Malformed,
     Notification,
     Request,
     Response,
@@ -44,8 +49,6 @@ __all__ = ["HttpTransport"]
 
 logger = logging.getLogger(__name__)
 
-_JSON = "application/json"
-_EVENTS = "text/event-stream"
 _SESSION = "Mcp-Session-Id"
 _REDIRECTS = 3
 _RESUMPTIONS = 5
@@ -62,10 +65,11 @@ class HttpTransport:
         self._http = http
         self._bounds = bounds
         self._credentials = CredentialStore(auth)
+        self._has_auth = auth is not None
         self._fixed = {
             **http.headers,
-            "Content-Type": _JSON,
-            "Accept": f"{_JSON}, {_EVENTS}",
+            "Content-Type": JSON,
+            "Accept": f"{JSON}, {EVENTS}",
         }
         self._client: aiohttp.ClientSession | None = None
         self._listener: Listener | None = None
@@ -75,7 +79,7 @@ class HttpTransport:
         self._session: str | None = None
         self._last: Mapping[str, str] = {}
         self.attempts = http.reconnects
-        self.place = f"the server at {_without_secrets(url)}"
+        self.place = f"the server at {without_secrets(url)}"
 
     async def open(self, listener: Listener) -> None:
         """Make the pool; nothing is sent yet."""
@@ -108,7 +112,7 @@ class HttpTransport:
                 self._spawn(self.notify(cancellation(outgoing.id), _kept(mirrored)))
             raise
         except aiohttp.ClientError as error:
-            raise self._lost(error) from error
+            raise explain_loss(self.place, self._url, error) from error
 
     async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
         """Post a message that has no answer."""
@@ -124,9 +128,9 @@ class HttpTransport:
         if not self._stateful:
             return
         with contextlib.suppress(aiohttp.ClientError, TransportError):
-            response = await self._send("GET", {**headers, "Accept": _EVENTS}, None)
+            response = await self._send("GET", {**headers, "Accept": EVENTS}, None)
             try:
-                if response.status == 200 and _kind(response) == _EVENTS:
+                if response.status == 200 and kind_of(response) == EVENTS:
                     reader = EventReader(self._bounds.max_answer_bytes)
                     async for chunk in response.content.iter_any():
                         for event in reader.feed(chunk):
@@ -196,7 +200,7 @@ class HttpTransport:
                     proxy=self._http.proxy,
                 )
             except aiohttp.ClientError as error:
-                raise self._lost(error) from error
+                raise explain_loss(self.place, self._url, error) from error
             except ValueError as error:
                 raise TransportError(f"cannot send to {self.place}: {error}") from error
             status = response.status
@@ -232,7 +236,7 @@ class HttpTransport:
             # Our headers hold credentials; another origin never gets them.
             response.close()
             raise HttpStatus(
-                f"{self.place} redirects to another origin, {_without_secrets(target)}: "
+                f"{self.place} redirects to another origin, {without_secrets(target)}: "
                 "use that address if it is right",
                 status=response.status,
             )
@@ -243,15 +247,15 @@ class HttpTransport:
     async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
         if self._stateful and outgoing.method == "initialize":
             self._keep_session(response)
-        kind = _kind(response)
-        if kind == _EVENTS and response.status < 400:
+        kind = kind_of(response)
+        if kind == EVENTS and response.status < 400:
             return await self._read_stream(response, outgoing)
         body = await self._read_body(response)
-        if kind == _JSON or response.status >= 400:
+        if kind == JSON or response.status >= 400:
             answer = self._find_answer(body, outgoing)
             if answer is not None:
                 return answer
-        raise self._no_answer(response, kind, body, outgoing)
+        raise explain_refusal(self.place, outgoing.method, response, body, has_auth=self._has_auth)
 
     async def _read_body(self, response: aiohttp.ClientResponse) -> bytes:
         limit = self._bounds.max_answer_bytes
@@ -280,10 +284,10 @@ class HttpTransport:
                     break
                 response.close()
                 await asyncio.sleep(1.0 if reader.retry is None else reader.retry)
-                resumed = {**_kept(outgoing.mirror()), "Accept": _EVENTS}
+                resumed = {**_kept(outgoing.mirror()), "Accept": EVENTS}
                 resumed["Last-Event-ID"] = reader.last_id
                 response = await self._send("GET", resumed, None)
-                if response.status != 200 or _kind(response) != _EVENTS:
+                if response.status != 200 or kind_of(response) != EVENTS:
                     break
         except BaseException:
             response.close()
@@ -360,52 +364,8 @@ class HttpTransport:
             raise ProtocolError(f"{self.place} gave a session id that no header can carry")
         self._session = session
 
-    # Failures.
-
-    def _no_answer(
-        self, response: aiohttp.ClientResponse, kind: str, body: bytes, outgoing: Outgoing
-    ) -> Exception:
-        status = response.status
-        said = f": {shorten(body[:_EXCERPT])!r}" if body.strip() else ""
-        if status == 401:
-            hint = "; pass Client(auth=…)" if "Authorization" not in self._fixed else ""
-            return HttpStatus(f"{self.place} wants other credentials (HTTP 401){hint}", status=401)
-        if status >= 300 or status in (202, 204):
-            reason = f"HTTP {status}" + (f" {response.reason}" if response.reason else "")
-            return HttpStatus(
-                f"{self.place} answered {outgoing.method} with {shorten(reason, 60)}{said}",
-                status=status,
-            )
-        if kind != _JSON:
-            what = kind or "no content type"
-            return TransportError(
-                f"{self.place} answered {outgoing.method} with {shorten(what, 60)}, "
-                f"expected {_JSON} or {_EVENTS}{said}"
-            )
-        message = read_frame(body)[0]
-        if isinstance(message, Malformed):
-            what = f"what is no JSON-RPC message ({message.message})"
-            code = message.code
-        else:
-            what, code = "an answer to something else", INVALID_REQUEST
-        return ProtocolError(
-            f"{self.place} answered {outgoing.method} with {what}{said}", code=code
-        )
-
     def _too_long(self, limit: int) -> TransportError:
         return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
-
-    def _lost(self, error: aiohttp.ClientError) -> TransportError:
-        if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-            return TransportError(f"cannot trust {self.place}: {_say(error)}")
-        if isinstance(error, aiohttp.InvalidURL):
-            return TransportError(f"cannot send to {self.place}: not a valid URL")
-        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            return ConnectionLost(f"cannot reach {self.place}: {_say(error)}", sent=False)
-        if isinstance(error, aiohttp.ClientResponseError):
-            return TransportError(f"{self.place} does not speak HTTP: {_say(error)}")
-        # Nothing says how much of the request was read before the connection broke.
-        return ConnectionLost(f"the connection to {self.place} broke: {_say(error)}", sent=True)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         if self._client is None:
@@ -416,26 +376,7 @@ class HttpTransport:
         task.add_done_callback(self._background.discard)
 
 
-def _without_secrets(url: str) -> str:
-    """Return what a message may show of a URL: no user, no password, no query."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return shorten(f"{parts.scheme}://{host}{parts.path}", 100)
-
-
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     """Return what a message that belongs to a request repeats of its headers."""
     version = headers.get("MCP-Protocol-Version")
     return {} if version is None else {"MCP-Protocol-Version": version}
-
-
-def _kind(response: aiohttp.ClientResponse) -> str:
-    value = response.headers.get("Content-Type", "")
-    return value.partition(";")[0].strip().lower()
-
-
-def _say(error: BaseException) -> str:
-    cause = error.__cause__
-    if isinstance(cause, ssl.SSLError):
-        return shorten(str(cause))
-    return shorten(str(error) or type(error).__name__)

@@ -1,0 +1,58 @@
+"""Where a client connects to, and in which revision, from what its caller wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+from anyshape.client.options import Auth, Bounds, Http, Process
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.memory import Connectable, MemoryTransport
+from anyshape.client.transports.transport import Transport
+from anyshape.protocol.revision import Revision
+
+__all__ = ["Target", "choose_revision", "make_transport"]
+
+Target: TypeAlias = str | Sequence[str] | Connectable
+"""A URL, a command, or a server in memory."""
+
+
+def choose_revision(revision: str | Revision) -> Revision | None:
+    """Return the only revision to speak, or `None` for whichever is found."""
+    if isinstance(revision, Revision):
+        return revision
+    if revision == "auto":
+        return None
+    found = Revision.parse(revision)
+    if found is None:
+        known = ", ".join(repr(each.value) for each in Revision)
+        raise ValueError(f"revision={revision!r}: expected 'auto' or one of {known}")
+    return found
+
+
+def make_transport(
+    target: object, bounds: Bounds, http: Http, process: Process, auth: Auth | None
+) -> Transport:
+    """Return the transport to a target; what it needs is imported only now."""
+    if isinstance(target, str):
+        if not target.lower().startswith(("http://", "https://")):
+            raise ValueError(
+                f"Client({shorten(target, 60)!r}): expected an http or https URL; "
+                "pass a command as a list of strings"
+            )
+        from anyshape.client.transports.http import HttpTransport
+
+        return HttpTransport(target, http, auth, bounds)
+    if isinstance(target, list | tuple):
+        command = cast("Sequence[object]", target)
+        if not command or not all(isinstance(part, str) for part in command):
+            raise ValueError(
+                "Client(command): expected a list of strings, such as ['python', 'server.py']"
+            )
+        from anyshape.client.transports.process import ProcessTransport
+
+        return ProcessTransport(cast("Sequence[str]", command), process, bounds)
+    if isinstance(target, Connectable):
+        return MemoryTransport(target, bounds)
+    kind = type(target).__name__
+    raise TypeError(f"Client({kind}): expected a URL, a list of strings or a Server")

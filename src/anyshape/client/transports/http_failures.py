@@ -1,0 +1,85 @@
+"""What went wrong over HTTP, as the exception that says so and shows nothing secret."""
+
+from __future__ import annotations
+
+import ssl
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from anyshape.client.quoting import shorten
+from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.transport import ConnectionLost, HttpStatus
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
+
+__all__ = ["EVENTS", "JSON", "explain_loss", "explain_refusal", "kind_of", "without_secrets"]
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+_EXCERPT = 2048
+
+
+def kind_of(response: aiohttp.ClientResponse) -> str:
+    """Return the media type of a response."""
+    value = response.headers.get("Content-Type", "")
+    return value.partition(";")[0].strip().lower()
+
+
+def without_secrets(url: str) -> str:
+    """Return what a message may show of a URL: no user, no password, no query."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return shorten(f"{parts.scheme}://{host}{parts.path}", 100)
+
+
+def explain_refusal(
+    place: str, method: str, response: aiohttp.ClientResponse, body: bytes, *, has_auth: bool
+) -> TransportError | ProtocolError:
+    """Return the exception for a response that holds no answer to `method`."""
+    status = response.status
+    said = f": {shorten(body[:_EXCERPT])!r}" if body.strip() else ""
+    if status == 401:
+        hint = "" if has_auth else "; pass Client(auth=…)"
+        return HttpStatus(f"{place} wants other credentials (HTTP 401){hint}", status=401)
+    if status >= 300 or status in (202, 204):
+        reason = f"HTTP {status}" + (f" {response.reason}" if response.reason else "")
+        message = f"{place} answered {method} with {shorten(reason, 60)}{said}"
+        return HttpStatus(message, status=status)
+    kind = kind_of(response)
+    if kind != JSON:
+        return TransportError(
+            f"{place} answered {method} with {shorten(kind or 'no content type', 60)}, "
+            f"expected {JSON} or {EVENTS}{said}"
+        )
+    message = read_frame(body)[0]
+    if isinstance(message, Malformed):
+        what, code = f"what is no JSON-RPC message ({message.message})", message.code
+    else:
+        what, code = "an answer to something else", INVALID_REQUEST
+    return ProtocolError(f"{place} answered {method} with {what}{said}", code=code)
+
+
+def explain_loss(place: str, url: str, error: aiohttp.ClientError) -> TransportError:
+    """Return the exception for a connection that could not be made or kept."""
+    said = _words_of(error).replace(url, without_secrets(url))
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+        return TransportError(f"cannot trust {place}: {said}")
+    if isinstance(error, aiohttp.InvalidURL):
+        return TransportError(f"cannot send to {place}: not a valid URL")
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return ConnectionLost(f"cannot reach {place}: {said}", sent=False)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return TransportError(f"{place} does not speak HTTP: {said}")
+    # Nothing says how much of the request was read before the connection broke.
+    return ConnectionLost(f"the connection to {place} broke: {said}", sent=True)
+
+
+def _words_of(error: aiohttp.ClientError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, ssl.SSLError):
+        return shorten(str(cause))
+    if isinstance(error, aiohttp.ClientResponseError):
+        return shorten(error.message)
+    return shorten(str(error) or type(error).__name__, 400)
