@@ -38,6 +38,9 @@ class Revision(enum.Enum):
         """Return the revision that `text` names exactly, or `None`."""
         return _BY_NAME.get(text)
 
+    # Members are keys that every call looks up; hashing their names would show.
+    __hash__ = object.__hash__
+
     def __str__(self) -> str:
         return self.value
 

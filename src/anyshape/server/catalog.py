@@ -63,10 +63,22 @@ class Identity:
 class Entry:
     """One tool, with what has been made for it per revision."""
 
-    __slots__ = ("encoders", "is_guarded", "listings", "requires", "takes_context", "tool")
+    __slots__ = (
+        "encoders",
+        "is_guarded",
+        "listings",
+        "requires",
+        "takes_context",
+        "timeout",
+        "tool",
+    )
 
-    def __init__(self, tool: Tool, requires: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, tool: Tool, requires: Mapping[str, Any] | None, timeout: float | None
+    ) -> None:
         self.tool = tool
+        self.timeout = timeout if tool.timeout is None else None
+        """Seconds until the server ends a call; a tool with a time-out of its own does that."""
         self.requires = requires
         self.is_guarded = bool(requires) or bool(tool.headers)
         """Whether a modern call is checked for more than its arguments."""
@@ -95,7 +107,7 @@ class Catalog:
                 f"a tool named {tool.name!r} is already there; "
                 "give this one another name, or remove that one first"
             )
-        self.entries[tool.name] = Entry(tool, requires)
+        self.entries[tool.name] = Entry(tool, requires, self._options.call_timeout)
         self._forget()
 
     def remove(self, name: str) -> Tool:

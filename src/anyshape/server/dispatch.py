@@ -24,7 +24,7 @@ from anyshape.protocol.jsonrpc import (
     encode_response,
 )
 from anyshape.protocol.result import EncodedResult
-from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, Revision
+from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
 from anyshape.server.exchange import Abandoned, Exchange, Interruption
 from anyshape.server.failures import (
     busy,
@@ -121,7 +121,7 @@ def _settle(
         if revision is None:
             raise unsupported_version(version)
     exchange.revision = revision
-    if revision.is_modern:
+    if revision in MODERN:
         if meta.client_capabilities is UNSET:
             raise missing_meta(CLIENT_CAPABILITIES)
         if headers is not None:
@@ -173,11 +173,9 @@ async def _call_tool(parameters: CallParameters, exchange: Exchange, revision: R
             exchange.headers.check_arguments(tool.headers, arguments)
         if entry.requires:
             _check_capabilities(entry.requires, exchange.meta)
-    options = service.options
-    if service.waiting >= options.max_concurrent_calls:
-        raise busy(options.max_concurrent_calls)
-    if tool.timeout is None:
-        exchange.timeout = options.call_timeout
+    if service.waiting >= service.most_waiting:
+        raise busy(service.most_waiting)
+    exchange.timeout = entry.timeout
     context = _context(parameters, exchange) if entry.takes_context else None
     call = tool.call(arguments, context)
     tracer = active_tracer()

@@ -93,13 +93,14 @@ class HttpExchange(Exchange):
 
     async def respond(self, answer: bytes | None) -> None:
         """Send the answer; `None` when nobody waits for it."""
-        status = 200 if self.failure is None else http_status(self.failure, self.revision)
         if self.stream is not None:
             await self.stream.finish(answer)
-        elif answer is not None and self._takes_json:
-            await send_json(self._respond, status, answer, *_ADVICE.get(status, ()))
         elif answer is not None:
-            await self._open_stream().finish(answer, status)
+            status = 200 if self.failure is None else http_status(self.failure, self.revision)
+            if self._takes_json:
+                await send_json(self._respond, status, answer, *_ADVICE.get(status, ()))
+            else:
+                await self._open_stream().finish(answer, status)
 
     def suspended(self) -> None:
         """Watch for the client going away, and for silence."""

@@ -81,7 +81,7 @@ class CallFrame(msgspec.Struct, gc=False, frozen=True):
     """A whole request read in one go, if it turns out to be a call; `params` are read as one's."""
 
     jsonrpc: Literal["2.0"]
-    method: str
+    method: Literal["tools/call"]
     id: Raw
     params: CallParameters
 
@@ -139,13 +139,12 @@ def read_call(frame: bytes) -> tuple[bytes, CallParameters] | None:
     except (ValueError, RecursionError):
         return None
     id = bytes(call.id)
-    if call.method == "tools/call" and id[0] in _ID_STARTS:
-        return id, call.params
-    return None
+    return (id, call.params) if id[0] < _AFTER_NUMBERS else None
 
 
 _CALL: Final = b'"tools/call"'
-_ID_STARTS: Final = frozenset(b'"-0123456789')
+_AFTER_NUMBERS: Final = ord("9") + 1
+"""A string or a number starts below this; null, true, false, arrays and objects do not."""
 
 Parameters = (
     BareParameters | ListParameters | CallParameters | InitializeParameters | ListenParameters

@@ -20,6 +20,7 @@ class Service:
         self.listeners = Listeners()
         self.waiting = 0
         """Calls that have begun and wait for something."""
+        self.most_waiting = options.max_concurrent_calls
         self.subscriptions: set[asyncio.Future[None]] = set()
         """Open subscriptions; resolving one ends it gracefully."""
 
