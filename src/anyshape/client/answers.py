@@ -16,7 +16,7 @@ __all__ = [
     "as_list",
     "as_object",
     "as_string",
-    "check_value",
+    "check_depth",
     "decode_value",
     "protocol_error",
 ]
@@ -38,14 +38,15 @@ def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> A
         raise _too_deep(max_depth) from None
     except msgspec.DecodeError as error:
         raise ProtocolError(f"the answer is not JSON: {error}", code=PARSE_ERROR) from None
-    check_value(value, bytes(raw), max_depth)
+    text = bytes(raw)
+    if LONE_SURROGATE in text:
+        raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
+    check_depth(value, text, max_depth)
     return value
 
 
-def check_value(value: object, text: bytes, max_depth: int) -> None:
-    """Refuse a value, decoded from `text`, that is nested too deeply or was mended."""
-    if LONE_SURROGATE in text:
-        raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
+def check_depth(value: object, text: bytes, max_depth: int) -> None:
+    """Refuse a value, decoded from `text`, that is nested too deeply."""
     # No value is deeper than half its length, or than it has opening brackets.
     if len(text) <= 2 * max_depth or text.count(b"{") + text.count(b"[") <= max_depth:
         return

@@ -11,7 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
-from anyshape.client.answers import check_value
+from anyshape.client.answers import check_depth
 from anyshape.client.options import Bounds
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
@@ -89,7 +89,7 @@ class MemoryTransport:
                 pass
             else:
                 if whole.id == outgoing.id:
-                    check_value(whole.result, frame, self._max_depth)
+                    check_depth(whole.result, frame, self._max_depth)
                     return whole
         message = read_frame(frame)[0]
         if type(message) is Response and (message.id == b"%d" % outgoing.id or message.id is None):
