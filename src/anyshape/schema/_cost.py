@@ -422,7 +422,7 @@ def _simple_factor(graph: Graph) -> int | None:
             if edge.step is Step.IN_PLACE:
                 here += steps[edge.target.index]
                 looking += parents[edge.target.index]
-            elif edge.step in _OVERLAPPING or edge.keyword == "unevaluatedItems":
+            elif edge.step in _OVERLAPPING or edge.keyword in ("contains", "unevaluatedItems"):
                 return None
             else:
                 rest += edge.step is Step.REST
