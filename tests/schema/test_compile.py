@@ -468,3 +468,25 @@ def test_everything_that_compile_raises_is_an_anyshape_error() -> None:
 def test_the_public_surface_is_what_all_says() -> None:
     for name in anyshape.schema.__all__:
         assert getattr(anyshape.schema, name) is not None
+
+
+def test_an_empty_reference_names_the_document() -> None:
+    schema = compile({"type": "array", "items": {"$ref": ""}})
+    assert [schema.accepts(value) for value in ([[]], ["x"])] == [True, False]
+    assert [problem.path for problem in schema.problems([[], ["x"]])] == ["/1/0"]
+
+
+def test_a_supplied_document_may_refer_back_to_the_one_being_compiled() -> None:
+    schema = compile(
+        {
+            "$id": "http://example.com/root",
+            "$ref": "http://example.com/other",
+            "$defs": {"name": {"type": "string"}},
+        },
+        resources={
+            "http://example.com/other": {
+                "properties": {"name": {"$ref": "http://example.com/root#/$defs/name"}}
+            }
+        },
+    )
+    assert [schema.accepts(value) for value in ({"name": "x"}, {"name": 1})] == [True, False]

@@ -1101,6 +1101,37 @@ def test_a_schema_is_compiled_with_what_it_refers_to_and_never_fetches_again(
     assert server.paths == ["/order.json", "/people.json", "/shared/line.json", "/v2/line.json"]
 
 
+def test_a_fetched_document_may_refer_back_to_the_one_being_compiled(serve: Serve) -> None:
+    server = serve(
+        {"/a.json": reply({"items": {"$ref": "root.json#/$defs/x"}, "not": {"$ref": "b"}})}
+    )
+    document: dict[str, object] = {
+        "$id": uri_of(server, "/root.json"),
+        "$ref": "a.json",
+        "$defs": {
+            "x": {"type": "integer"},
+            "b": {"$id": "b", "type": "string"},
+        },
+    }
+    schema = compile(document, remote=permit(server))
+    assert server.paths == ["/a.json"]
+    assert [schema.accepts(value) for value in ([1], ["1"], "1")] == [True, False, False]
+
+
+def test_a_fetched_document_may_contain_what_another_refers_to(serve: Serve) -> None:
+    server = serve(
+        {
+            "/a.json": reply(
+                {"$defs": {"b": {"$id": "b.json", "type": "integer"}}, "$ref": "c.json"}
+            ),
+            "/c.json": reply({"$ref": "b.json"}),
+        }
+    )
+    schema = compile({"$ref": uri_of(server)}, remote=permit(server))
+    assert server.paths == ["/a.json", "/c.json"]
+    assert (schema.accepts(1), schema.accepts("1")) == (True, False)
+
+
 def test_a_document_that_changed_is_seen_by_the_next_compilation(serve: Serve) -> None:
     server = serve({"/a.json": reply({"type": "string"})})
     document = {"$ref": uri_of(server)}

@@ -135,8 +135,10 @@ _FENCES_ONLY = jsonschema_rs.Registry([_FENCE_RESOURCE])
 
 
 def _registry(copies: dict[str, Document]) -> jsonschema_rs.Registry:
-    resources = [item for item in copies.items() if item[0] != ROOT_URI]
-    return jsonschema_rs.Registry([_FENCE_RESOURCE, *resources]) if resources else _FENCES_ONLY
+    # With the document itself, because what it refers to may refer back to it.
+    if len(copies) == 1:
+        return _FENCES_ONLY
+    return jsonschema_rs.Registry([_FENCE_RESOURCE, *copies.items()])
 
 
 def _declare(document: Document, dialect: Dialect) -> Document:
@@ -149,7 +151,19 @@ def _declare(document: Document, dialect: Dialect) -> Document:
 def places_to_respell(
     spots: Mapping[tuple[str, str], Spot], patterns: Patterns
 ) -> tuple[tuple[str, str], ...]:
-    """Return where a pattern is to be respelt, inner places before outer ones."""
+    """Return where something is to be put differently, inner places before outer ones.
+
+    An empty reference means the document, `#`; the engine takes it for no reference at all.
+    """
+    empty = tuple(
+        place for place, spot in spots.items() for _, text in references_in(spot) if text == ""
+    )
+    return empty + _places_with_patterns(spots, patterns)
+
+
+def _places_with_patterns(
+    spots: Mapping[tuple[str, str], Spot], patterns: Patterns
+) -> tuple[tuple[str, str], ...]:
     if all(spell(text, backtracking=patterns.backtracking) == text for text in patterns.all):
         return ()
     if any(
@@ -166,9 +180,12 @@ def places_to_respell(
 
 
 def _respell(document: Document, pointer: str, backtracking: bool) -> dict[str, str]:
-    """Rewrite the patterns at `pointer`, in place; return the renamed pointers' last tokens."""
+    """Rewrite what is at `pointer`, in place; return the renamed pointers' last tokens."""
     schema = _find(document, pointer)
     renamed: dict[str, str] = {}
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if schema.get(keyword) == "":
+            schema[keyword] = "#"
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
         schema["pattern"] = spell(pattern, backtracking=backtracking)

@@ -67,20 +67,21 @@ class Sources:
 
     def fetch(self, remote: RemoteReferences, limits: Limits) -> Sources:
         """Return the sources with all that is referred to, not supplied, and may be fetched."""
-        supplied = self._based()
+        # One library for all, so that a document may refer to what another one contains.
+        library = Library(self._based(), subschemas=limits.subschemas)
+        admitted: dict[str, Document] = {}
 
         def references_of(referrer: Any, base: str) -> Iterable[str]:
-            library = Library(supplied, subschemas=limits.subschemas)
+            if base:
+                referrer = admitted[base] = admit_document(referrer, limits, base)[0]
+            before = {uri for uri, _ in library.spots}
             own = _base(referrer, self.resources, self.dialect)
             spot = library.add(own, base or ROOT_URI, dialect_of(own))
-            missing = list(library.missing(spot))
-            loaded = {document for document, _ in library.spots} - {spot.document}
-            for uri in sorted(loaded):
-                missing.extend(library.missing(library.spots[uri, ""]))
-            return missing
+            yield from library.missing(spot)
+            for uri in sorted({uri for uri, _ in library.spots} - before - {spot.document}):
+                yield from library.missing(library.spots[uri, ""])
 
-        fetched = fetch_references(self.document, remote, references_of)
-        admitted = {uri: admit_document(found, limits, uri)[0] for uri, found in fetched.items()}
+        fetch_references(self.document, remote, references_of)
         return replace(self, resources={**self.resources, **admitted})
 
     def reach(self, limits: Limits) -> Reached:
