@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS := .cache/docs
 
 .PHONY: demo test check bench bench-quick docs peers lock clean
 
@@ -25,6 +26,13 @@ bench: $(READY)
 bench-quick: $(READY)
 	$(BIN)/python benchmarks/run.py --quick
 
+docs: $(DOCS)/.ready
+	$(DOCS)/bin/python scripts/docs.py
+
+$(DOCS)/.ready: requirements/docs.txt
+	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
+	@touch $@
+
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(VENV)
 	@touch $@
@@ -32,6 +40,8 @@ $(READY): requirements/dev.txt pyproject.toml
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --extra telemetry -o requirements/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links --group docs -o requirements/docs.txt
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,4 +1,7 @@
-"""Make the development environment: pinned packages with hashes, then Anyshape itself, editable.
+"""Make an environment: pinned packages with hashes, and for development Anyshape itself, editable.
+
+    python scripts/environment.py .venv
+    python scripts/environment.py .cache/docs requirements/docs.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`.
 """
@@ -12,23 +15,27 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-REQUIREMENTS = ROOT / "requirements" / "dev.txt"
+DEVELOPMENT = ROOT / "requirements" / "dev.txt"
 
 
-def main(target: Path) -> None:
+def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
     """Create `target` and fill it."""
     python = target / "bin" / "python"
     uv = shutil.which("uv")
     if uv:
-        subprocess.run([uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, target], check=True)
+        subprocess.run(
+            [uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, target],
+            check=True,
+        )
         install = [uv, "pip", "install", "--quiet", "--python", python]
     else:
         if not python.exists():
             venv.EnvBuilder(with_pip=True, clear=True).create(target)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "--require-hashes", "-r", REQUIREMENTS], check=True)
-    subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
+    subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
+    if requirements == DEVELOPMENT:
+        subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute())
+    main(*(Path(argument).absolute() for argument in sys.argv[1:]))
