@@ -87,6 +87,7 @@ def test_a_tool_nobody_can_use_is_listed_with_the_reason(run: Run, liar: list[st
     rejected = listed.out.split("\nrejected\n")[1]
     assert rejected.startswith("  elsewhere: ")
     assert "https://example.com/count.json" in rejected
+    assert listed.err == "liar · 3 tools, 1 rejected · as of 2026-07-28\n\n"
     assert run("tools", "--json", *liar).data["rejected"].keys() == {"elsewhere"}
 
 

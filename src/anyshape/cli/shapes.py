@@ -175,7 +175,9 @@ def _blocks(result: Mapping[str, Any]) -> _LayOut:
             if len(wrapped) > _LINES_OF_TEXT:
                 wrapped = [*wrapped[: _LINES_OF_TEXT - 1], wrapped[_LINES_OF_TEXT - 1][:-1] + "…"]
             lines += wrapped
-        return Text("\n".join(lines) or ("absent" if result else ""), "" if lines else "dim")
+        if lines or not result:
+            return Text("\n".join(lines))
+        return Text("[]" if content == [] else "absent", "dim")
 
     return lay_out
 

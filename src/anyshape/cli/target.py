@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -100,6 +101,8 @@ async def connect(
     """Connect to a target for as long as the block runs."""
     from anyshape.client import Client, Http, Process
 
+    # What it would log, the commands say; and it quotes strangers.
+    logging.getLogger("anyshape.client").addHandler(logging.NullHandler())
     client = Client(
         target.address,
         revision="auto" if revision is None else revision,
