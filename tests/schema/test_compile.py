@@ -472,7 +472,8 @@ def test_the_public_surface_is_what_all_says() -> None:
 
 def test_an_empty_reference_names_the_document() -> None:
     schema = compile({"type": "array", "items": {"$ref": ""}})
-    assert schema.accepts([[]])
+    nested: list[object] = [[]]
+    assert schema.accepts(nested)
     assert not schema.accepts(["x"])
     assert [problem.path for problem in schema.problems([[], ["x"]])] == ["/1/0"]
 
