@@ -40,6 +40,9 @@ Document = dict[str, Any]
 _MISTAKES = (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, AttributeError)
 
 
+_JSON_SCALARS = frozenset((str, int, bool, type(None)))
+
+
 class UnsupportedError(Exception):
     """Pydantic has no schema for a type; the message is its reason, in one line."""
 
@@ -102,6 +105,8 @@ class LeanSchema(GenerateJsonSchema):
         return document
 
     def encode_default(self, dft: Any) -> Any:
+        if type(dft) in _JSON_SCALARS:
+            return dft  # what pydantic would say too, by way of an adapter made for it
         return super().encode_default(_with_sorted_sets(dft))
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
