@@ -15,8 +15,9 @@ PACKAGE = Path(anyshape.__file__).parent
 MAY_IMPORT = {
     "_version": set[str](),
     "errors": set[str](),
-    "schema": {"errors", "_version"},
-    "protocol": {"errors", "_version"},
+    "dialects": set[str](),
+    "schema": {"errors", "dialects", "_version"},
+    "protocol": {"errors", "dialects", "_version"},
     "tools": {"errors", "schema", "protocol"},
     "server": {"errors", "schema", "protocol", "tools", "_version"},
     "client": {"errors", "schema", "protocol", "_version"},

@@ -1,180 +1,37 @@
-"""The dialects of JSON Schema we speak, as data: where subschemas stand and how they refer.
-
-2020-12 is the default (MCP, "JSON Schema Usage"); the others are spoken when `$schema` names them.
-Walkers ask these tables instead of knowing keywords, so that text inside `const`, `enum`, `default`
-or a property that happens to be called `$ref` is never taken for a schema.
-"""
+"""Which dialect a document speaks, and the official metaschemas, which the engine carries."""
 
 from __future__ import annotations
 
-import enum
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import jsonschema_rs
 
+from anyshape.dialects import (
+    DEFAULT_DIALECT,
+    DIALECTS,
+    SUPPORTED,
+    Applicator,
+    Dialect,
+    Form,
+    Step,
+    find_dialect,
+)
 from anyshape.errors import InvalidSchema, UnsupportedDialect
 from anyshape.schema._json import is_object
 
-
-class Form(enum.Enum):
-    """How a keyword's value holds subschemas."""
-
-    ONE = enum.auto()
-    LIST = enum.auto()
-    MAP = enum.auto()
-    ONE_OR_LIST = enum.auto()
-    """`items` before 2020-12."""
-    MAP_OR_NAMES = enum.auto()
-    """`dependencies`: each value is a subschema or a list of property names."""
-
-
-class Step(enum.Enum):
-    """What part of the instance a keyword's subschemas are applied to."""
-
-    IN_PLACE = enum.auto()
-    PROPERTY = enum.auto()
-    """The property of that name."""
-    PATTERN = enum.auto()
-    """Properties whose name matches."""
-    ADDITIONAL = enum.auto()
-    """Properties that `properties` and `patternProperties` beside it leave."""
-    EVERY_PROPERTY = enum.auto()
-    """Any property, as far as can be told from the schema alone (`unevaluatedProperties`)."""
-    NAME = enum.auto()
-    """The names of the properties."""
-    ITEM = enum.auto()
-    """The item at that index."""
-    REST = enum.auto()
-    """Items from an index on."""
-    NOWHERE = enum.auto()
-    """Nothing: definitions, and annotations such as `contentSchema`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Applicator:
-    """A keyword that holds subschemas."""
-
-    form: Form
-    step: Step
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
-    """One dialect: its name, the URI of its metaschema, and its tables."""
-
-    name: str
-    uri: str
-    draft: int
-    applicators: Mapping[str, Applicator]
-    id_keyword: str
-    references: tuple[str, ...]
-    anchors: tuple[str, ...]
-    reference_hides_siblings: bool
-
-    def __repr__(self) -> str:
-        """Return the name."""
-        return f"<Dialect {self.name}>"
-
-    @property
-    def metaschema_uri(self) -> str:
-        """The URI without its empty fragment, as references resolve to it."""
-        return self.uri.removesuffix("#")
-
-
-_IN_PLACE_LIST = Applicator(Form.LIST, Step.IN_PLACE)
-_IN_PLACE_ONE = Applicator(Form.ONE, Step.IN_PLACE)
-_DEFINITIONS = Applicator(Form.MAP, Step.NOWHERE)
-
-_DRAFT_4 = {
-    "allOf": _IN_PLACE_LIST,
-    "anyOf": _IN_PLACE_LIST,
-    "oneOf": _IN_PLACE_LIST,
-    "not": _IN_PLACE_ONE,
-    "dependencies": Applicator(Form.MAP_OR_NAMES, Step.IN_PLACE),
-    "properties": Applicator(Form.MAP, Step.PROPERTY),
-    "patternProperties": Applicator(Form.MAP, Step.PATTERN),
-    "additionalProperties": Applicator(Form.ONE, Step.ADDITIONAL),
-    "items": Applicator(Form.ONE_OR_LIST, Step.REST),
-    "additionalItems": Applicator(Form.ONE, Step.REST),
-    "definitions": _DEFINITIONS,
-}
-_DRAFT_6 = _DRAFT_4 | {
-    "contains": Applicator(Form.ONE, Step.REST),
-    "propertyNames": Applicator(Form.ONE, Step.NAME),
-}
-_DRAFT_7 = _DRAFT_6 | {"if": _IN_PLACE_ONE, "then": _IN_PLACE_ONE, "else": _IN_PLACE_ONE}
-_DRAFT_2019_09 = _DRAFT_7 | {
-    "$defs": _DEFINITIONS,
-    "dependentSchemas": Applicator(Form.MAP, Step.IN_PLACE),
-    "unevaluatedProperties": Applicator(Form.ONE, Step.EVERY_PROPERTY),
-    "unevaluatedItems": Applicator(Form.ONE, Step.REST),
-    "contentSchema": Applicator(Form.ONE, Step.NOWHERE),
-}
-_DRAFT_2020_12 = {
-    name: how for name, how in _DRAFT_2019_09.items() if name != "additionalItems"
-} | {
-    "prefixItems": Applicator(Form.LIST, Step.ITEM),
-    "items": Applicator(Form.ONE, Step.REST),
-}
-
-DIALECTS = (
-    Dialect(
-        name="2020-12",
-        uri="https://json-schema.org/draft/2020-12/schema",
-        draft=jsonschema_rs.Draft202012,
-        applicators=_DRAFT_2020_12,
-        id_keyword="$id",
-        references=("$ref", "$dynamicRef"),
-        anchors=("$anchor", "$dynamicAnchor"),
-        reference_hides_siblings=False,
-    ),
-    Dialect(
-        name="2019-09",
-        uri="https://json-schema.org/draft/2019-09/schema",
-        draft=jsonschema_rs.Draft201909,
-        applicators=_DRAFT_2019_09,
-        id_keyword="$id",
-        references=("$ref", "$recursiveRef"),
-        anchors=("$anchor",),
-        reference_hides_siblings=False,
-    ),
-    Dialect(
-        name="draft-07",
-        uri="http://json-schema.org/draft-07/schema#",
-        draft=jsonschema_rs.Draft7,
-        applicators=_DRAFT_7,
-        id_keyword="$id",
-        references=("$ref",),
-        anchors=(),
-        reference_hides_siblings=True,
-    ),
-    Dialect(
-        name="draft-06",
-        uri="http://json-schema.org/draft-06/schema#",
-        draft=jsonschema_rs.Draft6,
-        applicators=_DRAFT_6,
-        id_keyword="$id",
-        references=("$ref",),
-        anchors=(),
-        reference_hides_siblings=True,
-    ),
-    Dialect(
-        name="draft-04",
-        uri="http://json-schema.org/draft-04/schema#",
-        draft=jsonschema_rs.Draft4,
-        applicators=_DRAFT_4,
-        id_keyword="id",
-        references=("$ref",),
-        anchors=(),
-        reference_hides_siblings=True,
-    ),
-)
-DEFAULT_DIALECT = DIALECTS[0]
-SUPPORTED = tuple(dialect.uri for dialect in DIALECTS)
-
-_BY_URI = {dialect.metaschema_uri: dialect for dialect in DIALECTS}
+__all__ = [
+    "DEFAULT_DIALECT",
+    "DIALECTS",
+    "SUPPORTED",
+    "Applicator",
+    "Dialect",
+    "Form",
+    "Step",
+    "dialect_of",
+    "is_metaschema",
+    "metaschema_documents",
+]
 
 
 def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: str = "") -> Dialect:
@@ -186,7 +43,7 @@ def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: st
         return default
     declared = document["$schema"]
     if isinstance(declared, str):
-        found = _BY_URI.get(declared.removesuffix("#"))
+        found = find_dialect(declared)
         if found is not None:
             return found
     shown = repr(declared) if len(repr(declared)) <= 80 else repr(declared)[:79] + "…"

@@ -61,7 +61,7 @@ def embed(schema: Node, target: str) -> tuple[Node, Node]:
     if own_id(schema, dialect) is not None:
         return hoisted, inner
     document = Document(schema)
-    if "$recursiveRef" in dialect.keywords and _uses(document, "$recursiveRef"):
+    if "$recursiveRef" in dialect.references and _uses(document, "$recursiveRef"):
         return hoisted, {"$id": _RESOURCE, **inner}
     own_name = inner.get(dialect.id_keyword)
     if "$ref" in inner and isinstance(own_name, str) and not own_name.startswith("#"):

@@ -63,7 +63,7 @@ def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent
 
 
 def _is_void_beside_ref(schema: Node) -> bool:
-    return "$ref" in schema and dialect_of(schema).ref_hides_siblings
+    return "$ref" in schema and dialect_of(schema).reference_hides_siblings
 
 
 def _stamped(schema: Node) -> Node:

@@ -81,25 +81,25 @@ class _Bound:
         reference = node.get("$ref")
         if isinstance(reference, str):
             types = self._referred(place, reference)
-            if dialect.ref_hides_siblings:
+            if dialect.reference_hides_siblings:
                 return types
         else:
             types = Types.ANYTHING
         types &= _declared(node.get("type"))
-        if "const" in node and "const" in dialect.keywords:
+        if "const" in node and dialect.has_const:
             types &= _type_of(node["const"])
         enumerated = node.get("enum")
         if isinstance(enumerated, list):
             types &= _union(_type_of(value) for value in cast("list[object]", enumerated))
         dynamic = node.get("$dynamicRef")
-        if isinstance(dynamic, str) and "$dynamicRef" in dialect.keywords:
+        if isinstance(dynamic, str) and "$dynamicRef" in dialect.references:
             types &= self._dynamically_referred(place, dynamic)
         for index in range(_length(node, "allOf")):
             types &= self.at((*place, "allOf", str(index)))
         for keyword in ("anyOf", "oneOf"):
             if count := _length(node, keyword):
                 types &= _union(self.at((*place, keyword, str(i))) for i in range(count))
-        if "if" in node and "if" in dialect.keywords:
+        if "if" in node and "if" in dialect.applicators:
             types &= self._conditional(place, node)
         return types & ~_excluded(node.get("not"))
 

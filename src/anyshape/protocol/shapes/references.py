@@ -97,7 +97,7 @@ class Document:
             pending.append((place + child, value, scope))
 
     def _name(self, place: Place, node: Node, scope: Scope) -> None:
-        if scope.dialect.id_may_anchor:
+        if scope.dialect.reference_hides_siblings:
             id = node.get(scope.dialect.id_keyword)
             if isinstance(id, str) and id.startswith("#") and len(id) > 1:
                 self.anchors.setdefault((scope.base, id[1:]), place)
