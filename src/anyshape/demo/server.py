@@ -93,7 +93,7 @@ PARCEL = {
     "additionalProperties": False,
     "if": {"properties": {"destination": {"const": "international"}}},
     "then": {"required": ["customs_code"]},
-    "else": {"properties": {"customs_code": False}},
+    "else": {"properties": {"customs_code": {"not": {}}}},
 }
 
 

@@ -40,7 +40,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
                 client.session.server_info,
                 client.session.instructions,
             ),
-            "tools": report.tools(await client.list_tools_mcp()),
+            "tools": await report.tools(lambda cursor: client.list_tools_mcp(cursor=cursor)),
             "calls": await report.record(plan["calls"], call),
         }
 

@@ -21,7 +21,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
 
         return {
             **report.connection(client.protocol_version, client.server_info, client.instructions),
-            "tools": report.tools(await client.list_tools()),
+            "tools": await report.tools(lambda cursor: client.list_tools(cursor=cursor)),
             "calls": await report.record(plan["calls"], call),
         }
 

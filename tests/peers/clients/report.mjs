@@ -10,6 +10,18 @@ export const connection = (client, revision) => ({
 
 export const byName = (tools) => Object.fromEntries(tools.map((tool) => [tool.name, tool]));
 
+// `page` takes a cursor, or nothing for the first page.
+export const everyPage = async (page) => {
+  const tools = [];
+  let cursor;
+  do {
+    const listing = await page(cursor && { cursor });
+    tools.push(...listing.tools);
+    cursor = listing.nextCursor;
+  } while (cursor);
+  return byName(tools);
+};
+
 // `call` takes the tool's name, its arguments and what to tell of progress.
 export const record = async (call) => {
   const outcomes = {};

@@ -44,9 +44,16 @@ def connection(revision: str, server: Implementation | None, instructions: str |
     }
 
 
-def tools(listing: ListToolsResult) -> Json:
-    """Return the tools by name."""
-    return {tool.name: wire(tool) for tool in listing.tools}
+async def tools(page: Callable[[str | None], Awaitable[ListToolsResult]]) -> Json:
+    """Return the tools of every page by name."""
+    listed: Json = {}
+    cursor: str | None = None
+    while True:
+        listing = await page(cursor)
+        listed |= {tool.name: wire(tool) for tool in listing.tools}
+        cursor = listing.next_cursor
+        if cursor is None:
+            return listed
 
 
 async def record(

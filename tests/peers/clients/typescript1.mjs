@@ -1,7 +1,7 @@
 // A TypeScript 1.x client, whose package the plan's `mode` names: the official one, or the one that
 // the SEP was written with. It asks for the newest revision it knows; so that it asks for the plan's
 // `revision` instead, the request is changed on its way out.
-import { byName, connection, plan, print, record, target } from "./report.mjs";
+import { connection, everyPage, plan, print, record, target } from "./report.mjs";
 
 const { Client } = await import(`${plan.mode}/client/index.js`);
 const { StdioClientTransport } = await import(`${plan.mode}/client/stdio.js`);
@@ -29,7 +29,7 @@ const client = new Client({ name: "typescript1", version: "0" });
 await client.connect(transport);
 const report = {
   ...connection(client, agreed),
-  tools: byName((await client.listTools()).tools),
+  tools: await everyPage((page) => client.listTools(page)),
   calls: await record((name, given, onprogress) =>
     client.callTool({ name, arguments: given }, undefined, { onprogress }),
   ),

@@ -1,7 +1,7 @@
 // The TypeScript client 2.x; modes `auto` and `legacy`, the latter for one `revision` only.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { byName, connection, plan, print, record, target } from "./report.mjs";
+import { connection, everyPage, plan, print, record, target } from "./report.mjs";
 
 const [command, ...args] = target.command ?? [];
 const transport = target.url
@@ -17,7 +17,7 @@ const client = new Client(
 await client.connect(transport);
 const report = {
   ...connection(client, client.getNegotiatedProtocolVersion()),
-  tools: byName((await client.listTools()).tools),
+  tools: await everyPage((page) => client.listTools(page)),
   calls: await record((name, given, onprogress) =>
     client.callTool({ name, arguments: given }, { onprogress }),
   ),

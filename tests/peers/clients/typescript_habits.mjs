@@ -1,0 +1,101 @@
+// What the TypeScript clients do beside listing and calling; the plan has a `tag`, and a `package`.
+// The report is that of python_habits.py.
+import { plan, print, target } from "./report.mjs";
+
+const isModern = plan.package === "@modelcontextprotocol/client";
+const client_ = isModern ? plan.package : `${plan.package}/client/index.js`;
+const stdio = isModern ? `${plan.package}/stdio` : `${plan.package}/client/stdio.js`;
+const http = isModern ? plan.package : `${plan.package}/client/streamableHttp.js`;
+const { Client } = await import(client_);
+const { StdioClientTransport } = await import(stdio);
+const { StreamableHTTPClientTransport } = await import(http);
+
+const [command, ...args] = target.command ?? [];
+const transport = () =>
+  target.url
+    ? new StreamableHTTPClientTransport(new URL(target.url))
+    : new StdioClientTransport({ command, args });
+
+let told = () => {};
+const onChanged = () => told();
+const client = new Client(
+  { name: "habits", version: "0" },
+  {
+    ...(isModern && { versionNegotiation: { mode: plan.mode } }),
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
+  },
+);
+const call = (name, given, options) =>
+  isModern
+    ? client.callTool({ name, arguments: given }, options)
+    : client.callTool({ name, arguments: given }, undefined, options);
+const value = async (name, given = {}) => {
+  const shown = (await call(name, given)).structuredContent;
+  return shown && typeof shown === "object" && "result" in shown ? shown.result : shown;
+};
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+const giveUp = async () => {
+  await call("wait", { tag: `${plan.tag} time` }, { timeout: 300 }).catch(() => {});
+  const leaving = new AbortController();
+  setTimeout(() => leaving.abort(), 300);
+  await call("wait", { tag: `${plan.tag} left` }, { signal: leaving.signal }).catch(() => {});
+  return [await knows(`${plan.tag} time`), await knows(`${plan.tag} left`)];
+};
+const knows = async (tag) => {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if ((await value("given_up")).includes(tag)) return true;
+    await pause(0.05);
+  }
+  return false;
+};
+
+const change = async () => {
+  const seen = [];
+  for (let turn = 0; turn < 2; turn++) {
+    const telling = new Promise((resolve) => (told = () => resolve(true)));
+    await call("change", { name: plan.tag });
+    if (!(await Promise.race([telling, pause(1).then(() => false)]))) return seen;
+    const { tools } = await client.listTools();
+    seen.push(tools.some((tool) => tool.name === plan.tag));
+  }
+  return seen;
+};
+
+const texts = ["plain", "Zürich ☃", " padded ", "=?base64?x?=", "two\nlines", ""];
+const routes = [...texts.map((region) => ({ region })), { limit: -3 }, {}];
+
+const refusals = async () => {
+  const codes = {};
+  for (const [name, method] of [["prompts", "prompts/list"], ["resources", "resources/list"]]) {
+    const asked = { method, params: {} };
+    const anything = (await import("zod")).z.any();
+    await client.request(asked, anything).catch((error) => (codes[name] = error.code));
+  }
+  return codes;
+};
+
+const each = async (items, work) => {
+  const done = [];
+  for (const item of items) done.push(await work(item));
+  return done;
+};
+
+await client.connect(transport());
+const first = await value("zero");
+await client.close();
+await client.connect(transport());
+await client.listTools();
+const report = {
+  again: [first, await value("zero")],
+  gave_up: await giveUp(),
+  changes: await change(),
+  crowd: await Promise.all(
+    Array.from({ length: 25 }, (_, n) => value("repeat", { text: `${n}`, times: 1 })),
+  ),
+  long: (await value("repeat", { text: "x".repeat(1000), times: 1000 })).length,
+  routed: await each(routes, (given) => value("routed", given)),
+  refused: await refusals(),
+};
+await client.close();
+print(report);
