@@ -17,6 +17,7 @@ from anyshape.schema.notation import notation, signature
         (True, "any"),
         ({}, "any"),
         (False, "never"),
+        ({"not": {}}, "never"),
         ({"type": "string"}, "string"),
         ({"type": "string", "format": "uuid"}, "string uuid"),
         ({"type": "string", "minLength": 1}, "string ≥1 chars"),

@@ -104,7 +104,7 @@ class _Writer:
     def _schema(self, schema: object) -> _Piece:
         if schema is True or schema == {}:
             return "any", _Binds.TIGHTLY
-        if schema is False:
+        if schema is False or schema == {"not": {}}:
             return "never", _Binds.TIGHTLY
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
