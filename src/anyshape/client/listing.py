@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -312,7 +312,7 @@ def admit(
             kind = type(entry["outputSchema"]).__name__
             raise InvalidSchema(f"outputSchema: expected an object, got {kind}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
-        output = compile(output_schema, role="output", limits=limits)
+        output = _compile(output_schema, "output", limits)
     hints = as_object(entry.get("annotations"))
     return ListedTool(
         name,
@@ -325,7 +325,7 @@ def admit(
         meta=as_object(entry.get("_meta")),
         entry=entry,
         is_repeatable=hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True,
-        input=compile(input_schema, role="input", limits=limits),
+        input=_compile(input_schema, "input", limits),
         output=output,
         read=result_reader(
             revision, ABSENT if output_schema is None else output_schema, unwrap=unwrap
@@ -333,3 +333,9 @@ def admit(
         header_plan=header_plan(input_schema),
         call_members=b'"name":%b,"arguments":' % _encode(name),
     )
+
+
+def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
+    # A stranger's format is what the specification says, an annotation: most servers list Python's
+    # dates as `date-time` and send them without the offset that this format wants.
+    return compile(document, role=role, limits=limits, formats=False)

@@ -124,7 +124,8 @@ def _define(
     given = output.document
     if isinstance(given, Mapping):
         given = _snapshot(given, label)
-    checked = None if given is ABSENT else _compile(given, "output", label, limits)
+    enforced = given if output.enforced is None else output.enforced
+    checked = None if given is ABSENT else _compile(enforced, "output", label, limits)
     try:
         headers = header_plan(taken.document)
     except SchemaError as error:
@@ -153,7 +154,7 @@ def _define(
 
 def _derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Input:
     inputs = describe_inputs(signature, documentation)
-    schema = _compile(inputs.document, "input", signature.label, limits)
+    schema = _compile(inputs.enforced, "input", signature.label, limits)
     bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
     return _Input(inputs.document, schema, bind)
 

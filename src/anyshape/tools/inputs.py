@@ -21,6 +21,7 @@ import msgspec
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import msgspec_types, plain
 from anyshape.tools.docstrings import Documentation
+from anyshape.tools.formats import publish, to_read
 from anyshape.tools.lean import arrange
 from anyshape.tools.plain import Convert
 from anyshape.tools.signature import EMPTY, Parameter, Signature
@@ -39,11 +40,13 @@ _ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run 
 class Inputs:
     """The derived schema of some parameters, and what conversion their values need.
 
-    `names` maps JSON names to parameters. Exactly the parameters in `pydantic` are read by
-    `validate_json`, those in `structs` by msgspec; `plain` ones only where numbers may need it.
+    `document` is what is published; `enforced` leaves to conversion what that knows better.
+    `names` maps JSON names to parameters. Those in `structs` are built by msgspec, those in `plain`
+    converted where numbers may need it, and `validate_json` reads all the others.
     """
 
     document: Document
+    enforced: Document
     names: dict[str, str]
     required: frozenset[str]
     plain: tuple[tuple[str, Convert], ...] = ()
@@ -106,8 +109,10 @@ def describe_inputs(
             described_property["description"] = text
         _publish_default(field, described_property)
     required = [by_parameter[field.name] for field in fields if field.required]
+    document = _close(properties, required, definitions)
     return Inputs(
-        document=_close(properties, required, definitions),
+        document=publish(document),
+        enforced=to_read(document),
         names=names,
         required=frozenset(required),
         plain=tuple(converters),

@@ -9,10 +9,10 @@ a schema that an author wrote is published as written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-__all__ = ["arrange", "subschemas"]
+__all__ = ["arrange", "rebuild", "subschemas"]
 
 Document = dict[str, Any]
 
@@ -60,6 +60,21 @@ def subschemas(schema: Document) -> Iterator[Any]:
         yield from schema.get(keyword, {}).values()
 
 
+def rebuild(schema: Document, change: Callable[[Any], Any]) -> Document:
+    """Return `schema` with `change` made to what stands in its schema positions."""
+    return {key: _rebuild_under(key, value, change) for key, value in schema.items()}
+
+
+def _rebuild_under(keyword: str, value: Any, change: Callable[[Any], Any]) -> Any:
+    if keyword in _ONE:
+        return change(value)
+    if keyword in _LIST:
+        return [change(item) for item in value]
+    if keyword in _MAP:
+        return {key: change(item) for key, item in value.items()}
+    return value
+
+
 class _Inliner:
     def __init__(self, definitions: Mapping[str, Document], kept: set[str]) -> None:
         self._definitions = definitions
@@ -77,16 +92,7 @@ class _Inliner:
             if beside.keys() & target.keys() <= _ANNOTATIONS:
                 return self.place({**target, **beside})
             self.unmerged.add(name)
-        return {key: self._place_under(key, value) for key, value in document.items()}
-
-    def _place_under(self, keyword: str, value: Any) -> Any:
-        if keyword in _ONE:
-            return self.place(value)
-        if keyword in _LIST:
-            return [self.place(item) for item in value]
-        if keyword in _MAP:
-            return {key: self.place(item) for key, item in value.items()}
-        return value
+        return rebuild(document, self.place)
 
 
 def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counter[str]:

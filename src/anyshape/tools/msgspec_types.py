@@ -10,6 +10,7 @@ from typing import Any, cast, get_args, get_type_hints
 import msgspec
 
 from anyshape.errors import Problem
+from anyshape.tools.formats import loosen
 from anyshape.tools.lean import subschemas
 
 __all__ = ["convert", "needs_msgspec", "problem_of", "schemas_of", "to_builtins"]
@@ -67,7 +68,7 @@ def schemas_of(
         annotations, ref_template="#/$defs/{name}" + suffix
     )
     for schema in (*found, *components.values()):
-        _name_durations_honestly(schema)
+        _loosen_durations(schema)
     definitions: dict[str, Document] = {}
     for name, definition in components.items():
         # The title of a component is always the name of its class, never the author's words.
@@ -77,15 +78,15 @@ def schemas_of(
     return list(found), definitions
 
 
-def _name_durations_honestly(schema: Any) -> None:
-    """Rename the format of durations, which has neither fractions nor a sign; Python has both."""
+def _loosen_durations(schema: Any) -> None:
+    """Mark durations; dates and times have a format here only where an offset is certain."""
     if not isinstance(schema, dict):
         return
     document = cast("Document", schema)
     if document.get("format") == "duration":
-        document["format"] = "iso-duration"
+        loosen(document)
     for part in subschemas(document):
-        _name_durations_honestly(part)
+        _loosen_durations(part)
 
 
 def convert(value: Any, annotation: Any) -> Any:

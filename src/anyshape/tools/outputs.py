@@ -25,6 +25,7 @@ from anyshape.protocol.content import (
 )
 from anyshape.protocol.result import ABSENT, Absent, ToolResult
 from anyshape.tools import msgspec_types, plain
+from anyshape.tools.formats import publish, to_write
 from anyshape.tools.lean import arrange
 from anyshape.tools.signature import EMPTY
 
@@ -77,13 +78,15 @@ class Output:
     """The decision: what is published, and how values become JSON types.
 
     `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec
-    encodes the values themselves as it encodes what `to_builtins` makes of them.
+    encodes the values themselves as it encodes what `to_builtins` makes of them. Values are checked
+    against `enforced`, where that is another document.
     """
 
     kind: Kind
     document: dict[str, Any] | bool | Absent = ABSENT
     to_builtins: ToBuiltins | None = None
     encodes: bool = False
+    enforced: dict[str, Any] | None = None
 
 
 def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
@@ -145,7 +148,7 @@ def _derive_typed(annotation: Any, label: str) -> Output:
             if output is None:
                 raise _no_schema(annotation, label, str(error)) from error
             return output
-        return Output(Kind.STRUCTURED, adapter.document, adapter.to_builtins)
+        return _output(adapter.document, adapter.to_builtins)
     output = _derive_from_structs(annotation)
     if output is None:
         raise _no_schema(
@@ -159,8 +162,13 @@ def _derive_from_structs(annotation: Any) -> Output | None:
         (schema,), definitions = msgspec_types.schemas_of([annotation])
     except (TypeError, NameError):
         return None
-    document = arrange(schema, definitions)
-    return Output(Kind.STRUCTURED, document, msgspec_types.to_builtins, encodes=True)
+    return _output(arrange(schema, definitions), msgspec_types.to_builtins, encodes=True)
+
+
+def _output(document: dict[str, Any], to_builtins: ToBuiltins, *, encodes: bool = False) -> Output:
+    return Output(
+        Kind.STRUCTURED, publish(document), to_builtins, encodes, enforced=to_write(document)
+    )
 
 
 def _to_builtins_of(annotation: Any) -> tuple[ToBuiltins | None, bool]:

@@ -22,6 +22,7 @@ from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from anyshape.errors import Problem
+from anyshape.tools.formats import loosen
 from anyshape.tools.lean import arrange
 
 __all__ = [
@@ -54,9 +55,7 @@ class LeanSchema(GenerateJsonSchema):
     less than the type says. The OpenAPI `discriminator` has no meaning in JSON Schema, where
     `oneOf` over constants already says the same.
 
-    `date-time` and `time` are promised only of types that always have an offset, and `duration`
-    of none, because the JSON Schema formats do not cover what Python writes: no offset, fractions
-    of a second, a sign. Such strings are named `iso-date-time` (and so on), which nobody asserts.
+    Formats that Python's dates and durations keep only loosely are marked: see `formats`.
     """
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -79,13 +78,13 @@ class LeanSchema(GenerateJsonSchema):
         return document
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        return _with_honest_format(super().datetime_schema(schema), schema)
+        return _loosened(super().datetime_schema(schema), schema)
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        return _with_honest_format(super().time_schema(schema), schema)
+        return _loosened(super().time_schema(schema), schema)
 
     def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
-        return _with_honest_format(super().timedelta_schema(schema), schema)
+        return _loosened(super().timedelta_schema(schema), schema)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         document = super().tagged_union_schema(schema)
@@ -94,6 +93,12 @@ class LeanSchema(GenerateJsonSchema):
 
     def list_schema(self, schema: core_schema.ListSchema) -> JsonSchemaValue:
         return _without_empty_items(super().list_schema(schema))
+
+    def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().set_schema(schema))
+
+    def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().frozenset_schema(schema))
 
     def tuple_schema(self, schema: core_schema.TupleSchema) -> JsonSchemaValue:
         return _without_empty_items(super().tuple_schema(schema))
@@ -251,10 +256,9 @@ def _untitled(document: JsonSchemaValue, cls: Any) -> JsonSchemaValue:
     return document
 
 
-def _with_honest_format(document: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
-    has_offset = schema.get("tz_constraint") not in (None, "naive")
-    if "format" in document and not has_offset:
-        document["format"] = f"iso-{document['format']}"
+def _loosened(document: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+    if schema.get("tz_constraint") in (None, "naive"):
+        loosen(document)
     return document
 
 

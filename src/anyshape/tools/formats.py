@@ -1,0 +1,94 @@
+"""Formats whose names promise more than Python's values keep.
+
+`date-time` and `time` (RFC 3339) want an offset, which a `datetime` need not have; `duration` has
+neither fractions nor a sign, and a `timedelta` has both. Hosts know the standard names and some
+refuse a tool for any other, so those are published: in 2020-12 a format is an annotation. Only
+documents that Anyshape derived pass through here. Until it is settled what they mean, such formats
+carry a mark; then there is one document to publish, and one that enforces what Python reads, by
+leaving the string to the conversion that follows, or what it writes, by a pattern.
+
+https://json-schema.org/draft/2020-12/json-schema-validation#section-7.2.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from anyshape.tools.lean import rebuild, subschemas
+
+__all__ = ["loosen", "publish", "to_read", "to_write"]
+
+Document = dict[str, Any]
+
+_MARK: Final = "loose "  # with a space, which no format has that an author may have written
+
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+_OFFSET: Final = r"([Zz]|[+-][0-9]{2}:?[0-9]{2}(:?[0-9]{2}([.][0-9]+)?)?)?"
+_AMOUNT: Final = r"[0-9]+([.][0-9]+)?"
+_PATTERNS: Final = {
+    "date-time": rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_CLOCK}{_OFFSET}$",
+    "time": rf"^{_CLOCK}{_OFFSET}$",
+    "duration": rf"^[+-]?P({_AMOUNT}[YMWD])*(T({_AMOUNT}[HMS])+)?$",
+}
+
+
+def loosen(schema: Document) -> None:
+    """Mark the format of a schema if Python's values keep it only by and large."""
+    if schema.get("format") in _PATTERNS:
+        schema["format"] = _MARK + schema["format"]
+
+
+def publish(document: Document) -> Document:
+    """Return a derived document with the names of formats that everyone knows."""
+    return _settle(document, lambda rest, name: {**rest, "format": name})
+
+
+def to_read(document: Document) -> Document:
+    """Return a derived document that leaves marked strings to the conversion of arguments."""
+    return _settle(document, lambda rest, _name: rest)
+
+
+def to_write(document: Document) -> Document:
+    """Return a derived document that accepts marked strings in every form that Python writes."""
+    return _settle(document, lambda rest, name: {"pattern": _PATTERNS[name], **rest})
+
+
+def _settle(document: Document, meaning: Callable[[Document, str], Document]) -> Document:
+    if not _is_marked(document):
+        return document
+
+    def settle(schema: Any) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        keywords = cast("Document", schema)
+        name = _marked_name(keywords)
+        if name is not None:
+            rest = {key: value for key, value in keywords.items() if key != "format"}
+            keywords = meaning(rest, name)
+        return rebuild(keywords, settle)
+
+    definitions = document.get("$defs", {})
+    settled: Document = settle(document)
+    if definitions:
+        settled["$defs"] = {name: settle(schema) for name, schema in definitions.items()}
+    return settled
+
+
+def _is_marked(document: Document) -> bool:
+    pending: list[Any] = [document, *document.get("$defs", {}).values()]
+    while pending:
+        schema = pending.pop()
+        if isinstance(schema, dict):
+            keywords = cast("Document", schema)
+            if _marked_name(keywords) is not None:
+                return True
+            pending.extend(subschemas(keywords))
+    return False
+
+
+def _marked_name(schema: Document) -> str | None:
+    name = schema.get("format")
+    if isinstance(name, str) and name.startswith(_MARK):
+        return name.removeprefix(_MARK)
+    return None
