@@ -300,6 +300,28 @@ async def test_it_can_be_mounted_in_fastapi(server: Server) -> None:
     assert (await _ping(path="/tools/mcp").to(application)).json["result"] == {}
 
 
+def test_hosts_may_describe_their_address_as_a_list(server: Server) -> None:
+    from starlette.testclient import TestClient
+
+    with TestClient(server.asgi(), base_url="http://127.0.0.1:8000") as client:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        for _ in range(2):
+            assert client.post("/mcp", json=body).json()["result"] == {}
+        refused = client.post("/mcp", json=body, headers={"Host": "evil.example.com"})
+        assert refused.status_code == 403
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "²" * 9, "1e9", ""])
+async def test_a_length_that_is_no_number_is_left_to_the_host(server: Server, length: str) -> None:
+    assert (await _ping(headers={"content-length": length}).to(server.asgi())).status == 200
+
+
+@pytest.mark.behaviour("limits.body")
+@pytest.mark.parametrize("length", ["4194305", "9" * 5000])
+async def test_a_length_beyond_the_limit_is_refused(server: Server, length: str) -> None:
+    assert (await _ping(headers={"content-length": length}).to(server.asgi())).status == 413
+
+
 async def test_it_can_be_mounted_as_the_endpoint_itself(server: Server) -> None:
     from starlette.applications import Starlette
     from starlette.routing import Mount

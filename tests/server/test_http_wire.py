@@ -241,7 +241,23 @@ def test_whitespace_around_a_header_value_does_not_count(web: Any) -> None:
 
 
 @pytest.mark.behaviour("headers.repeated")
-def test_a_header_that_is_there_twice_is_refused(web: Any) -> None:
+@pytest.mark.parametrize(
+    ("repeated", "status", "code"),
+    [
+        ("Mcp-Name: add", 400, b"-32020"),
+        ("Mcp-Name: people", 400, b"-32020"),
+        ("Mcp-Method: tools/list", 400, b"-32020"),
+        ("MCP-Protocol-Version: 2025-11-25", 400, b"-32020"),
+        ("Host: evil.example.com", 403, b"-32600"),
+        ("Content-Type: text/plain", 415, b"-32600"),
+        ("Accept: text/event-stream", 200, b"Ada"),
+        ("X-Other: 1\r\nX-Other: 2", 200, b"Ada"),
+    ],
+)
+@pytest.mark.parametrize("comes_first", [False, True])
+def test_a_header_that_is_there_twice_counts_as_neither(
+    web: Any, repeated: str, status: int, code: bytes, comes_first: bool
+) -> None:
     body = json.dumps(
         {
             "jsonrpc": "2.0",
@@ -250,17 +266,34 @@ def test_a_header_that_is_there_twice_is_refused(web: Any) -> None:
             "params": {"name": "people", "_meta": _meta()},
         }
     )
-    request = (
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"MCP-Protocol-Version: {MODERN}\r\nMcp-Method: tools/call\r\n"
-        "Mcp-Name: add\r\nMcp-Name: people\r\nConnection: close\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n{body}"
+    usual = (
+        "Host: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+        f"MCP-Protocol-Version: {MODERN}\r\nMcp-Method: tools/call\r\nMcp-Name: people"
+    )
+    headers = [repeated, usual] if comes_first else [usual, repeated]
+    request = "\r\n".join(
+        [
+            "POST /mcp HTTP/1.1",
+            *headers,
+            f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}",
+        ]
     )
     with web.open() as connection:
         connection.sendall(request.encode())
         answer = _read_all(connection)
-    assert answer.startswith(b"HTTP/1.1 400")
-    assert b"-32020" in answer
+    assert answer.startswith(b"HTTP/1.1 %d" % status)
+    assert code in answer
+
+
+@pytest.mark.behaviour("transport.http.origin-validated")
+def test_an_allowed_origin_does_not_cover_another_beside_it(web: Any) -> None:
+    with web.open() as connection:
+        connection.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b"Origin: http://evil.example.com\r\nOrigin: http://localhost\r\n"
+            b"Connection: close\r\nContent-Length: 2\r\n\r\n{}"
+        )
+        assert _read_all(connection).startswith(b"HTTP/1.1 403")
 
 
 @pytest.mark.behaviour("headers.parameters")

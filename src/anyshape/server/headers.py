@@ -6,7 +6,7 @@ Only modern requests have headers to agree with; older ones are read for their r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -26,19 +26,29 @@ __all__ = ["RequestHeaders", "is_json", "read_accept"]
 _VERSION: Final = VERSION_HEADER.encode()
 _METHOD: Final = METHOD_HEADER.encode()
 _NAME: Final = NAME_HEADER.encode()
-_MIRRORED: Final = b"mcp-"
 _SHOWN: Final = 80
 
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class RequestHeaders(dict[bytes, bytes]):
-    """Header values by lower-case name, as ASGI has them."""
+    """Header values by lower-case name, as ASGI has them; those of a repeated one are joined.
 
-    __slots__ = ("pairs",)
+    Whoever stands before us may have read another of them, so a name, a host or an origin that is
+    there twice must not count as either: joined, it is none that anybody allows.
+    """
 
-    pairs: list[tuple[bytes, bytes]]
-    """The headers as they came, repetitions included."""
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[bytes, bytes]]) -> RequestHeaders:
+        """Return the headers that ASGI hands over as pairs."""
+        headers = cls(pairs)
+        if len(headers) != len(pairs):
+            headers.clear()
+            for name, value in pairs:
+                headers[name] = headers[name] + b", " + value if name in headers else value
+        return headers
 
     @property
     def version(self) -> str | None:
@@ -65,8 +75,6 @@ class RequestHeaders(dict[bytes, bytes]):
 
     def check(self, method: str, name: str | None) -> None:
         """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body."""
-        if len(self) != len(self.pairs):
-            self._check_repetition()
         stated = self.get(_METHOD)
         if stated is None:
             raise header_mismatch("Mcp-Method is missing")
@@ -90,12 +98,6 @@ class RequestHeaders(dict[bytes, bytes]):
         flaw = plan.flaw(values, _Texts(self))
         if flaw is not None:
             raise header_mismatch(flaw)
-
-    def _check_repetition(self) -> None:
-        """Raise if an `Mcp-*` header is there twice: others may have read the other one."""
-        names = [name for name, _ in self.pairs if name.startswith(_MIRRORED)]
-        if len(names) != len(set(names)):
-            raise header_mismatch("an Mcp-* header is there more than once")
 
 
 class _Texts(Mapping[str, str]):

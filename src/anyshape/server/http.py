@@ -42,6 +42,8 @@ __all__ = ["HttpApplication"]
 Scope: TypeAlias = MutableMapping[str, Any]
 
 _REMEMBERED: Final = 512
+_LONGEST_LENGTH: Final = 30
+"""Digits of a `Content-Length` that are looked at: all that any real one has."""
 
 _decode_name = msgspec.json.Decoder(ToolName).decode
 
@@ -71,17 +73,16 @@ class HttpApplication:
         if scope["type"] != "http":
             await self._serve_otherwise(scope, receive, send)
             return
-        pairs = scope["headers"]
-        headers = RequestHeaders(pairs)
-        headers.pairs = pairs
+        headers = RequestHeaders.of(scope["headers"])
         header = headers.get
+        bound = scope.get("server")
         # What decides whether a request is served at all differs little between requests, so the
         # verdict is looked up rather than reached again.
         key = (
             scope["method"],
             scope["path"],
             scope.get("root_path"),
-            scope.get("server"),
+            bound and bound[0],
             header(b"host"),
             header(b"origin"),
             header(b"content-type"),
@@ -95,7 +96,7 @@ class HttpApplication:
             if len(self._admitted) < _REMEMBERED:
                 self._admitted[key] = accepted
         length = header(b"content-length")
-        if length is not None and len(length) >= self._digits and int(length) > self._limit:
+        if length is not None and len(length) >= self._digits and _is_over(length, self._limit):
             await self._refuse_size(send)
             return
         access: AccessToken | None = None
@@ -302,6 +303,11 @@ def _admit_call(
     except msgspec.DecodeError:
         return None  # Not a call that could reach a tool.
     return authorization.admit_tool(access, name)
+
+
+def _is_over(length: bytes, limit: int) -> bool:
+    """Tell whether a `Content-Length` is too much; one that is no number is left to the host."""
+    return length.isdigit() and int(length[:_LONGEST_LENGTH]) > limit
 
 
 async def _challenge(send: Send, refusal: Refusal) -> None:
