@@ -32,6 +32,8 @@ from anyshape.tools.workers import WORKERS
 __all__ = ["Tool"]
 
 _DEFAULT_LIMITS = Limits()
+_VALUES = frozenset((str, int, float, bool, list, dict, type(None)))
+"""Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
 
 
 class Tool:
@@ -151,7 +153,7 @@ class Tool:
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(values)
-            while isawaitable(outcome):
+            while type(outcome) not in _VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome
                 else:
