@@ -183,7 +183,7 @@ async def test_whatever_python_writes_is_accepted(call: Any, value: Any, library
     def give() -> Any:
         return value if library == "pydantic" else holder(value)
 
-    annotation: Any = type(value)
+    annotation: Any = value.__class__
     holder: Any = msgspec.defstruct("Holder", [("it", annotation)])
     give.__annotations__["return"] = annotation if library == "pydantic" else holder
     outcome = await call(give)

@@ -367,6 +367,7 @@ CONTENT: list[tuple[Any, Any, list[str]]] = [
     (list[Image], [], []),
     (list[Text | Image], [Text("a"), IMAGE], ["text", "image"]),
     (list[str | Image], ["a", IMAGE], ["text", "image"]),
+    (list[str | Image], ["a", "b"], ["text", "text"]),
     (tuple[Text, Image], (Text("a"), IMAGE), ["text", "image"]),
     (Sequence[Image], (IMAGE,), ["image"]),
     (Text | Image, IMAGE, ["image"]),

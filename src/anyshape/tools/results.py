@@ -56,10 +56,10 @@ def _finish_structured(encode: Encode) -> Finish:
 
 def _finish_content(encode: Encode) -> Finish:
     def finish(value: Any) -> EncodedResult:
-        if value is None or (isinstance(value, list | tuple) and not value):
+        if value is None:
             return EncodedResult()
-        blocks = [Text(value)] if isinstance(value, str) else _blocks_in(value)
-        if not blocks:
+        blocks = _as_blocks(value)
+        if blocks is None:
             got = type(cast("object", value)).__name__
             raise NotJson(f"expected content, as annotated, got {got}")
         return _of_blocks(blocks)
@@ -90,16 +90,18 @@ def _finish_text(encode: Encode) -> Finish:
 
 
 def _blocks_in(value: Any) -> list[Content]:
-    """Return content as a list of blocks, strings among them as text; nothing if it is none."""
-    if isinstance(value, CONTENT_TYPES):
-        return [value]
-    if not isinstance(value, list | tuple):
-        return []
-    items = cast("Sequence[Any]", value)
+    """Return content as a list of blocks; nothing for a value that shows no sign of being one."""
+    items = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
     if not any(isinstance(item, CONTENT_TYPES) for item in items):
         return []
+    return _as_blocks(value) or []
+
+
+def _as_blocks(value: Any) -> list[Content] | None:
+    """Return what was declared to be content as blocks, strings as text; `None` if it is not."""
+    items = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
     blocks = [Text(item) if isinstance(item, str) else item for item in items]
-    return blocks if all(isinstance(block, CONTENT_TYPES) for block in blocks) else []
+    return blocks if all(isinstance(block, CONTENT_TYPES) for block in blocks) else None
 
 
 def _of_blocks(blocks: Sequence[Content]) -> EncodedResult:
