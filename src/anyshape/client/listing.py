@@ -309,8 +309,8 @@ def admit(
     output: Schema | None = None
     if "outputSchema" in entry:
         if not isinstance(entry["outputSchema"], dict):
-            kind = type(entry["outputSchema"]).__name__
-            raise InvalidSchema(f"outputSchema: expected an object, got {kind}")
+            got = shorten(_encode(entry["outputSchema"]), 60)
+            raise InvalidSchema(f"outputSchema: expected an object, got {got}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
         output = _compile(output_schema, "output", limits)
     hints = as_object(entry.get("annotations"))
@@ -338,10 +338,4 @@ def admit(
 def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
     # A stranger's format is what the specification says, an annotation: most servers list Python's
     # dates as `date-time` and send them without the offset that this format wants.
-    return compile(document, role=role, limits=limits, formats=False)
-
-
-def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
-    # The dialects leave it open whether `format` is enforced, and servers write dates in more ways
-    # than RFC 3339 knows: strangers' formats are annotations.
     return compile(document, role=role, limits=limits, formats=False)
