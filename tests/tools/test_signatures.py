@@ -230,39 +230,6 @@ def test_what_cannot_be_a_tool_says_why_and_what_to_do(function: Any, message: s
         Tool.from_function(function)
 
 
-@pytest.mark.parametrize("name", ["a b", "", "x" * 129, "naïve", "a/b"])
-def test_a_name_outside_the_specification_is_refused(name: str) -> None:
-    with pytest.raises(ToolDefinitionError, match="name cannot be used"):
-        Tool.from_function(scale, name=name)
-
-
-@pytest.mark.parametrize(
-    "name", ["getUser", "DATA_EXPORT_v2", "admin.tools.list", "x" * 128, "a-b"]
-)
-def test_a_name_within_the_specification_is_kept(name: str) -> None:
-    assert Tool.from_function(scale, name=name).listing.name == name
-
-
-def test_words_about_a_tool_have_to_be_json() -> None:
-    with pytest.raises(ToolDefinitionError, match="meta is not JSON"):
-        Tool.from_function(scale, meta={"a": float("nan")})
-
-
-def test_words_about_a_tool_are_listed() -> None:
-    tool = Tool.from_function(
-        scale,
-        title="Scale",
-        description="Scales.",
-        annotations={"readOnlyHint": True},
-        meta={"a": 1},
-        icons=[{"src": "https://example.com/i.png"}],
-    )
-    assert (tool.listing.title, tool.listing.description) == ("Scale", "Scales.")
-    assert tool.listing.annotations == {"readOnlyHint": True}
-    assert tool.listing.meta == {"a": 1}
-    assert tool.listing.icons == [{"src": "https://example.com/i.png"}]
-
-
 def test_a_tool_does_not_change() -> None:
     tool = Tool.from_function(scale)
     with pytest.raises(AttributeError):

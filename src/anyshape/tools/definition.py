@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
-from anyshape.protocol.content import Icon
-from anyshape.protocol.description import ToolAnnotations, ToolDescription
+from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import HeaderPlan, header_plan
-from anyshape.protocol.names import name_flaw
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits, Schema, compile
 from anyshape.tools.admission import check_names
@@ -20,25 +18,14 @@ from anyshape.tools.docstrings import Documentation, read_docstring
 from anyshape.tools.inputs import describe_inputs, takes_whole_object
 from anyshape.tools.outputs import Output, OutputSchema, describe_output
 from anyshape.tools.results import Finish, finisher
-from anyshape.tools.serialization import encode_json, encoder
+from anyshape.tools.serialization import encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
+from anyshape.tools.words import Words
 
-__all__ = ["Definition", "Invoke", "Words", "define_function", "define_handler"]
+__all__ = ["Definition", "Invoke", "define_function", "define_handler"]
 
 Invoke = Callable[[dict[str, Any]], Any]
 """Calls the function with the values of its parameters by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What an author says about a tool beside its schemas."""
-
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    annotations: ToolAnnotations | Mapping[str, Any] | None = None
-    meta: Mapping[str, Any] | None = None
-    icons: Sequence[Icon | Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +107,8 @@ def _define(
     limits: Limits,
 ) -> Definition:
     label = signature.label
-    name = _check_words(words, label)
+    words = words.checked(label)
+    name = cast("str", words.name)
     given = output.document
     if isinstance(given, Mapping):
         given = _snapshot(given, label)
@@ -219,25 +207,6 @@ def _snapshot(document: Any, label: str) -> dict[str, Any]:
         return copy.deepcopy(dict(cast("Mapping[str, Any]", document)))
     except RecursionError as error:
         raise ToolDefinitionError(f"{label}: a schema is nested too deeply") from error
-
-
-def _check_words(words: Words, label: str) -> str:
-    name = words.name
-    flaw = "it is missing" if name is None else name_flaw(name)
-    if name is None or flaw is not None:
-        raise ToolDefinitionError(f"{label}: the tool's name cannot be used: {flaw}; pass name=")
-    for word, value in (
-        ("annotations", words.annotations),
-        ("meta", words.meta),
-        ("icons", words.icons),
-    ):
-        if value is None:
-            continue
-        try:
-            encode_json(value)
-        except NotJson as error:
-            raise ToolDefinitionError(f"{label}: {word} is not JSON: {error}") from error
-    return name
 
 
 def _docstring_of(function: Any) -> str | None:

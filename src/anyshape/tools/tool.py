@@ -23,10 +23,11 @@ from anyshape.tools import failures
 from anyshape.tools.binding import ArgumentsError, Bind
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
-from anyshape.tools.definition import Definition, Invoke, Words, define_function, define_handler
+from anyshape.tools.definition import Definition, Invoke, define_function, define_handler
 from anyshape.tools.outputs import OutputSchema
 from anyshape.tools.results import Finish
 from anyshape.tools.serialization import ResultError
+from anyshape.tools.words import Words
 from anyshape.tools.workers import WORKERS
 
 __all__ = ["Tool"]
@@ -212,8 +213,12 @@ class Tool:
     ) -> None:
         name = definition.listing.name
         threaded = not inline and not definition.asynchronous
-        if timeout is not None and not 0 < timeout < float("inf"):
-            raise ToolDefinitionError(f"{name}: timeout has to be above 0, got {timeout}")
+        if timeout is not None and (
+            not isinstance(cast("object", timeout), int | float) or not 0 < timeout < float("inf")
+        ):
+            raise ToolDefinitionError(
+                f"{name}: timeout has to be a number of seconds above 0, got {timeout!r:.40}"
+            )
         if timeout is not None and not threaded and not definition.asynchronous:
             raise ToolDefinitionError(
                 f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
