@@ -97,7 +97,9 @@ def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] 
     count = len(server.tools)
     terminal.say(f"{server.name}: {count} tool{'' if count == 1 else 's'} on {url}")
     if next_steps:
-        terminal.say("\nTry, in another terminal:")
+        program = next_steps[0].split()[0]
+        here = " in this directory" if "/" in program[1:] and program[0] != "/" else ""
+        terminal.say(f"\nTry, in another terminal{here}:")
         for step in next_steps:
             terminal.say(f"  {step}")
     terminal.say("\nCtrl-C stops it.")
