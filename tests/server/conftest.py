@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import queue
 import socket
 import subprocess
@@ -44,6 +45,10 @@ def message(method: str, params: Mapping[str, Any] | None = None, id: Any = None
     return body
 
 
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""Prints to a pipe stay in a buffer, as they do for most users."""
+
+
 class Pipe:
     """A server on stdio, one line at a time."""
 
@@ -53,11 +58,13 @@ class Pipe:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=BUFFERED,
         )
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self.errors: list[bytes] = []
         threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=self._read_errors, daemon=True).start()
+        self._errors_reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._errors_reader.start()
         self.revision: str | None = None
         self._next = 1000
 
@@ -95,6 +102,13 @@ class Pipe:
         except queue.Empty:
             return True
         raise AssertionError(f"unexpected: {line!r}")
+
+    def has_ended(self) -> bool:
+        """Tell whether nothing follows but the end of both streams."""
+        line = self._lines.get(timeout=PATIENCE)
+        assert line is None, f"unexpected: {line!r}"
+        self._errors_reader.join(PATIENCE)
+        return True
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None, id: Any = None) -> Any:
         """Send a request and return the next message."""

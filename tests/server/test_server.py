@@ -261,6 +261,30 @@ async def test_closing_a_connection_cancels_what_is_in_flight() -> None:
     assert server.tools["slow"].name == "slow"
 
 
+async def test_closing_does_not_wait_for_what_the_caller_does_afterwards() -> None:
+    server = Server("s", options=ServerOptions(grace=600))
+
+    @server.tool
+    async def slow() -> str:
+        await asyncio.sleep(600)
+        return "late"
+
+    assert server.tools.keys() == {"slow"}
+    peer = Peer(server)
+
+    async def ask_and_linger() -> None:
+        await peer.ask("tools/call", {"name": "slow"})
+        await asyncio.sleep(600)
+
+    asking = asyncio.create_task(ask_and_linger())
+    await _turn_until(lambda: peer.connection.in_flight == 1)
+    async with asyncio.timeout(15):
+        await peer.connection.close()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
 async def test_cancelling_the_task_that_asks_is_passed_on() -> None:
     server = Server("s")
 

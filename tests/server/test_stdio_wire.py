@@ -295,7 +295,93 @@ def test_what_tools_print_cannot_reach_the_protocol(fresh: Any) -> None:
     assert result["content"][0]["text"] == '"AAARGH"'
     assert fresh.is_silent()
     assert fresh.finish() == 0
-    assert b"".join(fresh.errors).count(b"AAARGH") == 4
+    assert fresh.has_ended()
+    assert b"".join(fresh.errors).count(b"AAARGH") == 6
+    assert b"".join(fresh.errors).count(b"printed before the server runs") == 1
+
+
+@pytest.mark.behaviour("transport.stdio.end-of-input")
+def test_a_tool_that_ignores_its_cancellation_does_not_keep_the_server_alive(
+    start_pipe: Callable[..., Any],
+) -> None:
+    script = """
+import asyncio
+from anyshape import Server
+from anyshape.server import ServerOptions
+server = Server("stubborn", options=ServerOptions(grace=0.1))
+@server.tool
+async def stay() -> str:
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    pipe.initialize("2025-11-25")
+    pipe.start("stay", {}, 1)
+    assert "result" in pipe.ask("ping")
+    assert pipe.finish() == 0
+
+
+def test_a_second_signal_ends_the_server_at_once(start_pipe: Callable[..., Any]) -> None:
+    script = """
+import asyncio
+from anyshape import Server
+from anyshape.server import ServerOptions
+server = Server("patient", options=ServerOptions(grace=600))
+@server.tool
+async def stay() -> str:
+    await asyncio.sleep(600)
+    return "stayed"
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    listen = {"_meta": META, "notifications": {"toolsListChanged": True}}
+    pipe.ask("subscriptions/listen", listen, id="s")
+    pipe.send(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "stay", "_meta": META},
+        }
+    )
+    assert "result" in pipe.ask("server/discover", {"_meta": META})
+    pipe.process.send_signal(signal.SIGTERM)
+    # The subscription ends first, so the first signal has been taken.
+    assert pipe.receive()["method"] == "notifications/cancelled"
+    pipe.process.send_signal(signal.SIGTERM)
+    assert pipe.process.wait(15) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_a_standard_stream_that_is_closed_is_an_empty_one(
+    start_pipe: Callable[..., Any], closed: str
+) -> None:
+    script = "from anyshape import Server; Server('s').run()"
+    shell = f'"$0" -c "{script}" {closed} <<< \'{{"jsonrpc":"2.0","id":1,"method":"ping"}}\''
+    if "0<&-" in closed:
+        shell = f'"$0" -c "{script}" {closed}'
+    pipe = start_pipe("bash", "-c", f"{shell}; echo $?", sys.executable)
+    if closed == "2>&-":
+        assert pipe.receive() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert pipe.receive() == 0
+    assert pipe.has_ended()
+
+
+def test_a_server_can_run_in_a_thread(start_pipe: Callable[..., Any]) -> None:
+    script = """
+import threading
+from anyshape import Server
+thread = threading.Thread(target=Server("threaded").run)
+thread.start()
+thread.join()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    assert pipe.ask("ping", id=1) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert pipe.finish() == 0
 
 
 def test_a_tool_that_reads_standard_input_finds_it_empty(spoken: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import ctypes
 import os
 import subprocess
 import sys
@@ -34,6 +35,8 @@ server = Server(
 )
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="clean")
 cancelled: list[str] = []
+real_stdout = sys.stdout
+print("printed before the server runs")
 
 
 @server.tool(inline=True)
@@ -81,12 +84,15 @@ async def steps(context: Context, count: int = 3, pause: float = 0.0) -> str:
 
 @server.tool
 def shout(text: str) -> str:
-    """Print in every way there is."""
+    """Print in every way there is, and leave in buffers what will stay there."""
     print(text)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
     os.write(1, text.encode() + b"\n")
     subprocess.run([sys.executable, "-c", f"print({text!r})"], check=True)
+    real_stdout.write(text + "\n")
+    if os.name == "posix":
+        ctypes.CDLL(None).puts(text.encode())
     return text
 
 

@@ -7,6 +7,7 @@ request it belongs to.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from contextvars import Context as Variables
@@ -75,6 +76,7 @@ class Connection:
         self.revision: Revision | None = None
         self.client: Mapping[str, Any] | None = None
         self._flights: dict[bytes, PipeExchange] = {}
+        self._landed: asyncio.Future[None] | None = None
         self._listener: Listener | None = None
         self._closed = False
 
@@ -123,13 +125,12 @@ class Connection:
         if self._listener is not None:
             self.service.listeners.remove(self._listener)
             self._listener = None
-        tasks = [task for flight in self._flights.values() if (task := flight.task) is not None]
         for flight in tuple(self._flights.values()):
             flight.interrupt(Interruption.CANCELLED)
-        current = asyncio.current_task()
-        waiting = [task for task in tasks if task is not current]
-        if waiting:
-            await asyncio.wait(waiting, timeout=self.service.options.grace)
+        if self._flights:
+            self._landed = asyncio.get_running_loop().create_future()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._landed, self.service.options.grace)
 
     def greeted(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what the handshake has settled."""
@@ -146,6 +147,8 @@ class Connection:
     def untrack(self, flight: PipeExchange) -> None:
         """Forget a request that no longer waits."""
         self._flights.pop(flight.key, None)
+        if not self._flights and self._landed is not None and not self._landed.done():
+            self._landed.set_result(None)
 
     async def _answer(self, request: Request, *, batched: bool = False) -> bytes | None:
         if self._flights and request_key(request.id) in self._flights:
@@ -232,11 +235,6 @@ class PipeExchange(Exchange):
     def key(self) -> bytes:
         """What the request is known by while it is in flight."""
         return request_key(self.id)
-
-    @property
-    def task(self) -> asyncio.Task[Any] | None:
-        """The task that the request waits in."""
-        return self._task
 
     @property
     def client(self) -> Mapping[str, Any] | None:

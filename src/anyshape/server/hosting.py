@@ -7,10 +7,12 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from anyshape.server.stdio import Session, taken_streams
+from anyshape.server.stdio import Session
+from anyshape.server.streams import taken_streams
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
@@ -21,27 +23,65 @@ __all__ = ["run_http", "run_stdio"]
 
 def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
-    with taken_streams() as (source, sink), asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve_until_told(service, source, sink))
+    with taken_streams() as (source, sink):
+        loop = _new_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_until_complete(_serve_until_told(service, source, sink))
+        finally:
+            loop.run_until_complete(_leave(service.options.grace))
+            asyncio.set_event_loop(None)
+            loop.close()
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return what makes the fastest event loop there is; `None` for the standard one."""
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Return the fastest event loop there is."""
     try:
         import uvloop
     except ImportError:
-        return None
-    return uvloop.new_event_loop
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 async def _serve_until_told(service: Service, source: int, sink: int) -> None:
-    """Serve; a signal to stop is taken like the end of input."""
+    """Serve; the first signal to stop is taken like the end of input, the next as usual."""
     session = Session(service, source, sink)
-    if sys.platform != "win32":
-        loop = asyncio.get_running_loop()
+    with _first_signal(session.stop):
+        await session.serve()
+
+
+@contextlib.contextmanager
+def _first_signal(stop: Callable[[], None]) -> Generator[None]:
+    """Have the first signal to stop call `stop`, where there are signals to be had."""
+    loop = asyncio.get_running_loop()
+    taken: list[int] = []
+
+    def give_back() -> None:
+        while taken:
+            loop.remove_signal_handler(taken.pop())
+
+    def stop_once() -> None:
+        give_back()
+        stop()
+
+    if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, session.stop)
-    await session.serve()
+            loop.add_signal_handler(number, stop_once)
+            taken.append(number)
+    try:
+        yield
+    finally:
+        give_back()
+
+
+async def _leave(grace: float) -> None:
+    """Cancel what tools have left running; what ignores that is left behind, not waited for."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=grace)
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 def run_http(

@@ -2,61 +2,28 @@
 
 Messages are lines. Each is handled by a runner, a task that takes one message after another: a call
 that never waits costs no task of its own, and when one does wait, another runner takes over the
-messages behind it (leader and followers). Answers leave as they are ready.
-
-The real standard output is moved away first, so that nothing a tool prints, nor a process it
-starts, can end up between two messages. See the stdio page of revision 2026-07-28.
+messages behind it (leader and followers). Answers leave as they are ready. See the stdio page of
+revision 2026-07-28.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import sys
 from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import TextIO
 
 from anyshape.server.connection import Connection
 from anyshape.server.lines import LineSplitter
 from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.service import Service
 
-__all__ = ["Session", "taken_streams"]
+__all__ = ["Session"]
 
 _IDLE_RUNNERS = 64
 _LINGER = 0.0002
 """Seconds that a runner with nothing to do holds the loop up, waiting for the next line."""
 _LONGEST_TURN = 32
 """Lines it may take that way before the loop gets its turn."""
-
-
-@contextmanager
-def taken_streams() -> Generator[tuple[int, int]]:
-    """Take standard input and output for the protocol, and give back what was there afterwards.
-
-    Meanwhile descriptor 1 and `sys.stdout` lead to standard error, and descriptor 0 to nothing: a
-    tool that prints, reads, or starts a process that does, cannot touch the protocol.
-    """
-    source, sink = os.dup(0), os.dup(1)
-    printed: TextIO = sys.stdout
-    with contextlib.suppress(OSError, ValueError):
-        printed.flush()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    try:
-        yield source, sink
-    finally:
-        sys.stdout = printed
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        os.close(source)
-        os.close(sink)
 
 
 class Session:
