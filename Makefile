@@ -29,6 +29,9 @@ bench-quick: $(READY)
 docs: $(DOCS)/.ready
 	$(DOCS)/bin/python scripts/docs.py
 
+peers: $(READY)
+	$(BIN)/python tests/peers/table.py
+
 $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
 	@touch $@

@@ -68,10 +68,21 @@ def main() -> int:
             return visits.visit(peer, transport, targets[transport])
 
         text = document(visit)
-    print(text)
+    _print(text)
     DOCUMENT.parent.mkdir(parents=True, exist_ok=True)
     DOCUMENT.write_text(text)
     return 0
+
+
+def _print(text: str) -> None:
+    """Print as it is written; on a terminal, where long lines would break, as it is meant."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(text.partition("-->")[2]))
 
 
 def document(visit: Visit) -> str:
@@ -79,30 +90,51 @@ def document(visit: Visit) -> str:
     reports = {
         peer: {over: visit(peer, over) for over in visits.TRANSPORTS} for peer in visits.PEERS
     }
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, _peers()]
     for revisions, title, explanation in SECTIONS:
         peers = [peer for peer in visits.PEERS if peer.revision in revisions]
         parts.append(f"## {title}\n\n{explanation}\n")
         parts.append(_table(peers, reports))
     parts.append("## What a wrong call says\n\nTo every client alike:\n")
-    parts.append(_failures(reports[visits.PEERS[0]]["http"]))
+    parts.append(_failures([report for both in reports.values() for report in both.values()]))
     parts.append("## What is peculiar to a peer\n")
     parts.append("\n".join(f"- {note}" for note in _notes()) + "\n")
     return "\n".join(parts)
 
 
 def _table(peers: Sequence[Peer], reports: dict[Peer, dict[str, Json]]) -> str:
-    heading = ["call", *(_name(peer) for peer in peers)]
+    heading = ["call", *(peer.name for peer in peers)]
     rows = [["*revision*", *(peer.revision for peer in peers)]]
     rows.append(["*tools listed*", *(_listed(reports[peer]) for peer in peers)])
     for call in visits.calls():
         cells = [_agreed(peer, call["id"], reports[peer]) for peer in peers]
-        rows.append([_spell(call), *cells])
+        case = f", {call['case']}" if "case" in call else ""
+        rows.append([f"`{call['tool']}`{case}", *cells])
+        if "progress" in call:
+            told = [_progress(call["id"], reports[peer]) for peer in peers]
+            rows.append(["*and its progress*", *told])
     return _markdown(heading, rows)
 
 
-def _name(peer: Peer) -> str:
-    return f"{peer.name.rstrip(' 12')} {visits.version(peer.package).partition('-')[0]}"
+def _peers() -> str:
+    rows: dict[str, list[str]] = {}
+    for peer in sorted(visits.PEERS, key=lambda peer: peer.name):
+        row = [peer.name, f"`{peer.package}` {visits.version(peer.package)}", peer.revision]
+        if peer.name in rows:
+            row[2] = f"{rows[peer.name][2]}, {peer.revision}"
+        rows[peer.name] = row
+    return _markdown(["peer", "package", "revisions"], list(rows.values()))
+
+
+def _progress(call: str, reports: dict[str, Json]) -> str:
+    return " / ".join(
+        sorted(
+            {
+                "told" if report["calls"][call].get("progress") else "–"
+                for report in reports.values()
+            }
+        )
+    )
 
 
 def _listed(reports: dict[str, Json]) -> str:
@@ -127,17 +159,16 @@ def _show(outcome: Json) -> str:
         return "raises"
     if outcome.get("isError"):
         return "error"
-    progress = ", progress" if outcome.get("progress") else ""
     if "structuredContent" in outcome:
-        return f"`{_shorten(outcome['structuredContent'])}`{progress}"
-    return f"text `{_shorten(json.loads(outcome['content'][-1]['text']))}`{progress}"
+        return f"`{_shorten(outcome['structuredContent'])}`"
+    return f"text `{_shorten(json.loads(outcome['content'][-1]['text']))}`"
 
 
 def _shorten(value: Any) -> str:
     text = json.dumps(value)
     if text.startswith('{"result": '):
         return f'{{"result": {_shorten(value["result"])}}}'
-    if len(text) <= 12:
+    if len(text) <= 8:
         return text
     return "{…}" if isinstance(value, dict) else "[…]"
 
@@ -152,17 +183,23 @@ def _clip(value: object) -> str:
     return text if len(text) <= 20 else f'{text[:9]}…"'
 
 
-def _failures(report: Json) -> str:
-    rows = [
-        [_spell(call), report["calls"][call["id"]]["content"][0]["text"]]
-        for call in visits.calls()
-        if "refusal" in call or "failure" in call
-    ]
+def _failures(reports: Sequence[Json]) -> str:
+    rows: list[list[str]] = []
+    for call in visits.calls():
+        if "refusal" in call or "failure" in call:
+            shown = [report["calls"].get(call["id"]) for report in reports]
+            texts = {outcome["content"][0]["text"] for outcome in shown if outcome is not None}
+            rows.append([_spell(call), " / ".join(sorted(texts))])
     return _markdown(["call", "text"], rows)
 
 
 def _notes() -> list[str]:
     notes = [f"{mark} {quirk.why}" for mark, quirk in zip(MARKS, visits.QUIRKS, strict=True)]
+    notes.append(
+        "The SEP's client and the TypeScript SDK 1 always ask for 2025-11-25; for the other "
+        "revisions their request was changed on its way. 2026-06-30 is a name that 2026-07-28 went "
+        "by before its release."
+    )
     notes.append(
         "The TypeScript SDKs and the SEP's client, over stdio, lose progress that arrives together "
         "with the answer: of three steps at most two."

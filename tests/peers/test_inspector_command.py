@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import visits
 
 Json = dict[str, Any]
 Ask = Callable[..., subprocess.CompletedProcess[str]]
@@ -22,7 +23,12 @@ def ask(node: Callable[..., list[str]], demo: Callable[[str], Json]) -> Ask:
         where = [target["url"]] if over == "http" else target["command"]
         command = node("@modelcontextprotocol/inspector", "--cli", *where, "--format", "json")
         return subprocess.run(
-            [*command, *options], capture_output=True, text=True, timeout=60, check=False
+            [*command, *options],
+            env=visits.environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
 
     return run

@@ -11,6 +11,7 @@ import contextlib
 import importlib.metadata
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -151,6 +152,7 @@ def run_client(script: str, target: Json, plan: Json) -> Json:
     runner = [sys.executable, str(path)] if path.suffix == ".py" else node().node_command(path)
     done = subprocess.run(
         [*runner, json.dumps(target), json.dumps(plan)],
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -159,6 +161,13 @@ def run_client(script: str, target: Json, plan: Json) -> Json:
     if done.returncode != 0:
         raise RuntimeError(f"{script} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a peer: ours, with a home of its own to leave files in."""
+    home = ROOT / ".cache" / "peers-home"
+    home.mkdir(parents=True, exist_ok=True)
+    return {**os.environ, "HOME": str(home)}
 
 
 STDIO: Json = {"command": [sys.executable, "-m", "anyshape", "demo", "--stdio"]}
