@@ -111,6 +111,28 @@ async def test_modern_requests_repeat_themselves_in_headers(serve_http: ServeHtt
     assert called.headers["Mcp-Name"] == "=?base64?bmHDr3ZlIHRvb2w=?="
 
 
+@pytest.mark.parametrize(
+    ("revision", "headers"),
+    [
+        ("2026-07-28", {"Mcp-Method", "Mcp-Name", "Mcp-Param-A"}),
+        ("2025-11-25", set[str]()),
+    ],
+)
+async def test_arguments_are_repeated_in_headers_where_the_revision_asks_for_it(
+    serve_http: ServeHttp, revision: str, headers: set[str]
+) -> None:
+    endpoint = Endpoint()
+    properties = {"a": {"type": "string", "x-mcp-header": "A"}}
+    endpoint.tools = [
+        {"name": "plain", "inputSchema": {"type": "object", "properties": properties}}
+    ]
+    async with serve_http(endpoint) as url, Client(url, revision=revision) as client:
+        await client.call_tool("plain", {"a": "value"})
+    (called,) = endpoint.seen("tools/call")
+    mirrored = {name for name in called.headers if name.startswith("Mcp-")}
+    assert mirrored == headers
+
+
 async def test_a_header_mismatch_lists_again_and_tries_once_more(serve_http: ServeHttp) -> None:
     annotated = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
 

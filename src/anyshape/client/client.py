@@ -369,7 +369,7 @@ class Client:
         lifecycle = self._exchange.agreed()
         try:
             if lifecycle.stateful:
-                await self._exchange.transport.overhear(lifecycle.headers("", None))
+                await self._exchange.transport.overhear(lifecycle.headers(""))
             else:
                 await self._exchange.ask(lifecycle, _LISTEN, endless=True)
                 self._listener = None

@@ -61,13 +61,6 @@ async def _fail(error: TransportError) -> Result:
     raise error
 
 
-def _mirror(lifecycle: Lifecycle, question: Question) -> dict[str, str]:
-    headers = lifecycle.headers(question.method, question.name)
-    if question.parameters:
-        headers.update(question.parameters)
-    return headers
-
-
 Result: TypeAlias = msgspec.Raw | dict[str, Any]
 
 
@@ -117,7 +110,7 @@ class Exchange:
             id,
             method,
             lifecycle.frame(id, method, question.members, meta),
-            partial(_mirror, lifecycle, question),
+            partial(lifecycle.headers, method, question.name, question.parameters),
             question.repeatable,
             cancellable,
             question.whole,
@@ -180,7 +173,7 @@ class Exchange:
 
     async def notify(self, method: str) -> None:
         """Send a notification that has no parameters."""
-        headers = self.agreed().headers(method, None)
+        headers = self.agreed().headers(method)
         await self.transport.notify(encode_notification(method), headers)
 
     def agreed(self) -> Lifecycle:

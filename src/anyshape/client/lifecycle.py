@@ -39,8 +39,10 @@ class Lifecycle(Protocol):
         """Return a request; `members` and `meta` are JSON members without their braces."""
         ...
 
-    def headers(self, method: str, name: str | None) -> dict[str, str]:
-        """Return what HTTP mirrors of a request."""
+    def headers(
+        self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return what HTTP mirrors of a message: what it is about, and the arguments in headers."""
         ...
 
 
@@ -71,11 +73,15 @@ class Stateless:
             extra,
         )
 
-    def headers(self, method: str, name: str | None) -> dict[str, str]:
-        """Return the revision, the method, and the name of what the method is about."""
+    def headers(
+        self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return the revision, the method, the name of what it is about, and the arguments."""
         headers = {"MCP-Protocol-Version": self.revision.value, "Mcp-Method": method}
         if name is not None:
             headers["Mcp-Name"] = encode_header_value(name)
+        if parameters:
+            headers.update(parameters)
         return headers
 
 
@@ -100,6 +106,8 @@ class Handshake:
             members,
         )
 
-    def headers(self, method: str, name: str | None) -> dict[str, str]:
-        """Return the revision, where it has a header for that."""
+    def headers(
+        self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return the revision, where it has a header for that; nothing else is mirrored."""
         return dict(self._headers)

@@ -151,7 +151,7 @@ async def handshake(
     lifecycle = Handshake(revision)
     await exchange.transport.notify(
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
-        lifecycle.headers("notifications/initialized", None),
+        lifecycle.headers("notifications/initialized"),
     )
     return Agreement(lifecycle, _describe(result))
 
@@ -159,7 +159,9 @@ async def handshake(
 class _Opening(Handshake):
     """The first request of a handshake, which no revision covers yet."""
 
-    def headers(self, method: str, name: str | None) -> dict[str, str]:
+    def headers(
+        self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
         """Return nothing: the revision is what is being asked."""
         return {}
 
