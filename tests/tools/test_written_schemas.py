@@ -162,6 +162,16 @@ async def test_a_dict_that_the_schema_names_is_a_parameter(call: Any) -> None:
     assert (await call(made, {"filters": {"a": 1}})).value == ["a"]
 
 
+async def test_a_dict_that_an_alternative_names_is_a_parameter(call: Any) -> None:
+    def tool(filters: dict[str, Any]) -> list[str]:
+        return list(filters)
+
+    alternative = {"properties": {"filters": {"type": "object"}}, "required": ["filters"]}
+    schema: dict[str, Any] = {"type": "object", "anyOf": [alternative, dict(alternative)]}
+    made = Tool.from_function(tool, input_schema=schema)
+    assert (await call(made, {"filters": {"a": 1}})).value == ["a"]
+
+
 async def test_double_star_takes_the_names_the_schema_leaves_open(call: Any) -> None:
     def tool(id: int, **labels: str) -> dict[str, Any]:
         return {"id": id, **labels}
@@ -261,6 +271,11 @@ DISAGREEING: list[tuple[Any, dict[str, Any], str]] = [
     (maybe, {"dependentRequired": {"a": ["b"]}}, "admits 'b'"),
     (maybe, {"dependentSchemas": {"a": {"properties": {"b": {}}}}}, "admits 'b'"),
     (maybe, {"properties": {"a": {}}, "additionalProperties": {"type": "string"}}, "any kind"),
+    (maybe, {"unevaluatedProperties": {"type": "string"}}, "through unevaluatedProperties"),
+    (maybe, {"patternProperties": {"^x-": {}}}, "any kind through patternProperties"),
+    (maybe, {"patternProperties": {"_at$": {}}}, "any kind through patternProperties"),
+    (maybe, {"patternProperties": {".*": {"type": "string"}}}, "through patternProperties"),
+    (maybe, {"patternProperties": {"^b$": {}}}, "admits 'b'"),
     (one, {"properties": {"a": {}}}, r"parameter 'a' has no default.*add it to required"),
     (one, {"anyOf": [REQUIRED, {}]}, "parameter 'a' has no default"),
     (one, {"if": {}, "then": REQUIRED}, "parameter 'a' has no default"),

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
-from urllib.parse import unquote
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools.lean import subschemas
+from anyshape.protocol.shapes.references import Document
 
-__all__ = ["check_names"]
+__all__ = ["check_names", "mentions"]
 
 _COMPOSED = ("allOf", "anyOf", "oneOf")
 _CONDITIONS = ("if", "then", "else")
@@ -24,7 +23,7 @@ _UNNAMED = "\x00 a name that no schema mentions"
 
 
 def check_names(
-    document: Mapping[str, Any],
+    document: dict[str, Any],
     label: str,
     *,
     takes: Mapping[str, bool],
@@ -44,11 +43,6 @@ def check_names(
                     f"{label}: input_schema admits '{name}', which the function cannot take (it "
                     f"takes {known}); add the parameter, or take one dict"
                 )
-        if names.invites_others():
-            raise ToolDefinitionError(
-                f"{label}: input_schema admits names of any kind through additionalProperties, and "
-                f"the function takes only {known}; take one dict, or '**' for the others"
-            )
     for name, required in takes.items():
         if not names.may_admit(name):
             raise ToolDefinitionError(
@@ -60,13 +54,27 @@ def check_names(
                 f"{label}: parameter '{name}' has no default, but input_schema accepts arguments "
                 f"without it; give it a default, or add it to required"
             )
+    inviting = None if takes_any else names.invites_others()
+    if inviting is not None:
+        raise ToolDefinitionError(
+            f"{label}: input_schema admits names of any kind through {inviting}, and the "
+            f"function takes only {known}; take one dict, or '**' for the others"
+        )
+
+
+def mentions(document: dict[str, Any], name: str) -> bool:
+    """Tell whether a document speaks of `name` as one of the arguments."""
+    return name in _Names(document).mentioned()
 
 
 class _Names:
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
-        dialect = str(document.get("$schema", ""))
-        self._references_stand_alone = bool(re.search(r"/draft-0[3-7]/", dialect))
+        self._references = Document(document)
+        self._bases = {
+            id(self._references.at(place)): scope.base
+            for place, scope in self._references.schemas.items()
+        }
         self._in_place = list(self._collect())
 
     def mentioned(self) -> list[str]:
@@ -76,19 +84,28 @@ class _Names:
             for name, value in _mapping(schema.get("properties")).items():
                 if value is not False:
                     found[name] = None
+            for pattern, value in _mapping(schema.get("patternProperties")).items():
+                name = _only_match(pattern)
+                if value is not False and name is not None:
+                    found[name] = None
             for name in _strings(schema.get("required")):
                 found[name] = None
             for names in _mapping(schema.get("dependentRequired")).values():
                 found.update(dict.fromkeys(_strings(names)))
         return list(found)
 
-    def invites_others(self) -> bool:
-        """Tell whether `additionalProperties` describes names nobody has spelled out."""
-        described = any(
-            isinstance(schema.get("additionalProperties"), dict) and schema["additionalProperties"]
-            for schema in self._in_place
-        )
-        return described and self.may_admit(_UNNAMED)
+    def invites_others(self) -> str | None:
+        """Return the keyword that describes names nobody has spelled out, if there is one."""
+        for schema in self._in_place:
+            for keyword in ("additionalProperties", "unevaluatedProperties"):
+                described = schema.get(keyword)
+                if isinstance(described, dict) and described and self.may_admit(_UNNAMED):
+                    return keyword
+            for pattern in _mapping(schema.get("patternProperties")):
+                witness = _witness(pattern)
+                if witness is not None and self.may_admit(witness):
+                    return "patternProperties"
+        return None
 
     def may_admit(self, name: str) -> bool:
         """Tell whether arguments with `name` could be accepted; false only if that is proved."""
@@ -221,41 +238,16 @@ class _Names:
 
     def _is_replaced(self, schema: Mapping[str, Any]) -> bool:
         """Tell whether `$ref` hides the keywords beside it, as it does up to draft-07."""
-        return self._references_stand_alone and isinstance(schema.get("$ref"), str)
+        hides = self._references.dialect.reference_hides_siblings
+        return hides and isinstance(schema.get("$ref"), str)
 
     def _target(self, schema: Mapping[str, Any]) -> Any:
-        """Return what a local `$ref` points at, or `None` where we do not follow it."""
+        """Return what a `$ref` points at, or `None` where it leaves the document."""
         reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#"):
+        if not isinstance(reference, str):
             return None
-        fragment = unquote(reference[1:])
-        if fragment and not fragment.startswith("/"):
-            return _find_anchor(self._document, fragment)
-        value: Any = self._document
-        for step in fragment.split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(value, Mapping) and step in value:
-                value = cast("Mapping[str, Any]", value)[step]
-            elif isinstance(value, list) and step.isdigit() and int(step) < len(_list(value)):
-                value = _list(value)[int(step)]
-            else:
-                return None
-        return value
-
-
-def _find_anchor(document: Any, anchor: str) -> Any:
-    pending: list[Any] = [document]
-    while pending:
-        schema = pending.pop()
-        if not isinstance(schema, dict):
-            continue
-        keywords = cast("dict[str, Any]", schema)
-        if keywords.get("$anchor") == anchor:
-            return keywords
-        pending.extend(subschemas(keywords))
-        pending.extend(_mapping(keywords.get("$defs")).values())
-        pending.extend(_mapping(keywords.get("definitions")).values())
-    return None
+        place = self._references.resolve(reference, self._bases.get(id(schema), ""))
+        return None if place is None else self._references.at(place)
 
 
 def _dependent(schema: Mapping[str, Any], name: str) -> list[Any]:
@@ -278,7 +270,9 @@ def _must_match(pattern: str, name: str) -> bool:
 def _literal(pattern: str) -> Callable[[str], bool] | None:
     """Return the test a pattern amounts to if it is text with or without anchors, else `None`."""
     body = pattern.removeprefix("^").removesuffix("$")
-    if re.fullmatch(r"[A-Za-z0-9_ -]*", body) is None:
+    if body in (".*", ".+"):
+        return lambda name: body == ".*" or name != ""
+    if not _is_text(body):
         return None
     start, end = pattern.startswith("^"), pattern.endswith("$")
     if start and end:
@@ -288,6 +282,25 @@ def _literal(pattern: str) -> Callable[[str], bool] | None:
     if end:
         return lambda name: name.endswith(body)
     return lambda name: body in name
+
+
+def _only_match(pattern: str) -> str | None:
+    """Return the one name that a pattern matches, if that is what it says."""
+    body = pattern.removeprefix("^").removesuffix("$")
+    return body if pattern == f"^{body}$" and _is_text(body) else None
+
+
+def _witness(pattern: str) -> str | None:
+    """Return a name that a pattern matches and no schema mentions, if it surely matches one."""
+    body = pattern.removeprefix("^").removesuffix("$")
+    for name in (body + _UNNAMED, _UNNAMED + body, _UNNAMED):
+        if _must_match(pattern, name):
+            return name
+    return None
+
+
+def _is_text(pattern: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_ -]*", pattern) is not None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

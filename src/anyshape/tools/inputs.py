@@ -20,6 +20,7 @@ import msgspec
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import msgspec_types, plain
+from anyshape.tools.admission import mentions
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read
 from anyshape.tools.lean import arrange
@@ -122,10 +123,10 @@ def describe_inputs(
     )
 
 
-def takes_whole_object(signature: Signature, document: Mapping[str, Any]) -> str | None:
+def takes_whole_object(signature: Signature, document: Document) -> str | None:
     """Return the one parameter that takes all arguments as a dict, if that is what is written.
 
-    It is the only parameter, a `dict` or a mapping, and not the name of one of the properties.
+    It is the only parameter, a `dict` or a mapping, and not the name of one of the arguments.
     """
     if len(signature.parameters) != 1 or signature.variable is not None:
         return None
@@ -134,8 +135,7 @@ def takes_whole_object(signature: Signature, document: Mapping[str, Any]) -> str
     if get_origin(annotation) is typing.Annotated:
         annotation = get_args(annotation)[0]
     origin = get_origin(annotation) or annotation
-    properties = document.get("properties", {})
-    if isinstance(properties, Mapping) and parameter.name in properties:
+    if mentions(document, parameter.name):
         return None
     mappings = (dict, Mapping, MutableMapping, typing.Dict, typing.Mapping)  # noqa: UP006
     return parameter.name if origin in mappings else None
