@@ -121,14 +121,40 @@ async def test_a_server_that_refuses_what_it_supports_is_given_up(
             pass
 
 
-async def test_a_modern_server_with_only_older_revisions_gets_a_handshake(
-    scripted: type[Scripted], refusal: type[Refusal]
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25"])
+async def test_a_server_that_lists_only_older_revisions_is_offered_one_of_them(
+    scripted: type[Scripted], refusal: type[Refusal], version: str
 ) -> None:
     def discover(params: Json) -> Json:
-        raise refusal(-32022, data={"supported": ["2025-11-25"]})
+        raise refusal(-32022, data={"supported": ["2031-01-01", version]})
 
-    async with Client(scripted(server__discover=discover, initialize=initialize)) as client:
-        assert client.revision.value == "2025-11-25"
+    def initialize(params: Json) -> Json:
+        assert params["protocolVersion"] == version
+        return {"protocolVersion": version}
+
+    server = scripted(server__discover=discover, initialize=initialize)
+    async with Client(server) as client:
+        assert client.revision.value == version
+    server.answers["server/discover"] = lambda params: {"supportedVersions": [version]}
+    async with Client(server) as client:
+        assert client.revision.value == version
+
+
+async def test_a_server_that_refuses_the_offer_is_offered_what_it_names(
+    scripted: type[Scripted], refusal: type[Refusal]
+) -> None:
+    def initialize(params: Json) -> Json:
+        if params["protocolVersion"] != "2025-03-26":
+            raise refusal(-32602, "Unsupported", {"supported": ["2025-03-26", "2024-11-05"]})
+        return {"protocolVersion": "2025-03-26"}
+
+    server = scripted(server__discover=lambda params: {}, initialize=initialize)
+    async with Client(server) as client:
+        assert client.revision.value == "2025-03-26"
+    with pytest.raises(ProtocolError, match="refused initialize: Unsupported") as raised:
+        async with Client(server, revision="2025-11-25"):
+            pass
+    assert raised.value.code == -32602
 
 
 async def test_a_modern_server_without_a_common_revision_is_an_error(
@@ -171,7 +197,7 @@ async def test_the_modern_revision_alone_never_falls_back(
     assert server.asked("initialize") == []
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 406, 500, 501])
+@pytest.mark.parametrize("status", [200, 400, 404, 405, 406, 500, 501])
 async def test_an_http_refusal_without_a_modern_error_means_an_older_server(
     serve_http: ServeHttp, status: int
 ) -> None:

@@ -33,7 +33,6 @@ from anyshape.protocol.jsonrpc import (
     Request,
     Response,
     encode_error,
-    encode_notification,
     encode_response,
 )
 
@@ -170,11 +169,6 @@ class Exchange:
                 await self._reopen(generation)
             generation = self._generation
             attempt = self.ask(self.agreed(), question)
-
-    async def notify(self, method: str) -> None:
-        """Send a notification that has no parameters."""
-        headers = self.agreed().headers(method)
-        await self.transport.notify(encode_notification(method), headers)
 
     def agreed(self) -> Lifecycle:
         """Return the lifecycle, or say that there is none yet."""

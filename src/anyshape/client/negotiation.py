@@ -66,14 +66,22 @@ async def agree(
     if isinstance(found, Agreement):
         return found
     if wanted is not None:
-        raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found}")
-    return await handshake(exchange, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
+        raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found.reason}")
+    return await handshake(exchange, found.offered, HANDSHAKE, identity, timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class _Older:
+    """A server that wants a handshake: how that showed, and which revision to offer it."""
+
+    reason: str
+    offered: Revision = LATEST_HANDSHAKE
 
 
 async def _discover(
     exchange: Exchange, identity: Identity, timeout: float | None
-) -> Agreement | str:
-    """Return the agreement with a modern server, or why this is none."""
+) -> Agreement | _Older:
+    """Return the agreement with a modern server, or what is known of an older one."""
     exchange.transport.settle(stateful=False)
     revision = MODERN[0]
     for _ in range(2):
@@ -82,34 +90,34 @@ async def _discover(
             raw = await finish_within(exchange.ask(lifecycle, _DISCOVER), timeout)
             result = as_object(decode_value(raw, exchange.bounds.max_depth))
         except TimeoutError:
-            return str(exchange.silence(_DISCOVER, timeout))
+            return _Older(str(exchange.silence(_DISCOVER, timeout)))
         except ProtocolError as error:
             if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                 raise
             supported = _supported_by(error)
-            if supported is None:
-                return f"it answered server/discover with {error.code}: {error.message}"
+            if error.code != UNSUPPORTED_PROTOCOL_VERSION or supported is None:
+                return _Older(f"it answered server/discover with {error.code}: {error.message}")
             choice = _choose(supported, MODERN)
             if choice is None:
-                return _explain(exchange, supported)
+                return _older_of(exchange, supported)
             revision = choice
             continue
         except HttpStatus as error:
             if error.status in _REFUSALS:
                 raise
-            return str(error)
+            return _Older(str(error))
         except ConnectionLost as error:
             if not error.sent:
                 raise
             await exchange.transport.revive()
-            return str(error)
+            return _Older(str(error))
         versions: object = result.get("supportedVersions")
         if not isinstance(versions, list):
-            return "it answered server/discover with something else"
-        supported = [entry for entry in cast("list[object]", versions) if isinstance(entry, str)]
+            return _Older("it answered server/discover with something else")
+        supported = _strings_of(cast("list[object]", versions))
         choice = _choose(supported, MODERN)
         if choice is None:
-            return _explain(exchange, supported)
+            return _older_of(exchange, supported)
         return Agreement(Stateless(choice, identity), _describe(result))
     raise ProtocolError(
         f"{exchange.transport.place} says that it supports {revision}, and refuses it",
@@ -125,21 +133,18 @@ async def handshake(
     timeout: float | None,
 ) -> Agreement:
     """Open the conversation with `initialize`, offering one revision and accepting some."""
-    exchange.transport.settle(stateful=True)
-    members = _encode(
-        {
-            "protocolVersion": offered.value,
-            "capabilities": {},
-            "clientInfo": identity.wire(),
-        }
-    )[1:-1]
-    question = Question("initialize", members)
-    asking = exchange.ask(_Opening(offered), question, cancellable=False)
     try:
-        raw = await finish_within(asking, timeout)
-    except TimeoutError as error:
-        raise exchange.silence(question, timeout) from error
-    result = as_object(decode_value(raw, exchange.bounds.max_depth))
+        result = await _initialize(exchange, offered, identity, timeout)
+    except ProtocolError as error:
+        # Servers should answer with a revision of theirs; some refuse, and say which they have.
+        choice = _choose(_supported_by(error) or (), accepted)
+        if choice is None or choice is offered:
+            raise ProtocolError(
+                f"{exchange.transport.place} refused initialize: {error.message}",
+                code=error.code,
+                data=error.data,
+            ) from error
+        result = await _initialize(exchange, choice, identity, timeout)
     answered: object = result.get("protocolVersion")
     revision = Revision.parse(answered) if isinstance(answered, str) else None
     if revision is None or revision not in accepted:
@@ -156,6 +161,26 @@ async def handshake(
     return Agreement(lifecycle, _describe(result))
 
 
+async def _initialize(
+    exchange: Exchange, offered: Revision, identity: Identity, timeout: float | None
+) -> dict[str, Any]:
+    exchange.transport.settle(stateful=True)
+    members = _encode(
+        {
+            "protocolVersion": offered.value,
+            "capabilities": {},
+            "clientInfo": identity.wire(),
+        }
+    )[1:-1]
+    question = Question("initialize", members)
+    asking = exchange.ask(_Opening(offered), question, cancellable=False)
+    try:
+        raw = await finish_within(asking, timeout)
+    except TimeoutError as error:
+        raise exchange.silence(question, timeout) from error
+    return as_object(decode_value(raw, exchange.bounds.max_depth))
+
+
 class _Opening(Handshake):
     """The first request of a handshake, which no revision covers yet."""
 
@@ -167,29 +192,30 @@ class _Opening(Handshake):
 
 
 def _supported_by(error: ProtocolError) -> list[str] | None:
-    """Return the revisions that a refusal names, or `None` if it is no modern refusal."""
-    if error.code != UNSUPPORTED_PROTOCOL_VERSION:
-        return None
+    """Return the revisions that a refusal names, or `None` if it names none."""
     named: object = as_object(error.data).get("supported")
-    if not isinstance(named, list):
-        return None
-    return [entry for entry in cast("list[object]", named) if isinstance(entry, str)]
+    return _strings_of(cast("list[object]", named)) if isinstance(named, list) else None
+
+
+def _strings_of(entries: Sequence[object]) -> list[str]:
+    return [entry for entry in entries if isinstance(entry, str)]
 
 
 def _choose(supported: Sequence[str], ours: Sequence[Revision]) -> Revision | None:
     return next((revision for revision in reversed(ours) if revision.value in supported), None)
 
 
-def _explain(exchange: Exchange, supported: Sequence[str]) -> str:
-    """Return why no modern revision is shared; raise if no other is either."""
+def _older_of(exchange: Exchange, supported: Sequence[str]) -> _Older:
+    """Return how to open a server that supports no modern revision of ours; raise if it cannot."""
     listed = shorten(", ".join(supported[:20]), 200) or "none"
-    if _choose(supported, HANDSHAKE) is None:
+    offered = _choose(supported, HANDSHAKE)
+    if offered is None:
         ours = ", ".join(str(revision) for revision in (*MODERN, *HANDSHAKE))
         raise ProtocolError(
             f"{exchange.transport.place} supports {listed}; this client speaks {ours}",
             code=UNSUPPORTED_PROTOCOL_VERSION,
         )
-    return f"it supports only {listed}"
+    return _Older(f"it supports only {listed}", offered)
 
 
 def _describe(result: Mapping[str, Any]) -> ServerInfo:

@@ -49,9 +49,10 @@ def explain_refusal(
         return HttpStatus(message, status=status)
     kind = kind_of(response)
     if kind != JSON:
-        return TransportError(
+        return HttpStatus(
             f"{place} answered {method} with {shorten(kind or 'no content type', 60)}, "
-            f"expected {JSON} or {EVENTS}{said}"
+            f"expected {JSON} or {EVENTS}{said}",
+            status=status,
         )
     message = read_frame(body)[0]
     if isinstance(message, Malformed):
