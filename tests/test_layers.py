@@ -16,11 +16,12 @@ MAY_IMPORT = {
     "_version": set[str](),
     "errors": set[str](),
     "dialects": set[str](),
+    "resumption": set[str](),
     "schema": {"errors", "dialects", "_version"},
     "protocol": {"errors", "dialects", "_version"},
-    "tools": {"errors", "schema", "protocol"},
-    "server": {"errors", "schema", "protocol", "tools", "_version"},
-    "client": {"errors", "schema", "protocol", "_version"},
+    "tools": {"errors", "schema", "protocol", "resumption"},
+    "server": {"errors", "schema", "protocol", "tools", "resumption", "_version"},
+    "client": {"errors", "schema", "protocol", "resumption", "_version"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "demo"}
 

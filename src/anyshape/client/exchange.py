@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import msgspec
 
 from anyshape.client.answers import protocol_error
-from anyshape.client.eager import Resumed
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.options import Bounds
 from anyshape.client.progress import OnProgress, ProgressRelay, read_progress
@@ -35,6 +34,7 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
     encode_response,
 )
+from anyshape.resumption import Resumed
 
 __all__ = ["Exchange", "NoAnswer", "Question", "Result"]
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
-from functools import partial
 from typing import Any, TypeVar
+
+from anyshape.resumption import Resumed
 
 __all__ = ["watched"]
 
@@ -36,21 +37,4 @@ def watched(
     except StopIteration as stop:
         return stop.value
     suspended()
-    send: Callable[[Any], Any] = coroutine.send
-    throw: Callable[[BaseException], Any] = coroutine.throw
-    if context is not None:
-        send = partial(context.run, send)
-        throw = partial(context.run, throw)
-    try:
-        while True:
-            try:
-                received = yield waited
-            except GeneratorExit:
-                coroutine.close()
-                raise
-            except BaseException as error:
-                waited = throw(error)
-            else:
-                waited = send(received)
-    except StopIteration as stop:
-        return stop.value
+    return (yield from Resumed(coroutine, waited, context).__await__())

@@ -7,9 +7,10 @@ nothing, so it is set when the coroutine first has to wait; nothing could have s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
 from inspect import iscoroutine
 from typing import Any
+
+from anyshape.resumption import Resumed
 
 __all__ = ["OvertimeError", "within"]
 
@@ -25,7 +26,7 @@ async def within(seconds: float, awaitable: Any) -> Any:
             waited = awaitable.send(None)
         except StopIteration as stop:
             return stop.value
-        awaitable = _Resumed(awaitable, waited)
+        awaitable = Resumed(awaitable, waited)
     clock = asyncio.timeout(seconds)
     try:
         async with clock:
@@ -34,29 +35,3 @@ async def within(seconds: float, awaitable: Any) -> Any:
         if clock.expired():
             raise OvertimeError from None
         raise
-
-
-class _Resumed:
-    """The rest of a coroutine that has already been started, and waits for `waited`."""
-
-    __slots__ = ("_coroutine", "_waited")
-
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], waited: Any) -> None:
-        self._coroutine = coroutine
-        self._waited = waited
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        coroutine, waited = self._coroutine, self._waited
-        try:
-            while True:
-                try:
-                    received = yield waited
-                except GeneratorExit:
-                    coroutine.close()
-                    raise
-                except BaseException as error:
-                    waited = coroutine.throw(error)
-                else:
-                    waited = coroutine.send(received)
-        except StopIteration as stop:
-            return stop.value

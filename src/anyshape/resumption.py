@@ -1,0 +1,55 @@
+"""The rest of a coroutine that was started by hand.
+
+Most calls finish without waiting for anything, and for those a timer or a task is pure cost. So
+tools, server and client run a coroutine's first step themselves, and only if it has to wait do they
+set up what waiting needs, and await what remains as if it had been awaited all along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextvars import Context
+from functools import partial
+from typing import Any, TypeVar
+
+__all__ = ["Resumed"]
+
+Value = TypeVar("Value")
+
+
+class Resumed(Awaitable[Value]):
+    """What is left of `coroutine`, which has been started and now waits for `waited`.
+
+    With a `context` it goes on in that one. Nothing changes for the coroutine: it starts and ends
+    in one task, so time-outs, task groups and cancel scopes inside it work as they always do.
+    """
+
+    __slots__ = ("_context", "_coroutine", "_waited")
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Value], waited: Any, context: Context | None = None
+    ) -> None:
+        self._coroutine = coroutine
+        self._waited = waited
+        self._context = context
+
+    def __await__(self) -> Generator[Any, Any, Value]:
+        coroutine, waited = self._coroutine, self._waited
+        send: Callable[[Any], Any] = coroutine.send
+        throw: Callable[[BaseException], Any] = coroutine.throw
+        if self._context is not None:
+            send = partial(self._context.run, send)
+            throw = partial(self._context.run, throw)
+        try:
+            while True:
+                try:
+                    received = yield waited
+                except GeneratorExit:
+                    coroutine.close()
+                    raise
+                except BaseException as error:
+                    waited = throw(error)
+                else:
+                    waited = send(received)
+        except StopIteration as stop:
+            return stop.value
