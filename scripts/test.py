@@ -1,6 +1,6 @@
-"""Run every test under coverage and report the branches that were not taken.
+"""Run every test under coverage, on all cores, and report the branches that were not taken.
 
-Extra arguments go to pytest: `make test ARGS="tests/schema -x"`.
+Extra arguments go to pytest: `make test ARGS="tests/schema -x"`, or `ARGS="-n 0"` for one process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ def main(arguments: list[str]) -> int:
     """Return pytest's exit code, after the coverage report."""
     coverage = [sys.executable, "-m", "coverage"]
     subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
-    code = subprocess.run([*coverage, "run", "-m", "pytest", *arguments], cwd=ROOT).returncode
+    pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
+    code = subprocess.run([*coverage, "run", "-m", *pytest], cwd=ROOT).returncode
     subprocess.run([*coverage, "combine", "--quiet"], cwd=ROOT)
     subprocess.run([*coverage, "report"], cwd=ROOT)
     return code
