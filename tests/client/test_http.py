@@ -27,6 +27,7 @@ TOOLS: list[Json] = [
     {"name": "safe", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
     {"name": "again", "inputSchema": {"type": "object"}, "annotations": {"idempotentHint": True}},
 ]
+TELLING: Json = {"tools": {"listChanged": True}}
 
 
 class Endpoint:
@@ -37,6 +38,7 @@ class Endpoint:
         self.modern = modern
         self.requests: list[tuple[str, Json, web.BaseRequest]] = []
         self.tools = TOOLS
+        self.capabilities: Json = {"tools": {}}
         self.session: str | None = None
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -59,9 +61,9 @@ class Endpoint:
 
     def result(self, method: str) -> Json:
         if method == "server/discover":
-            return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+            return {"supportedVersions": ["2026-07-28"], "capabilities": self.capabilities}
         if method == "initialize":
-            return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+            return {"protocolVersion": "2025-11-25", "capabilities": self.capabilities}
         if method == "tools/list":
             return {"tools": self.tools}
         return {"content": [], "structuredContent": 42}
@@ -399,14 +401,8 @@ async def test_an_older_server_tells_of_changes_on_its_own_stream(serve_http: Se
             except ProtocolError:
                 return
 
-    class Changing(Endpoint):
-        def result(self, method: str) -> Json:
-            result = super().result(method)
-            if method == "initialize":
-                result["capabilities"] = {"tools": {"listChanged": True}}
-            return result
-
-    endpoint = Changing(modern=False)
+    endpoint = Endpoint(modern=False)
+    endpoint.capabilities = TELLING
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         if request.method != "GET":
@@ -603,6 +599,70 @@ async def test_no_more_connections_are_opened_than_allowed(serve_http: ServeHttp
     async with serve_http(Endpoint(call)) as url, Client(url, http=http) as client:
         await asyncio.gather(*(client.call_tool("plain") for _ in range(12)))
     assert most == 3
+
+
+async def test_listening_for_changes_takes_no_connection_from_calls(
+    serve_http: ServeHttp,
+) -> None:
+    listening = 0
+    for modern in (True, False):
+        endpoint = Endpoint(modern=modern)
+        endpoint.capabilities = TELLING
+
+        async def handle(
+            request: web.BaseRequest, endpoint: Endpoint = endpoint
+        ) -> web.StreamResponse:
+            nonlocal listening
+            if request.method == "GET" or "subscriptions/listen" in await request.text():
+                response = await stream(request)
+                listening += 1
+                await asyncio.sleep(3600)
+                return response
+            return await endpoint(request)
+
+        http = Http(max_connections=1)
+        async with serve_http(handle) as url, Client(url, http=http, timeout=5) as client:
+            await client.list_tools()
+            assert await client.call("plain") == 42
+    assert listening == 2
+
+
+async def test_a_ping_during_the_only_call_is_answered(serve_http: ServeHttp) -> None:
+    answered = asyncio.Event()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "POST" and "result" in await request.json():
+            answered.set()
+            return web.Response(status=202)
+        return await endpoint(request)
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        response = await stream(request, event({"jsonrpc": "2.0", "id": "p", "method": "ping"}))
+        await answered.wait()
+        await response.write(event(answer_to(message)))
+        return response
+
+    endpoint = Endpoint(call, modern=False)
+    http = Http(max_connections=1)
+    async with serve_http(handle) as url, Client(url, http=http, timeout=5) as client:
+        assert await client.call("plain") == 42
+
+
+async def test_a_stream_of_changes_that_ended_is_opened_again(serve_http: ServeHttp) -> None:
+    endpoint, opened = Endpoint(modern=False), asyncio.Queue[None]()
+    endpoint.capabilities = TELLING
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method != "GET":
+            return await endpoint(request)
+        opened.put_nowait(None)
+        return await stream(request)
+
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(10):
+        await client.list_tools()
+        await opened.get()
+        while opened.empty():
+            await client.list_tools()
 
 
 async def test_an_answer_is_read_up_to_its_bound(serve_http: ServeHttp) -> None:

@@ -369,9 +369,11 @@ class Client:
         lifecycle = self._exchange.agreed()
         try:
             if lifecycle.stateful:
-                await self._exchange.transport.overhear(lifecycle.headers(""))
+                ended = await self._exchange.transport.overhear(lifecycle.headers(""))
             else:
                 await self._exchange.ask(lifecycle, _LISTEN, endless=True)
+                ended = True
+            if ended:
                 self._listener = None
         except ConnectionLost:
             # The next listing asks again; a server that refused is not asked twice.

@@ -65,7 +65,7 @@ class Http:
     proxy_from_environment: bool = False
     """Take the proxy from `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`."""
     max_connections: int = 100
-    """Connections open at once; further calls wait for one."""
+    """Connections open at once; further calls wait for one. Listening for changes has its own."""
     connect_timeout: float = 10.0
     """Seconds to wait for one connection."""
     reconnects: int = 2

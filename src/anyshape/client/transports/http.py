@@ -54,6 +54,8 @@ _REDIRECTS = 3
 _RESUMPTIONS = 5
 _GRACE = 2.0
 _EXCERPT = 2048
+_ASIDE = 4
+_MOST_BACKGROUND = 64
 
 
 class HttpTransport:
@@ -72,6 +74,7 @@ class HttpTransport:
             "Accept": f"{JSON}, {EVENTS}",
         }
         self._client: aiohttp.ClientSession | None = None
+        self._aside: aiohttp.ClientSession | None = None
         self._listener: Listener | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[aiohttp.ClientResponse] = set()
@@ -82,10 +85,15 @@ class HttpTransport:
         self.place = f"the server at {without_secrets(url)}"
 
     async def open(self, listener: Listener) -> None:
-        """Make the pool; nothing is sent yet."""
+        """Make the pools; nothing is sent yet."""
         self._listener = listener
-        self._client = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._http.max_connections, ssl=self._http.tls),
+        self._client = self._pool(self._http.max_connections)
+        # Streams that stay open, and messages that requests may wait for, never wait for requests.
+        self._aside = self._pool(_ASIDE)
+
+    def _pool(self, limit: int) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=limit, ssl=self._http.tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._http.connect_timeout),
             trust_env=self._http.proxy_from_environment,
@@ -100,7 +108,7 @@ class HttpTransport:
         """Post the request and read until its answer."""
         mirrored = outgoing.mirror()
         try:
-            response = await self._send("POST", mirrored, outgoing.frame)
+            response = await self._send("POST", mirrored, outgoing.frame, aside=outgoing.endless)
             try:
                 return await self._read_answer(response, outgoing)
             except BaseException:
@@ -118,25 +126,26 @@ class HttpTransport:
         """Post a message that has no answer."""
         try:
             async with asyncio.timeout(self._http.connect_timeout):
-                response = await self._send("POST", headers, frame)
+                response = await self._send("POST", headers, frame, aside=True)
                 response.release()
         except (aiohttp.ClientError, TimeoutError, TransportError) as error:
             logger.debug("%s did not take a notification: %s", self.place, error)
 
-    async def overhear(self, headers: Mapping[str, str]) -> None:
-        """Keep the GET stream of a server with a handshake open, if it offers one."""
-        if not self._stateful:
-            return
+    async def overhear(self, headers: Mapping[str, str]) -> bool:
+        """Follow the GET stream of a server with a handshake, if it offers one."""
+        opened = False
         with contextlib.suppress(aiohttp.ClientError, TransportError):
-            response = await self._send("GET", {**headers, "Accept": EVENTS}, None)
+            response = await self._send("GET", {**headers, "Accept": EVENTS}, None, aside=True)
             try:
-                if response.status == 200 and kind_of(response) == EVENTS:
+                opened = response.status == 200 and kind_of(response) == EVENTS
+                if opened:
                     reader = EventReader(self._bounds.max_answer_bytes)
                     async for chunk in response.content.iter_any():
                         for event in reader.feed(chunk):
                             self._find_answer(event.data, None)
             finally:
                 response.close()
+        return opened
 
     async def revive(self) -> bool:
         """Do nothing: the next request opens a connection."""
@@ -149,37 +158,39 @@ class HttpTransport:
     async def close(self) -> None:
         """End the session if there is one, and every connection."""
         client, self._client = self._client, None
+        aside, self._aside = self._aside, None
         for task in list(self._background):
             task.cancel()
         if self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
         while self._ending:
             self._ending.pop().close()
-        if client is None:
+        if client is None or aside is None:
             return
         try:
+            await client.close()
             if self._session is not None:
-                with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
-                    async with asyncio.timeout(_GRACE):
-                        headers = {**self._fixed, **self._last, _SESSION: self._session}
-                        headers.update(await self._credentials.headers())
-                        async with client.delete(
-                            self._url,
-                            headers=headers,
-                            allow_redirects=False,
-                            proxy=self._http.proxy,
-                        ):
-                            pass
+                await self._end_session(aside, self._session)
         finally:
             self._session = None
-            await client.close()
+            await aside.close()
+
+    async def _end_session(self, client: aiohttp.ClientSession, session: str) -> None:
+        with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                headers = {**self._fixed, **self._last, _SESSION: session}
+                headers.update(await self._credentials.headers())
+                async with client.delete(
+                    self._url, headers=headers, allow_redirects=False, proxy=self._http.proxy
+                ):
+                    pass
 
     # Sending.
 
     async def _send(
-        self, method: str, headers: Mapping[str, str], frame: bytes | None
+        self, method: str, headers: Mapping[str, str], frame: bytes | None, *, aside: bool = False
     ) -> aiohttp.ClientResponse:
-        client = self._client
+        client = self._aside if aside else self._client
         if client is None:
             raise TransportError(f"{self.place} is not connected")
         renewed = False
@@ -368,7 +379,8 @@ class HttpTransport:
         return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        if self._client is None:
+        if self._client is None or len(self._background) >= _MOST_BACKGROUND:
+            # A server that asks for more than this at once does not want to be answered.
             work.close()
             return
         task = asyncio.get_running_loop().create_task(work)

@@ -104,8 +104,9 @@ class MemoryTransport:
         if self._connection is not None:
             await self._connection.handle(frame)
 
-    async def overhear(self, headers: Mapping[str, str]) -> None:
+    async def overhear(self, headers: Mapping[str, str]) -> bool:
         """Do nothing: what the server says comes through `send` anyway."""
+        return False
 
     async def revive(self) -> bool:
         """Do nothing: there is no connection to lose."""

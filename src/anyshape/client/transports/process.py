@@ -103,8 +103,9 @@ class ProcessTransport:
         """Return what the child wrote instead of answers, for an error message."""
         return self._child.explain_silence() if self._child is not None else ""
 
-    async def overhear(self, headers: Mapping[str, str]) -> None:
+    async def overhear(self, headers: Mapping[str, str]) -> bool:
         """Do nothing: what the server says comes down the same pipe anyway."""
+        return False
 
     async def revive(self) -> bool:
         """Start the child again if it died."""
@@ -271,7 +272,8 @@ class _Child(asyncio.SubprocessProtocol):
                 self._take_answer(message)
             elif isinstance(message, Request | Notification):
                 reply = self._listener(message)
-                if reply is not None:
+                # A server that asks and does not read gets no answers, or they would pile up here.
+                if reply is not None and self._writable.is_set():
                     self._write_now(reply)
             else:
                 self._skip(line, message)

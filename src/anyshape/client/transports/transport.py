@@ -81,8 +81,11 @@ class Transport(Protocol):
         """Send a message that has no answer."""
         ...
 
-    async def overhear(self, headers: Mapping[str, str]) -> None:
-        """Listen, until cancelled, to what a server says outside of any request."""
+    async def overhear(self, headers: Mapping[str, str]) -> bool:
+        """Listen to what a server says outside of any request; say whether it may be asked again.
+
+        Returns when the server has no more to say, or nothing has to be done to hear it.
+        """
         ...
 
     @property
