@@ -20,7 +20,6 @@ from anyshape.protocol.dialects import Node, Place, dialect_of, subschemas
 __all__ = [
     "METHOD_HEADER",
     "NAME_HEADER",
-    "NAME_SOURCES",
     "PARAMETER_PREFIX",
     "VERSION_HEADER",
     "HeaderParameter",
@@ -34,13 +33,6 @@ VERSION_HEADER: Final = "mcp-protocol-version"
 METHOD_HEADER: Final = "mcp-method"
 NAME_HEADER: Final = "mcp-name"
 PARAMETER_PREFIX: Final = "mcp-param-"
-
-NAME_SOURCES: Final[Mapping[str, str]] = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-}
-"""Which member of `params` the `Mcp-Name` header repeats, by method."""
 
 _ANNOTATION: Final = "x-mcp-header"
 _LARGEST_INTEGER: Final = 2**53 - 1

@@ -9,6 +9,7 @@ Python file differently (1.0 for an `int`, 1 for a `float`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +17,7 @@ import msgspec
 
 from anyshape.errors import LimitExceeded, Problem
 from anyshape.tools import msgspec_types
-from anyshape.tools.inputs import Inputs, fresh_copy
+from anyshape.tools.inputs import Inputs
 from anyshape.tools.plain import integral
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _refreshing(read: Bind, inputs: Inputs) -> Bind:
         values = read(raw)
         for name, default in fresh:
             if name not in values:
-                values[name] = fresh_copy(default)
+                values[name] = deepcopy(default)
         return values
 
     return bind

@@ -9,7 +9,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import typing
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, MutableSet
@@ -305,11 +304,6 @@ def _is_mutable(default: Any) -> bool:
     if hasattr(default, "model_copy"):
         return True
     return dataclasses.is_dataclass(default) and not isinstance(default, type)
-
-
-def fresh_copy(default: Any) -> Any:
-    """Return a default that this call alone holds."""
-    return copy.deepcopy(default)
 
 
 def _annotate(annotation: Any, notes: list[Any]) -> Any:

@@ -16,7 +16,6 @@ from typing import Any, NotRequired, cast
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
@@ -27,11 +26,11 @@ from anyshape.tools.lean import arrange
 
 __all__ = [
     "ArgumentsAdapter",
-    "FieldInfo",
     "OutputAdapter",
     "UnsupportedError",
     "adapt_arguments",
     "adapt_output",
+    "default_to_json",
     "problems_of",
     "to_json_value",
 ]
