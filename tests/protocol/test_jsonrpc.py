@@ -84,6 +84,12 @@ def test_parameters_that_are_no_object_are_invalid_and_the_id_is_known(params: s
     assert (message.code, message.id) == (INVALID_PARAMS, b"7")
 
 
+@pytest.mark.parametrize("params", ["[]", "1", '"x"', "true", "null"])
+def test_a_notification_whose_parameters_are_no_object_has_none(params: str) -> None:
+    message = decode(f'{{"jsonrpc":"2.0","method":"m","params":{params}}}'.encode())
+    assert message == Notification("m")
+
+
 def test_null_parameters_are_none() -> None:
     message = decode(frame(id=1, method="m", params=None))
     assert isinstance(message, Request)

@@ -386,6 +386,18 @@ def test_a_body_that_is_no_message_is_a_bad_request(web: Any, body: bytes, code:
     assert (answer.status, answer.json["error"]["code"]) == (400, code)
 
 
+@pytest.mark.behaviour("limits.depth")
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("depth", [300, 40_000])
+def test_a_body_that_nests_too_deeply_is_a_bad_request(web: Any, revision: str, depth: int) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "routed"}}
+    nested = b"[" * depth + b"]" * depth
+    body = json.dumps(call).encode().replace(b'"routed"', b'"routed","arguments":{"a":%b}' % nested)
+    answer = web.post(body, {"MCP-Protocol-Version": revision})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32700)
+    assert "levels deep" in answer.json["error"]["message"]
+
+
 @pytest.mark.behaviour("transport.http.notification-202")
 @pytest.mark.parametrize("revision", ["2025-03-26", "2025-06-18", "2025-11-25", MODERN])
 @pytest.mark.parametrize(

@@ -196,6 +196,37 @@ async def test_subscriptions_beyond_the_limit_are_told_that_the_server_is_busy()
     await listening
 
 
+@pytest.mark.behaviour("limits.depth")
+@pytest.mark.parametrize("plain", [True, False])
+async def test_a_message_nests_as_deeply_as_it_may_and_no_deeper(plain: bool) -> None:
+    server = Server("s", options=ServerOptions(max_message_depth=10))
+    server.add_tool(_tool("t"))
+    connection = server.connect(lambda _: None)
+    # An escape in the name of the method takes the call off the beaten track.
+    method = b"tools/call" if plain else b"tools\\/call"
+    meta = json.dumps(
+        {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    ).encode()
+
+    async def call(depth: int) -> Any:
+        value = b"[" * (depth - 3) + b"]" * (depth - 3)
+        answer = await connection.handle(
+            b'{"jsonrpc":"2.0","id":1,"method":"%b","params":{"name":"t","_meta":%b,'
+            b'"arguments":{"brackets":"[[[[[[[[[[[[","a":%b}}}' % (method, meta, value)
+        )
+        assert answer is not None
+        return json.loads(answer)
+
+    assert "result" in await call(10)
+    refused = await call(11)
+    assert refused["error"]["code"] == -32700
+    assert "10 levels" in refused["error"]["message"]
+    assert "id" not in refused
+
+
 @pytest.mark.behaviour("limits.time")
 async def test_a_call_that_takes_too_long_is_an_error_the_model_can_read(
     caplog: pytest.LogCaptureFixture,
@@ -366,6 +397,7 @@ async def test_progress_after_the_answer_is_not_sent() -> None:
         lambda: ServerOptions(max_concurrent_calls=0),
         lambda: ServerOptions(max_subscriptions=0),
         lambda: ServerOptions(max_message_bytes=0),
+        lambda: ServerOptions(max_message_depth=0),
         lambda: ServerOptions(call_timeout=0),
         lambda: ServerOptions(grace=-1),
         lambda: HttpOptions(path="mcp"),

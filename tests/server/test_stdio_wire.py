@@ -200,6 +200,19 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_is_answered(spoken: Any
     assert "result" in spoken.call("add", {"a": 1, "b": 2})
 
 
+@pytest.mark.behaviour("limits.depth")
+@pytest.mark.parametrize("depth", [300, 40_000])
+def test_a_line_that_nests_too_deeply_is_refused_and_the_next_is_answered(
+    spoken: Any, depth: int
+) -> None:
+    nested = b"[" * depth + b"]" * depth
+    spoken.write(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":%b}}\n' % nested)
+    error = spoken.receive()["error"]
+    assert error["code"] == -32700
+    assert "levels deep" in error["message"]
+    assert "result" in spoken.call("add", {"a": 1, "b": 2})
+
+
 @pytest.mark.behaviour("transport.stdio.framing")
 def test_messages_arrive_however_they_are_cut_and_joined(spoken: Any) -> None:
     params: dict[str, Any] = {"name": "add", "arguments": {"a": 1, "b": 2}}
@@ -263,6 +276,8 @@ def test_a_cancellation_of_nothing_is_ignored(greeted: Any, params: Any) -> None
 def test_notifications_and_responses_are_never_answered(spoken: Any) -> None:
     spoken.send({"jsonrpc": "2.0", "method": "notifications/who/knows", "params": {"x": 1}})
     spoken.send({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "add"}})
+    spoken.send({"jsonrpc": "2.0", "method": "notifications/initialized", "params": [1]})
+    spoken.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": "all"})
     spoken.send({"jsonrpc": "2.0", "id": 3, "result": {}})
     spoken.send({"jsonrpc": "2.0", "id": 3, "error": {"code": 1, "message": "no"}})
     assert "result" in spoken.call("add", {"a": 1, "b": 2})

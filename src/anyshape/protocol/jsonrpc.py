@@ -10,6 +10,8 @@ exactly. What a frame may hold is decided here once:
 - not JSON, not UTF-8, NaN, a lone surrogate, nested too deeply: parse error, no id;
 - a key given twice: the last one counts, everywhere, because everything reads the same decode;
 - an id that is null, a boolean, an array or an object: invalid request, no id;
+- parameters that are no object: invalid params; of a notification, which must not be answered,
+  they are as good as none;
 - an array of messages: a `Batch`, which the caller refuses where the revision has none.
 """
 
@@ -150,15 +152,14 @@ def _classify(envelope: _Envelope) -> Single:
     if method is None:
         return _classify_response(envelope, id)
     params: msgspec.Raw | None = envelope.params
-    if not params:
-        params = None
-    elif memoryview(params)[0] != _BRACE:
-        if bytes(params) != b"null":
+    is_object = bool(params) and memoryview(params)[0] == _BRACE
+    if not id:
+        return Notification(method, params if is_object else None)
+    if not is_object:
+        if params and bytes(params) != b"null":
             known = id if _is_usable_id(id) else None
             return Malformed(INVALID_PARAMS, "Invalid params: expected an object", known)
         params = None
-    if not id:
-        return Notification(method, params)
     if not _is_usable_id(id):
         return Malformed(INVALID_REQUEST, "Invalid Request: id must be a string or a number")
     return Request(id, method, params)

@@ -24,7 +24,6 @@ from anyshape.protocol.jsonrpc import (
     Notification,
     Request,
     Response,
-    decode,
     encode_batch,
     encode_error,
     encode_notification,
@@ -34,13 +33,13 @@ from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
+from anyshape.server.incoming import Call, read
 from anyshape.server.lazy import RawObject
 from anyshape.server.listeners import Listener
 from anyshape.server.parameters import (
     PROTOCOL_VERSION,
     CancelledParameters,
     InitializeParameters,
-    read_call,
 )
 from anyshape.server.service import Service
 
@@ -71,6 +70,7 @@ class Connection:
         suspended: Callable[[], None] | None = None,
     ) -> None:
         self.service = service
+        self._max_depth = service.options.max_message_depth
         self.send = send
         self.suspended = suspended
         self.revision: Revision | None = None
@@ -87,14 +87,13 @@ class Connection:
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message and return its answer, or `None` when it has none."""
-        call = read_call(frame)
-        if call is not None:
-            id, parameters = call
+        message = read(frame, self._max_depth)
+        if isinstance(message, Call):
+            id = bytes(message.id)
             if self._flights and request_key(id) in self._flights:
                 return _refuse_duplicate(id)
             exchange = PipeExchange(self, id, frame, "params", "_meta")
-            return await dispatch("tools/call", parameters, exchange)
-        message = decode(frame)
+            return await dispatch("tools/call", message.params, exchange)
         if isinstance(message, Request):
             return await self._answer(message)
         if isinstance(message, Notification):

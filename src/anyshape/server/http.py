@@ -17,23 +17,22 @@ import msgspec
 from anyshape.protocol.jsonrpc import (
     Batch,
     Malformed,
-    Notification,
+    Message,
     Request,
-    Response,
-    decode,
     encode_batch,
     encode_error,
 )
 from anyshape.protocol.revision import Revision
-from anyshape.server.authorization import AccessToken, Authorization, Refusal
+from anyshape.server.authorization import AccessToken, Refusal
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
 from anyshape.server.failures import translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_exchange import UNNAMED, BatchExchange, HttpExchange, Receive
+from anyshape.server.incoming import Call, Incoming, read
 from anyshape.server.options import HttpOptions
-from anyshape.server.parameters import ToolName, read_call
+from anyshape.server.parameters import ToolName
 from anyshape.server.response import Send, accept, refuse, send_json
 from anyshape.server.service import Service
 
@@ -57,6 +56,7 @@ class HttpApplication:
         """Serve `service`; `is_local` says where we are bound, if that is known beforehand."""
         self.service = service
         self.keep_alive = options.keep_alive
+        self._max_depth = service.options.max_message_depth
         self._limit = service.options.max_message_bytes
         self._digits = len(str(self._limit))
         self._path = options.path
@@ -106,26 +106,25 @@ class HttpApplication:
                 await _challenge(send, admitted)
                 return
             access = admitted
-        message = await receive()
-        body: bytes | None = message.get("body")
-        if body is None or message.get("more_body") or len(body) > self._limit:
-            body = await self._read_patiently(message, receive, send)
+        event = await receive()
+        body: bytes | None = event.get("body")
+        if body is None or event.get("more_body") or len(body) > self._limit:
+            body = await self._read_patiently(event, receive, send)
             if body is None:
                 return
+        message = read(body, self._max_depth)
         exchange = HttpExchange(self, headers, receive, send, accepted)
         if access is not None:
             exchange.access = access
-            refused = self._missing_scope(body, access)
+            refused = self._missing_scope(message, access)
             if refused is not None:
                 await _challenge(send, refused)
                 return
-        call = read_call(body)
-        if call is None:
-            await self._answer(decode(body), exchange, send)
+        if not isinstance(message, Call):
+            await self._answer(message, exchange, send)
             return
-        id, parameters = call
-        exchange.begin(id, body, "params", "_meta")
-        await exchange.respond(await dispatch("tools/call", parameters, exchange))
+        exchange.begin(bytes(message.id), body, "params", "_meta")
+        await exchange.respond(await dispatch("tools/call", message.params, exchange))
 
     async def _admit(
         self, scope: Scope, headers: RequestHeaders, send: Send
@@ -177,7 +176,7 @@ class HttpApplication:
 
     async def _answer(
         self,
-        message: Request | Notification | Response | Malformed | Batch,
+        message: Message,
         exchange: HttpExchange,
         send: Send,
     ) -> None:
@@ -227,35 +226,32 @@ class HttpApplication:
         else:
             await accept(send)
 
-    def _missing_scope(self, body: bytes, access: AccessToken) -> Refusal | None:
+    def _missing_scope(self, message: Incoming, access: AccessToken) -> Refusal | None:
         """Return the refusal for a call, alone or in a batch, of a tool that needs more scopes."""
-        authorization = self._authorization
-        if authorization is None or not authorization.tool_scopes:
+        if self._authorization is None or not self._authorization.tool_scopes:
             return None
-        message = decode(body)
-        messages = message.messages if isinstance(message, Batch) else (message,)
-        for each in messages:
-            if isinstance(each, Request) and each.method == "tools/call":
-                refusal = _admit_call(authorization, each, access)
-                if refusal is not None:
-                    return refusal
+        for each in message.messages if isinstance(message, Batch) else (message,):
+            tool = _called_tool(each)
+            refusal = None if tool is None else self._authorization.admit_tool(access, tool)
+            if refusal is not None:
+                return refusal
         return None
 
     async def _read_patiently(
-        self, message: MutableMapping[str, Any], receive: Receive, send: Send
+        self, event: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> bytes | None:
         """Return a body that comes in pieces; `None` if it is too long or the client is gone."""
         parts: list[bytes] = []
         size = 0
-        while message["type"] != "http.disconnect":
-            parts.append(message.get("body", b""))
+        while event["type"] != "http.disconnect":
+            parts.append(event.get("body", b""))
             size += len(parts[-1])
             if size > self._limit:
                 await self._refuse_size(send)
                 return None
-            if not message.get("more_body"):
+            if not event.get("more_body"):
                 return b"".join(parts)
-            message = await receive()
+            event = await receive()
         return None
 
     async def _refuse_size(self, send: Send) -> None:
@@ -295,14 +291,16 @@ class HttpApplication:
                 return
 
 
-def _admit_call(
-    authorization: Authorization, request: Request, access: AccessToken
-) -> Refusal | None:
+def _called_tool(message: Incoming) -> str | None:
+    """Return the name of the tool that a message calls, if it could reach one."""
+    if isinstance(message, Call):
+        return message.params.name
+    if not isinstance(message, Request) or message.method != "tools/call":
+        return None
     try:
-        name = _decode_name(request.params or b"").name
+        return _decode_name(message.params or b"").name
     except msgspec.DecodeError:
-        return None  # Not a call that could reach a tool.
-    return authorization.admit_tool(access, name)
+        return None
 
 
 def _is_over(length: bytes, limit: int) -> bool:

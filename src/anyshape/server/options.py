@@ -30,6 +30,15 @@ class Caching:
             raise ValueError(f'scope has to be "public" or "private", got {self.scope!r}')
 
 
+_COUNTS = (
+    "page_size",
+    "max_concurrent_calls",
+    "max_subscriptions",
+    "max_message_bytes",
+    "max_message_depth",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """Bounds and habits of a server, whatever carries its messages.
@@ -37,8 +46,9 @@ class ServerOptions:
     `page_size` tools are listed per page; `call_timeout` seconds end a call of a tool that sets no
     time-out itself (`None`: never); `max_concurrent_calls` may wait at once, further ones are told
     that the server is busy, and so are subscriptions beyond `max_subscriptions`;
-    `max_message_bytes` bounds one message; `grace` seconds remain for calls in flight when the
-    server stops.
+    `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
+    nest in it, itself included (a value in the arguments of a call is on level 4); `grace` seconds
+    remain for calls in flight when the server stops.
     """
 
     page_size: int = 1000
@@ -46,12 +56,13 @@ class ServerOptions:
     max_concurrent_calls: int = 1000
     max_subscriptions: int = 1000
     max_message_bytes: int = 4 * MEBIBYTE
+    max_message_depth: int = 256
     grace: float = 5.0
     caching: Caching = field(default_factory=Caching)
     shape: ShapeOptions = field(default_factory=ShapeOptions)
 
     def __post_init__(self) -> None:
-        for name in ("page_size", "max_concurrent_calls", "max_subscriptions", "max_message_bytes"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} has to be 1 or more, got {getattr(self, name)}")
         if self.call_timeout is not None and self.call_timeout <= 0:

@@ -6,7 +6,7 @@ What a handler does not look at stays raw: a call's arguments belong to the tool
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -16,7 +16,6 @@ __all__ = [
     "CLIENT_INFO",
     "PROTOCOL_VERSION",
     "BareParameters",
-    "CallFrame",
     "CallParameters",
     "CancelledParameters",
     "InitializeParameters",
@@ -26,7 +25,6 @@ __all__ = [
     "NotificationFilter",
     "Parameters",
     "ToolName",
-    "read_call",
 ]
 
 
@@ -77,15 +75,6 @@ class CallParameters(msgspec.Struct, gc=False, frozen=True):
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class CallFrame(msgspec.Struct, gc=False, frozen=True):
-    """A whole request read in one go, if it turns out to be a call; `params` are read as one's."""
-
-    jsonrpc: Literal["2.0"]
-    method: Literal["tools/call"]
-    id: Raw
-    params: CallParameters
-
-
 class ToolName(msgspec.Struct, gc=False, frozen=True):
     """The name in the parameters of `tools/call`, when nothing else matters yet."""
 
@@ -120,31 +109,6 @@ class CancelledParameters(msgspec.Struct, gc=False, frozen=True):
     request_id: Raw = msgspec.field(name="requestId")
     reason: str | None = None
 
-
-_decode_call = msgspec.json.Decoder(CallFrame).decode
-
-
-def read_call(frame: bytes) -> tuple[bytes, CallParameters] | None:
-    """Return the id and parameters of a frame that is a call, else `None`.
-
-    One pass over the bytes instead of two, for the message that servers get most. Whatever is not
-    plainly a call is left to `anyshape.protocol.jsonrpc`, which says what is wrong with it.
-    """
-    if _CALL not in frame:
-        return None
-    try:
-        if not frame.isascii():
-            frame.decode()  # The arguments are skipped over, so nothing else looks at their UTF-8.
-        call = _decode_call(frame)
-    except (ValueError, RecursionError):
-        return None
-    id = bytes(call.id)
-    return (id, call.params) if id[0] < _AFTER_NUMBERS else None
-
-
-_CALL: Final = b'"tools/call"'
-_AFTER_NUMBERS: Final = ord("9") + 1
-"""A string or a number starts below this; null, true, false, arrays and objects do not."""
 
 Parameters = (
     BareParameters | ListParameters | CallParameters | InitializeParameters | ListenParameters

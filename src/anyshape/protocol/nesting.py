@@ -1,0 +1,38 @@
+"""How deeply a message nests, bounded before anything reads it.
+
+A decoder recurses once per level, so without a bound of our own the depth that is refused would be
+whatever the interpreter's stack has left. Looking at every byte would cost more than reading the
+message does; most messages are cleared by their length, nearly all others by counting brackets.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Final
+
+__all__ = ["is_too_deep", "nesting"]
+
+_STEPS: Final = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
+"""Down for an opening bracket, up for a closing one, as signed bytes."""
+_OTHERS: Final = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+
+
+def is_too_deep(frame: bytes, limit: int) -> bool:
+    """Tell whether arrays and objects nest more than `limit` deep; the outermost is one level."""
+    return (
+        len(frame) > 2 * limit
+        and frame.count(b"{") + frame.count(b"[") > limit
+        and nesting(frame) > limit
+    )
+
+
+def nesting(frame: bytes) -> int:
+    """Return how deeply arrays and objects nest, whether or not the rest of the frame is JSON."""
+    if b"\\" in frame:
+        # Without escapes every quote begins or ends a string.
+        frame = frame.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # What is left of a string without brackets is a pair of quotes.
+    steps = frame.translate(_STEPS, _OTHERS).replace(b'""', b"")
+    if b'"' in steps:
+        steps = b"".join(steps.split(b'"')[::2])
+    return max(accumulate(memoryview(steps).cast("b"), initial=0))

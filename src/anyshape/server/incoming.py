@@ -1,0 +1,54 @@
+"""From the bytes of one frame to the message that a transport has to answer.
+
+Most frames a server gets are calls, and those are read in one pass, parameters included, instead of
+an envelope first and its parameters then. Whatever is not plainly a call is left to
+`anyshape.protocol.jsonrpc`, which says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from anyshape.protocol.jsonrpc import PARSE_ERROR, Malformed, Message, decode
+from anyshape.protocol.nesting import is_too_deep
+from anyshape.server.parameters import CallParameters
+
+__all__ = ["Call", "Incoming", "read"]
+
+
+class Call(msgspec.Struct, gc=False, frozen=True):
+    """A request for `tools/call` whose parameters are read already."""
+
+    jsonrpc: Literal["2.0"]
+    method: Literal["tools/call"]
+    id: msgspec.Raw
+    params: CallParameters
+
+
+Incoming: TypeAlias = Call | Message
+"""What a frame can turn out to be."""
+
+_decode_call: Final = msgspec.json.Decoder(Call).decode
+_CALL: Final = b'"tools/call"'
+_AFTER_NUMBERS: Final = ord("9") + 1
+"""A string or a number starts below this; null, true, false, arrays and objects do not."""
+
+
+def read(frame: bytes, max_depth: int) -> Incoming:
+    """Return what a frame holds; never raises for what a peer sent."""
+    if is_too_deep(frame, max_depth):
+        return Malformed(
+            PARSE_ERROR, f"Parse error: the message is nested more than {max_depth} levels deep"
+        )
+    if _CALL in frame:
+        try:
+            if not frame.isascii():
+                frame.decode()  # Arguments are skipped over, so nothing else looks at their UTF-8.
+            call = _decode_call(frame)
+        except (ValueError, RecursionError):
+            return decode(frame)
+        if memoryview(call.id)[0] < _AFTER_NUMBERS:
+            return call
+    return decode(frame)
