@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,25 @@ def demo() -> Iterator[Demo]:
 
 
 @pytest.fixture(scope="session")
-def visit(demo: Demo) -> Visit:
-    """Return what gives the report of a peer over a transport, made once."""
+def visit(demo: Demo, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """Return what gives the report of a peer over a transport, made once.
 
-    @functools.cache
-    def report(peer: visits.Peer, transport: str) -> Json:
-        return visits.visit(peer, transport, demo(transport))
+    Those that the tests of this run will ask for are made ahead of them, two at a time.
+    """
+    wanted = dict.fromkeys(
+        (item.callspec.params["peer"], item.callspec.params["transport"])
+        for item in request.session.items
+        if isinstance(item, pytest.Function)
+        and "visit" in item.fixturenames
+        and hasattr(item, "callspec")
+    )
+    with ThreadPoolExecutor(max_workers=2) as pool:
 
-    return report
+        @functools.cache
+        def begin(peer: visits.Peer, transport: str) -> Future[Json]:
+            return pool.submit(visits.visit, peer, transport, demo(transport))
+
+        for pair in wanted:
+            begin(*pair)
+        yield lambda peer, transport: begin(peer, transport).result()
+        pool.shutdown(cancel_futures=True)

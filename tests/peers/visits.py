@@ -180,7 +180,10 @@ def demo_over_http() -> Generator[Json]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield {"url": json.loads(process.stdout.readline())["url"]}
+            announcement = process.stdout.readline()
+            if not announcement:
+                raise RuntimeError(f"the demo ended with {process.wait()} before it listened")
+            yield {"url": json.loads(announcement)["url"]}
         finally:
             process.terminate()
 
