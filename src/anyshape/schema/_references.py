@@ -184,7 +184,7 @@ class Library:
                 inner = dialect_of(schema, default=dialect, path=spot.pointer)
                 spot = Spot(schema, spot.document, spot.pointer, uri, inner)
                 dialect = inner
-                self._resources.setdefault(uri, spot)
+                _check_single(self._resources.setdefault(uri, spot), spot, dialect.id_keyword, uri)
                 if spot.pointer == "":
                     # The document answers to the URI it was loaded by as well as to its own.
                     self._resources[spot.document] = spot
@@ -192,10 +192,19 @@ class Library:
             name = schema.get(keyword)
             if isinstance(name, str):
                 dynamic = keyword == "$dynamicAnchor"
+                known = self._anchors.get((spot.base, name))
+                if known is not None:
+                    _check_single(known.spot, spot, keyword, name)
                 self._anchors[spot.base, name] = Anchor(spot, dynamic)
                 if dynamic:
                     self._dynamic.setdefault(spot.base, []).append(name)
-        if schema.get("$recursiveAnchor") is True and "$recursiveRef" in dialect.references:
+        root = self._resources.get(spot.base)
+        if (
+            schema.get("$recursiveAnchor") is True
+            and "$recursiveRef" in dialect.references
+            and root is not None
+            and (root.document, root.pointer) == (spot.document, spot.pointer)
+        ):  # 2019-09 Core, section 8.2.4.2.2: it means something at the root of a resource only
             self._anchors[spot.base, ""] = Anchor(spot, dynamic=True)
             self._dynamic.setdefault(spot.base, []).append("")
         return spot
@@ -224,6 +233,16 @@ class Library:
         # A place that no keyword marks as a subschema becomes one by being referred to.
         self._index(Spot(value, resource.document, at, nearest.base, nearest.dialect))
         return self.spots[resource.document, at]
+
+
+def _check_single(known: Spot, spot: Spot, keyword: str, name: str) -> None:
+    """Refuse a name that two subschemas give themselves: the engine may not survive it."""
+    if (known.document, known.pointer) != (spot.document, spot.pointer):
+        raise InvalidSchema(
+            f"{keyword} {_shown(name)} at {spot.place or '/'} is taken: "
+            f"{known.place or 'the root'} has the same",
+            path=f"{spot.pointer}/{keyword}",
+        )
 
 
 def subschemas_of(
