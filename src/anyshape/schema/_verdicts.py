@@ -60,7 +60,12 @@ class Verdicts:
         if factor is None or factor > _MOST_FACTOR:
             return
         self.factor = factor
-        self._is_valid = _compile(_router(spots, graph, engine), graph, engine).is_valid
+        try:
+            self._is_valid = _compile(_router(spots, graph, engine), graph, engine).is_valid
+        except (ValueError, jsonschema_rs.ReferencingError):
+            # Identifiers can be so entangled that the engine finds a place from within the document
+            # only. Looking closer works there too.
+            return
         names = {(spot.document, spot.pointer): name for name, spot in spots.items()}
         for node in graph.nodes:
             name = names.get((node.spot.document, node.spot.pointer))
@@ -169,10 +174,8 @@ def _factor(schema: dict[str, object], engine: Engine) -> int | None:
 def _compile(schema: dict[str, object], graph: Graph, engine: Engine) -> jsonschema_rs.Validator:
     resources: list[tuple[str, dict[str, object] | bool]] = []
     for uri, document in engine.copies().items():
-        if uri == ROOT_URI:
-            uri = graph.root.spot.base
-            if not isinstance(document, bool) and "$schema" not in document:
-                document = {"$schema": engine.dialect.uri, **document}
+        if uri == ROOT_URI and not isinstance(document, bool) and "$schema" not in document:
+            document = {"$schema": engine.dialect.uri, **document}
         resources.append((uri, document))
     for dialect in {is_metaschema(uri) for uri in {node.spot.document for node in graph.nodes}}:
         if dialect is not None:
