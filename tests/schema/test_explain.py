@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,31 +18,32 @@ from anyshape.schema._leaves import equal_items
 from anyshape.schema._wording import LINE_WIDTH, nearest
 
 TABLE = Path(__file__).with_name("problems.txt")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "concepts" / "problems.md"
 
 
-def read_table() -> Iterator[tuple[str, str, list[str]]]:
+def read_table(text: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (schema, value, lines) for each value of the table."""
     schema, value = "", ""
     lines: list[str] = []
-    for entry in _logical_lines():
-        kind, _, text = entry.partition(" ")
+    for entry in _logical_lines(text):
+        kind, _, rest = entry.partition(" ")
         if kind == "line":
-            lines.append(text)
+            lines.append(rest)
             continue
         if lines:
             yield schema, value, lines
             lines = []
         if kind == "schema":
-            schema = text
+            schema = rest
         else:
             assert kind == "value", entry
-            value = text
+            value = rest
     yield schema, value, lines
 
 
-def _logical_lines() -> Iterator[str]:
+def _logical_lines(text: str) -> Iterator[str]:
     pending = ""
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if not pending and (not line or line.startswith("#")):
             continue
         pending += line.strip() if pending else line
@@ -52,14 +54,23 @@ def _logical_lines() -> Iterator[str]:
             pending = ""
 
 
-ROWS = list(read_table())
+ROWS = list(read_table(TABLE.read_text(encoding="utf-8")))
+EXAMPLES = [
+    row
+    for block in re.findall(r"```problems\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    for row in read_table(block)
+]
+
+
+def test_the_page_has_examples() -> None:
+    assert len(EXAMPLES) >= 5
 
 
 def test_the_table_has_at_least_sixty_rows() -> None:
     assert len(ROWS) >= 60
 
 
-@pytest.mark.parametrize(("schema", "value", "lines"), ROWS)
+@pytest.mark.parametrize(("schema", "value", "lines"), [*ROWS, *EXAMPLES])
 def test_a_problem_reads_as_the_table_says(schema: str, value: str, lines: list[str]) -> None:
     compiled = compile(json.loads(schema))
     assert [str(problem) for problem in compiled.problems(json.loads(value))] == lines
