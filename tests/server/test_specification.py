@@ -274,6 +274,41 @@ async def test_no_structured_content_is_not_the_same_as_null() -> None:
     assert (await _called(server, "null"))["structuredContent"] is None
 
 
+@pytest.mark.behaviour("base.id.echoed")
+@pytest.mark.parametrize(
+    ("id", "seen"),
+    [
+        (b"7", 7),
+        (b"-7", -7),
+        (b"1.5", 1.5),
+        (b"9" * 30, int("9" * 30)),
+        (b'"\\u0061\\n"', "a\n"),
+        (b"1e400", "1e400"),
+        (b"-" + b"9" * 5000, "-" + "9" * 5000),
+    ],
+)
+async def test_a_tool_sees_the_id_and_the_answer_repeats_it_to_the_letter(
+    id: bytes, seen: object
+) -> None:
+    from anyshape import Context
+
+    server = Server("s")
+    ids: list[object] = []
+
+    @server.tool
+    async def who(context: Context) -> None:
+        ids.append(context.request_id)
+
+    assert who.__name__ == "who"
+    params = json.dumps({"name": "who", "_meta": META}).encode()
+    answer = await server.connect(print).handle(
+        b'{"jsonrpc":"2.0","id":%b,"method":"tools/call","params":%b}' % (id, params)
+    )
+    assert answer is not None
+    assert answer.startswith(b'{"jsonrpc":"2.0","id":%b,"result":' % id)
+    assert ids == [seen]
+
+
 @pytest.mark.behaviour("base.stateless")
 async def test_a_modern_request_needs_nothing_before_it_and_leaves_nothing_behind() -> None:
     server = Server("s")

@@ -47,11 +47,7 @@ PRELUDE = """
 """
 
 
-@pytest.mark.behaviour("base.trace-context")
-def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
-    spans = _run(
-        PRELUDE
-        + """
+TRACED = """
     from opentelemetry import trace
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -61,7 +57,15 @@ def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
+"""
 
+
+@pytest.mark.behaviour("base.trace-context")
+def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
+    spans = _run(
+        PRELUDE
+        + TRACED
+        + """
     async def main():
         await call("good", traceparent="00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01")
         await call("bad")
@@ -95,6 +99,75 @@ def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
     }
     assert bad["attributes"]["error.type"] == "tool_error"
     assert (bad["status"], bad["parent"]) == ("ERROR", None)
+
+
+@pytest.mark.behaviour("base.trace-context")
+def test_a_trace_context_that_makes_no_sense_is_not_there() -> None:
+    answers, parents = _run(
+        PRELUDE
+        + TRACED
+        + """
+    async def main():
+        contexts = ["junk", "", None, 7, [], {"a": 1}]
+        answers = [await call("good", traceparent=c, tracestate=c, baggage=c) for c in contexts]
+        return [json.loads(answer)["result"]["structuredContent"] for answer in answers]
+
+    answers = asyncio.run(main())
+    print(json.dumps([answers, [span.parent for span in exporter.get_finished_spans()]]))
+    """
+    )
+    assert answers == [1] * 6
+    assert parents == [None] * 6
+
+
+def test_a_span_covers_a_call_that_waits_and_one_that_is_cancelled() -> None:
+    spans = _run(
+        PRELUDE
+        + TRACED
+        + """
+    @server.tool
+    async def waits() -> bool:
+        with trace.get_tracer("inner").start_as_current_span("inside"):
+            await asyncio.sleep(0.01)
+        return True
+
+    @server.tool(timeout=0.01)
+    async def slow() -> int:
+        await asyncio.sleep(60)
+        return 1
+
+    async def main():
+        await asyncio.gather(call("waits"), call("waits"), call("slow"))
+        connection = server.connect(print)
+        frame = {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {
+            "name": "waits", "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}}}}
+        asking = asyncio.create_task(connection.handle(json.dumps(frame).encode()))
+        await asyncio.sleep(0)
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled",
+                  "params": {"requestId": "c"}}
+        await connection.handle(json.dumps(cancel).encode())
+        assert await asking is None
+
+    asyncio.run(main())
+    print(json.dumps(sorted([
+        span.name,
+        span.status.status_code.name,
+        span.attributes.get("error.type", ""),
+        span.parent is not None,
+    ] for span in exporter.get_finished_spans())))
+    """
+    )
+    assert spans == [
+        ["inside", "UNSET", "", True],
+        ["inside", "UNSET", "", True],
+        ["inside", "UNSET", "", True],
+        ["tools/call slow", "ERROR", "tool_error", False],
+        ["tools/call waits", "ERROR", "cancelled", False],
+        ["tools/call waits", "UNSET", "", False],
+        ["tools/call waits", "UNSET", "", False],
+    ]
 
 
 def test_without_tracing_the_api_is_not_even_imported() -> None:

@@ -57,6 +57,7 @@ _EMPTY: Final = msgspec.Raw(b"{}")
 _BRACE: Final = ord("{")
 _SPOKEN: Final = {revision.value: revision for revision in Revision}
 _SHOWN: Final = 128
+_SHORT: Final = 20
 
 Answer = Callable[[Any, Exchange, Revision], bytes | Awaitable[bytes]]
 """Who answers a method: from its parameters to the JSON text of its result."""
@@ -207,7 +208,7 @@ async def _listen(parameters: ListenParameters, exchange: Exchange, revision: Re
         raise not_acceptable()
     allowed = service.options.max_subscriptions
     if len(service.subscriptions) >= allowed:
-        raise busy(allowed)
+        raise busy(allowed, "subscriptions")
     tag = b'{"io.modelcontextprotocol/subscriptionId":%b}' % exchange.id
     wanted = parameters.notifications.tools_list_changed
     honoured = b'{"toolsListChanged":true}' if wanted else b"{}"
@@ -299,7 +300,12 @@ def _interrupted(tool: str, exchange: Exchange) -> EncodedResult:
 
 
 def _read_id(id: bytes) -> str | int | float:
-    return int(id) if len(id) < 20 and id.isdigit() else _decode_id(id)
+    if len(id) < _SHORT and id.isdigit():
+        return int(id)
+    try:
+        return _decode_id(id)
+    except msgspec.DecodeError:
+        return id.decode()  # A number that Python cannot hold.
 
 
 def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:

@@ -107,8 +107,8 @@ def invalid_params(reason: str) -> ProtocolError:
 
 
 def missing_meta(key: str) -> ProtocolError:
-    """Return the error for a request that says neither in `_meta` nor by handshake what it is."""
-    return invalid_params(f"_meta key {key} is missing, and no initialize has settled it")
+    """Return the error for a request that does not say in `_meta` what every request has to."""
+    return invalid_params(f"_meta has to have {key}, unless initialize came first")
 
 
 def method_not_found(method: str) -> ProtocolError:
@@ -147,9 +147,9 @@ def not_acceptable() -> ProtocolError:
     )
 
 
-def busy(allowed: int) -> ProtocolError:
-    """Return the error for a call that would be one too many at a time."""
+def busy(allowed: int, what: str = "calls") -> ProtocolError:
+    """Return the error for a call, or a subscription, that would be one too many at a time."""
     return ProtocolError(
-        f"Server busy: {allowed} calls are in flight, which is all it takes; try again",
+        f"Server busy: {allowed} {what} are in flight, which is all it takes; try again",
         code=SERVER_BUSY,
     )

@@ -46,9 +46,9 @@ class Meta(msgspec.Struct, gc=False, frozen=True):
     )
     client_info: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_INFO)
     progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name="progressToken")
-    traceparent: str | UnsetType = UNSET
-    tracestate: str | UnsetType = UNSET
-    baggage: str | UnsetType = UNSET
+    traceparent: Raw | UnsetType = UNSET
+    tracestate: Raw | UnsetType = UNSET
+    baggage: Raw | UnsetType = UNSET
 
 
 NO_META: Final = Meta()

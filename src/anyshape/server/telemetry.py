@@ -7,11 +7,13 @@ of the request. Without the API package, or with nothing behind it, a call pays 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec import UNSET
 
 from anyshape._version import __version__
@@ -28,6 +30,7 @@ __all__ = ["active_tracer", "traced"]
 
 _METHOD: Final = "tools/call"
 _API: Final = "opentelemetry.trace"
+_decode_text: Final = msgspec.json.Decoder(str).decode
 _NAMED_PROVIDER: Final = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
 
 
@@ -96,17 +99,15 @@ async def traced(
 
 
 def _remote_context(meta: Meta) -> Any:
+    """Return the trace context a request came with; what is not as it should be is not there."""
     if meta.traceparent is UNSET and meta.baggage is UNSET:
         return None
     from opentelemetry.propagate import extract
 
-    carrier = {
-        key: value
-        for key, value in (
-            ("traceparent", meta.traceparent),
-            ("tracestate", meta.tracestate),
-            ("baggage", meta.baggage),
-        )
-        if isinstance(value, str)
-    }
+    carrier: dict[str, str] = {}
+    for key in ("traceparent", "tracestate", "baggage"):
+        raw: msgspec.Raw | msgspec.UnsetType = getattr(meta, key)
+        if raw is not UNSET:
+            with contextlib.suppress(msgspec.DecodeError):
+                carrier[key] = _decode_text(raw)
     return extract(carrier)
