@@ -538,7 +538,7 @@ def test_a_function_that_never_returns_promises_nothing() -> None:
 
 @pytest.mark.parametrize(
     "annotation",
-    [Custom, list[Custom], Custom | int, Callable[[], int], dict[str, Custom]],
+    [Custom, list[Custom], Custom | int, Callable[[], int], dict[str, Custom], type[int], type],
     ids=str,
 )
 def test_a_return_type_without_a_schema_is_refused_with_the_fix(annotation: Any) -> None:

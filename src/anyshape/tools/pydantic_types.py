@@ -51,7 +51,7 @@ class LeanSchema(GenerateJsonSchema):
     """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
 
     A union member without a schema is an error here: leaving it out, as pydantic would, publishes
-    less than the type says. The OpenAPI `discriminator` has no meaning in JSON Schema, where
+    less than the type says. So is a class as a value, for which pydantic would publish anything. The OpenAPI `discriminator` has no meaning in JSON Schema, where
     `oneOf` over constants already says the same.
 
     Formats that Python's dates and durations keep only loosely are marked: see `formats`.
@@ -84,6 +84,9 @@ class LeanSchema(GenerateJsonSchema):
 
     def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
         return _loosened(super().timedelta_schema(schema), schema)
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        return self.handle_invalid_for_json_schema(schema, f"a class ({schema['cls'].__name__})")
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         document = super().tagged_union_schema(schema)

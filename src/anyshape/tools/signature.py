@@ -161,6 +161,10 @@ def _refuse_what_is_no_function(function: Any, label: str) -> None:
         raise ToolDefinitionError(
             f"{label}: a class is not a function; make the tool from a function that builds it"
         )
+    if isinstance(function, str):
+        raise ToolDefinitionError(
+            f"expected a function, got the string {function[:40]!r}; a tool's name is given as name="
+        )
     if not callable(function):
         raise ToolDefinitionError(f"{label}: expected a function, got {type(function).__name__}")
     for candidate in (function, _innermost(function)):
