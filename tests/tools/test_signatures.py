@@ -222,7 +222,7 @@ unknown_name.__annotations__["it"] = "Nowhere"
         (unknown_name, r"unknown_name\(\): annotation name 'Nowhere'"),
         (lambda: 1, r"the tool's name cannot be used.*pass name="),
         (3, "expected a function, got int"),
-        ("find", "got the string .find.; a tool.s name is given as name="),
+        ("find", "got the string .find.; a tool is named by name="),
     ],
     ids=lambda value: getattr(value, "__name__", None) if callable(value) else "",
 )

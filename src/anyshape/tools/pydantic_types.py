@@ -51,8 +51,9 @@ class LeanSchema(GenerateJsonSchema):
     """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
 
     A union member without a schema is an error here: leaving it out, as pydantic would, publishes
-    less than the type says. So is a class as a value, for which pydantic would publish anything. The OpenAPI `discriminator` has no meaning in JSON Schema, where
-    `oneOf` over constants already says the same.
+    less than the type says. So is a class as a value, for which pydantic would publish `{}`. The
+    OpenAPI `discriminator` has no meaning in JSON Schema, where `oneOf` over constants already says
+    the same.
 
     Formats that Python's dates and durations keep only loosely are marked: see `formats`.
     """

@@ -163,7 +163,7 @@ def _refuse_what_is_no_function(function: Any, label: str) -> None:
         )
     if isinstance(function, str):
         raise ToolDefinitionError(
-            f"expected a function, got the string {function[:40]!r}; a tool's name is given as name="
+            f"expected a function, got the string {function[:40]!r}; a tool is named by name="
         )
     if not callable(function):
         raise ToolDefinitionError(f"{label}: expected a function, got {type(function).__name__}")
