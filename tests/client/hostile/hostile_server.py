@@ -195,6 +195,8 @@ STDIO_ONLY = (
     "batched",
     "invalid_utf8",
     "endless_line",
+    "endless_lines",
+    "line_without_end",
     "exit",
     "crash_in_answer",
     "closed_output",
@@ -332,6 +334,12 @@ def misbehave(name: str, id: str) -> None:
             sys.stdout.write("x" * 100_000)
         sys.stdout.write('"}}\n')
         sys.stdout.flush()
+    elif name == "endless_lines":
+        while True:
+            write_line(SAYS["flood"].replace("x", "x" * 10_000))
+    elif name == "line_without_end":
+        while True:
+            sys.stdout.write("x" * 100_000)
     elif name == "exit":
         print("giving up", file=sys.stderr, flush=True)
         os._exit(7)

@@ -75,7 +75,8 @@ async def test_content_of_unknown_kinds_is_kept_as_it_came(open_client: Open) ->
 
 async def test_an_answer_to_another_request_is_not_taken(open_client: Open, wrong_id: str) -> None:
     async with open_client() as client:
-        await expect(client, wrong_id, AnyshapeError, PATIENCE)
+        message = await expect(client, wrong_id, AnyshapeError, 1.0)
+        assert "answered what was not asked" in message or "an answer to something else" in message
         assert await client.call("good", returns=int) == 42
 
 
@@ -136,6 +137,16 @@ async def test_a_line_without_end_is_refused_while_it_comes(open_stdio_client: O
     async with open_stdio_client() as client:
         message = await expect(client, "endless_line", TransportError, 20.0)
         assert "longer than 8000000 bytes" in message
+        assert await client.call("good", returns=int) == 42
+
+
+@pytest.mark.parametrize("name", ["endless_lines", "line_without_end"])
+async def test_a_process_that_writes_without_end_is_ended_and_started_again(
+    open_stdio_client: Open, name: str
+) -> None:
+    async with open_stdio_client() as client:
+        message = await expect(client, name, TransportError, 20.0)
+        assert "wrote more than 16000000 bytes without an answer" in message
         assert await client.call("good", returns=int) == 42
 
 

@@ -21,6 +21,7 @@ from typing import Any, cast
 from anyshape.client.options import Bounds, Process
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
     ConnectionLost,
     Listener,
@@ -34,7 +35,6 @@ __all__ = ["ProcessTransport"]
 
 logger = logging.getLogger(__name__)
 
-_TAIL = 4096
 _MOMENT = 0.5
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
@@ -138,12 +138,11 @@ class _Child(asyncio.SubprocessProtocol):
         self._bounds = bounds
         self._listener = listener
         self._waiting: dict[bytes, asyncio.Future[Response]] = {}
-        self._partial: list[bytes] = []
-        self._partial_size = 0
-        self._skipping: bytes | None = None
-        self._refused = False
+        self._lines = LineReader(bounds.max_answer_bytes)
+        self._unanswered = 0
         self._skipped = 0
         self._last_skipped = b""
+        self._stray: bytes | None = None
         self._errors = bytearray()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -163,35 +162,20 @@ class _Child(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self._errors += data
-            del self._errors[:-_TAIL]
+            del self._errors[:-KEPT]
             return
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            if self._skipping is not None:
-                self._end_skipping(line)
-                continue
-            if self._partial:
-                self._partial.append(line)
-                line = b"".join(self._partial)
-                self._partial.clear()
-                self._partial_size = 0
-            if len(line) > self._bounds.max_answer_bytes:
-                self._refuse_line(line[:_TAIL], line[-_TAIL:])
+        if self._waiting:
+            self._unanswered += len(data)
+        for line in self._lines.feed(data):
+            if isinstance(line, LongLine):
+                self._refuse_line(line)
             elif line and not line.isspace():
                 self._take_line(line)
-        if not rest:
-            return
-        if self._skipping is not None:
-            self._skipping = (self._skipping[-_TAIL:] + rest)[-_TAIL * 2 :]
-            return
-        self._partial.append(rest)
-        self._partial_size += len(rest)
-        if self._partial_size > self._bounds.max_answer_bytes:
-            head = b"".join(self._partial)
-            self._partial.clear()
-            self._partial_size = 0
-            self._skipping = head[-_TAIL:]
-            self._refused = self._refuse_line(head[:_TAIL], None)
+        most = 2 * self._bounds.max_answer_bytes
+        if self._unanswered > most:
+            # Enough for any answer and all that may come before it: this is a stream without end.
+            self._lose(f"wrote more than {most} bytes without an answer and was ended")
+            self._signal(_KILL)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 1:
@@ -239,12 +223,17 @@ class _Child(asyncio.SubprocessProtocol):
         self._write_now(frame)
 
     def explain_silence(self) -> str:
-        if not self._skipped:
-            return ""
-        return (
-            f"; {self._skipped} lines of its output were no JSON-RPC message, "
-            f"the last one: {shorten(self._last_skipped)!r}"
-        )
+        said = ""
+        if self._skipped:
+            said += (
+                f"; lines of its output that are no JSON-RPC message: {self._skipped}, "
+                f"the last one: {shorten(self._last_skipped)!r}"
+            )
+        if self._stray is not None:
+            said += f"; it answered what was not asked, id {shorten(self._stray, 40)}"
+        if self._lines.unfinished:
+            said += f"; its last line has not ended: {shorten(self._lines.unfinished)!r}"
+        return said
 
     async def stop(self) -> None:
         self._lose("was stopped")
@@ -285,47 +274,37 @@ class _Child(asyncio.SubprocessProtocol):
             # An error about an id that the server could not read: whose, if not the only one's?
             answer = next(iter(self._waiting.values())) if len(self._waiting) == 1 else None
         if answer is None:
+            self._stray = message.id
             logger.debug("%s answered what was not asked (id %s)", self._place, message.id)
         elif not answer.done():
+            self._unanswered = 0
+            self._stray = None
             answer.set_result(message)
 
     def _skip(self, line: bytes, flaw: Malformed) -> None:
         self._skipped += 1
-        self._last_skipped = line[:_TAIL]
-        answer = self._waiting.get(flaw.id) if flaw.id is not None else self._guess(line, line)
+        self._last_skipped = line[:KEPT]
+        id = flaw.id or _guess_id(line, line)
+        answer = None if id is None else self._waiting.get(id)
         if answer is not None and not answer.done():
             what = f"{self._place} sent an answer that is no JSON-RPC response"
             error = ProtocolError(f"{what} ({flaw.message}): {shorten(line)!r}", code=flaw.code)
             answer.set_exception(error)
         logger.debug("%s wrote a line that is no message: %s", self._place, shorten(line))
 
-    def _refuse_line(self, head: bytes, tail: bytes | None) -> bool:
-        """Fail the call that a line too long to read would have answered, where its id shows."""
-        answer = self._guess(head, tail)
-        if answer is None and tail is not None and len(self._waiting) == 1:
+    def _refuse_line(self, line: LongLine) -> None:
+        """Fail the call that a line too long to read would have answered, where that shows."""
+        id = _guess_id(line.head, line.tail)
+        if id is not None:
+            answer = self._waiting.get(id)
+        elif line.tail is not None and len(self._waiting) == 1:
             answer = next(iter(self._waiting.values()))
-        if answer is None:
-            return False
-        if not answer.done():
-            answer.set_exception(self._too_long())
-        return True
-
-    def _guess(self, head: bytes, tail: bytes | None) -> asyncio.Future[Response] | None:
-        """Return who waits for an answer that cannot be read, if its start or end has the id."""
-        found = _ID_FIRST.search(head[:_TAIL])
-        if found is None and tail is not None:
-            found = _ID_LAST.search(tail[-_TAIL:])
-        return self._waiting.get(found[1]) if found else None
-
-    def _end_skipping(self, line: bytes) -> None:
-        tail = (self._skipping or b"") + line
-        self._skipping = None
-        if not self._refused:
-            self._refuse_line(b"", tail[-_TAIL:])
-
-    def _too_long(self) -> TransportError:
-        limit = self._bounds.max_answer_bytes
-        return TransportError(f"{self._place} sent an answer longer than {limit} bytes")
+        else:
+            answer = None
+        if answer is not None and not answer.done():
+            limit = self._bounds.max_answer_bytes
+            error = TransportError(f"{self._place} sent an answer longer than {limit} bytes")
+            answer.set_exception(error)
 
     # Ends.
 
@@ -357,3 +336,11 @@ class _Child(asyncio.SubprocessProtocol):
                     self._transport.kill()
             else:
                 os.killpg(self._group, number)
+
+
+def _guess_id(head: bytes, tail: bytes | None) -> bytes | None:
+    """Return the id of an answer that cannot be read, if it is the first or the last member."""
+    found = _ID_FIRST.search(head[:KEPT])
+    if found is None and tail is not None:
+        found = _ID_LAST.search(tail[-KEPT:])
+    return found[1] if found else None
