@@ -41,7 +41,7 @@ _CARRIED: Final = {
     "object": 'as it is, stamped "type": "object"',
     "wrapped": 'wrapped, {"result": …}',
     "absent": "text only",
-    "none": "content, as for everyone",
+    "none": "the same content",
 }
 
 
@@ -222,5 +222,7 @@ def _cost(cost: Mapping[str, str]) -> str:
 
 
 def _older(carried: Mapping[str, str]) -> str:
-    said = [f"{revision} {_CARRIED.get(how, how)}" for revision, how in carried.items()]
-    return "; ".join(said)
+    said: dict[str, list[str]] = {}
+    for revision, how in carried.items():
+        said.setdefault(_CARRIED.get(how, how), []).append(revision)
+    return "; ".join(f"{', '.join(revisions)} {how}" for how, revisions in said.items())

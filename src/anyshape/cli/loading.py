@@ -159,6 +159,6 @@ def _foreign(name: str, place: str, value: object) -> Failure:
     run = place if place.endswith(".py") else f"-m {place}"
     return Failure(
         f"{name} is a {kind}, not an Anyshape server",
-        hint=f"give the command that runs it, after two dashes: -- python {run}",
+        hint=f"run it yourself; tools, call, shapes and check take that: -- python {run}",
         code=Exit.USAGE,
     )
