@@ -17,9 +17,9 @@ def main(arguments: list[str]) -> int:
     coverage = [sys.executable, "-m", "coverage"]
     subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
     pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
-    code = subprocess.run([*coverage, "run", "-m", *pytest], cwd=ROOT).returncode
-    subprocess.run([*coverage, "combine", "--quiet"], cwd=ROOT)
-    subprocess.run([*coverage, "report"], cwd=ROOT)
+    code = subprocess.run([*coverage, "run", "-m", *pytest], cwd=ROOT, check=False).returncode
+    subprocess.run([*coverage, "combine", "--quiet"], cwd=ROOT, check=False)
+    subprocess.run([*coverage, "report"], cwd=ROOT, check=False)
     return code
 
 

@@ -70,7 +70,7 @@ USER_LIST = {
     },
 }
 
-PARCEL = {
+PARCEL: dict[str, Any] = {
     "type": "object",
     "properties": {
         "destination": {
