@@ -1,5 +1,6 @@
 """Serve tools to clients of every protocol revision, on stdio and over HTTP."""
 
+from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
 from anyshape.server.connection import Connection
 from anyshape.server.options import Caching, HttpOptions, ServerOptions
@@ -13,5 +14,6 @@ __all__ = [
     "HttpOptions",
     "Server",
     "ServerOptions",
+    "ShapeOptions",
     "TokenVerifier",
 ]
