@@ -9,7 +9,7 @@ import pytest
 
 from anyshape import Client, Server
 from anyshape.client import Bounds
-from anyshape.errors import LimitExceeded, ProtocolError
+from anyshape.errors import LimitExceeded, ProtocolError, TransportError
 
 if TYPE_CHECKING:
     from .conftest import Refusal, Scripted
@@ -52,6 +52,20 @@ async def test_pages_and_tools_are_bounded(scripted: type[Scripted]) -> None:
         with pytest.raises(LimitExceeded) as raised:
             await client.list_tools()
         assert raised.value.limit == "max_tools"
+
+
+async def test_pages_share_one_time_limit(scripted: type[Scripted]) -> None:
+    async def page(params: Json) -> Json:
+        number = int(params.get("cursor", 0))
+        await asyncio.sleep(0.05 if number else 0)
+        return {"tools": [tool(f"t{number}")], "nextCursor": str(number + 1)}
+
+    server = scripted(tools__list=page, tools__call=lambda params: {"content": []})
+    async with Client(server) as client:
+        with pytest.raises(TransportError, match=r"tools/list within 0\.2 s"):
+            await client.list_tools(timeout=0.2)
+        assert len(server.asked("tools/list")) < 10
+        await client.call_tool("t0")
 
 
 async def test_a_lifetime_saves_asking_again(scripted: type[Scripted]) -> None:

@@ -35,6 +35,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
 _LONGEST_NAME: Final = 1024
 _STAND_IN: Final = "\ufdd0"
+_FIRST_PAGE: Final = Question("tools/list", repeatable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,44 +128,29 @@ class Listing:
         self._changes += 1
 
     async def fetch(self, timeout: float | None, *, newer_than: int | None = None) -> None:
-        """Ask the server for its tools; callers that come meanwhile share the answer."""
+        """Ask the server for its tools; callers that come meanwhile share the answer.
+
+        `timeout` bounds all pages together: each could be quick, and their number large.
+        """
         wanted = self._fetches if newer_than is None else newer_than
-        async with self._lock:
-            if self._fetches <= wanted:
-                await self._fetch_pages(timeout)
+        try:
+            async with asyncio.timeout(timeout), self._lock:
+                if self._fetches <= wanted:
+                    await self._fetch_pages()
+        except TimeoutError as error:
+            raise self._exchange.silence(_FIRST_PAGE, timeout) from error
 
     @property
     def fetches(self) -> int:
         """How many times the list was fetched; see `fetch`."""
         return self._fetches
 
-    async def _fetch_pages(self, timeout: float | None) -> None:
-        bounds = self._exchange.bounds
-        collector = _Collector(self._admitted, bounds, self._admit)
-        changes, cursor, seen = self._changes, None, set[str]()
-        lifetimes: list[float | None] = []
+    async def _fetch_pages(self) -> None:
+        collector = _Collector(self._admitted, self._exchange.bounds, self._admit)
+        changes = self._changes
         try:
-            while True:
-                if len(lifetimes) == bounds.max_pages:
-                    raise LimitExceeded(
-                        f"tools/list goes on after {bounds.max_pages} pages",
-                        limit="max_pages",
-                        allowed=bounds.max_pages,
-                    )
-                members = b"" if cursor is None else b'"cursor":%b' % _encode(cursor)
-                question = Question("tools/list", members, repeatable=True)
-                page = self._read_page(await self._exchange.request(question, timeout))
-                lifetimes.append(_lifetime(page.ttlMs))
-                await collector.take(page.tools)
-                cursor = page.nextCursor
-                if cursor is None:
-                    break
-                if not isinstance(cursor, str):
-                    raise ProtocolError("tools/list gave a nextCursor that is no string")
-                if cursor in seen:
-                    raise ProtocolError("tools/list gave the same nextCursor twice")
-                seen.add(cursor)
-        except AnyshapeError:
+            await self._collect(collector)
+        except (AnyshapeError, asyncio.CancelledError):
             # Before the first list, what was admitted so far is better than nothing; after it,
             # the last whole list is better than part of a new one.
             if not self._listed and collector.admitted:
@@ -172,8 +158,27 @@ class Listing:
             raise
         self._fetches += 1
         self._changed = self._changes != changes
-        known = [lifetime for lifetime in lifetimes if lifetime is not None]
-        self._adopt(collector, min(known) if len(known) == len(lifetimes) else None)
+        self._adopt(collector, collector.expires)
+
+    async def _collect(self, collector: _Collector) -> None:
+        question = _FIRST_PAGE
+        seen = set[str]()
+        most = self._exchange.bounds.max_pages
+        for _ in range(most):
+            page = self._read_page(await self._exchange.request(question, None))
+            await collector.take(page)
+            cursor = page.nextCursor
+            if cursor is None:
+                return
+            if not isinstance(cursor, str):
+                raise ProtocolError("tools/list gave a nextCursor that is no string")
+            if cursor in seen:
+                raise ProtocolError("tools/list gave the same nextCursor twice")
+            seen.add(cursor)
+            question = Question("tools/list", b'"cursor":%b' % _encode(cursor), repeatable=True)
+        raise LimitExceeded(
+            f"tools/list goes on after {most} pages", limit="max_pages", allowed=most
+        )
 
     def _adopt(self, collector: _Collector, expires: float | None) -> None:
         self._tools, self._rejected = collector.tools, collector.rejected
@@ -220,13 +225,19 @@ class _Collector:
         self._admit = admit
         self._count = 0
         self._pages: dict[str, tuple[int, bytes]] = {}
-        self._page = 0
+        self._lifetimes: list[float | None] = []
 
-    async def take(self, entries: Sequence[msgspec.Raw]) -> None:
+    @property
+    def expires(self) -> float | None:
+        """When the first page expires; `None` if one of them has no lifetime."""
+        known = [lifetime for lifetime in self._lifetimes if lifetime is not None]
+        return min(known) if known and len(known) == len(self._lifetimes) else None
+
+    async def take(self, page: _Page) -> None:
         """Admit the entries of one page, letting others run in between."""
-        self._page += 1
         started = time.monotonic()
-        for raw in entries:
+        self._lifetimes.append(_lifetime(page.ttlMs))
+        for raw in page.tools:
             self._count += 1
             if self._count > self._max_tools:
                 raise LimitExceeded(
@@ -255,10 +266,11 @@ class _Collector:
             outcome = SchemaError("the tool could not be judged; the log has the reason")
         self.admitted[text] = outcome
         before = self._pages.get(name)
-        self._pages[name] = (self._page, text)
+        this_page = len(self._lifetimes)
+        self._pages[name] = (this_page, text)
         if before is not None:
             page, same = before
-            if page != self._page and same == text:
+            if page != this_page and same == text:
                 # The list moved between two pages; the specification says that this may be seen.
                 return
             self.tools.pop(name, None)
