@@ -23,4 +23,7 @@ def home(request: Request) -> PlainTextResponse:
     return PlainTextResponse("The shop is open.")
 
 
-application = Starlette(routes=[Route("/", home), Mount("/tools", app=server.asgi())])
+tools = server.asgi()
+application = Starlette(
+    routes=[Route("/", home), Mount("/tools", app=tools)], lifespan=tools.lifespan
+)

@@ -47,6 +47,10 @@ SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05
             ),
         ),
         (
+            failures.stopping(),
+            Failure(503, "Server stopping: the call was given up before it was done; try again"),
+        ),
+        (
             msgspec.ValidationError("Expected `str`"),
             Failure(-32602, "Invalid params: Expected `str`"),
         ),

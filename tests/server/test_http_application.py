@@ -99,6 +99,7 @@ def _call(name: str, arguments: Any = None, **options: Any) -> Visit:
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": {},
+            **options.pop("meta", {}),
         },
     }
     headers = {
@@ -373,7 +374,88 @@ async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server:
     assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert b'"id":5,"result":{"resultType":"complete"' in listen.reply.body
     assert b"waited" in quick.reply.body
-    assert b"waited" not in endless.reply.body
+    assert (endless.reply.status, endless.reply.json["error"]["code"]) == (503, 503)
+    assert endless.reply.headers["retry-after"] == "1"
+
+
+@pytest.mark.behaviour("transport.http.drain")
+async def test_the_lifespan_of_a_mounting_application_drains(server: Server) -> None:
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    tools = server.asgi()
+    application = Starlette(routes=[Mount("/tools", app=tools)], lifespan=tools.lifespan)
+    incoming, outgoing, living = await _live(application)
+    incoming.put_nowait("lifespan.startup")
+    endless = _call("wait", {"seconds": 60}, path="/tools/mcp")
+    visiting = asyncio.create_task(endless.to(application))
+    await asyncio.sleep(0)
+    incoming.put_nowait("lifespan.shutdown")
+    await asyncio.wait_for(living, 10)
+    assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert (await visiting).status == 503
+
+
+async def test_a_host_that_cannot_send_any_more_is_asked_no_more(server: Server) -> None:
+    @server.tool
+    async def steps(context: Context) -> str:
+        for step in range(5):
+            context.progress(step)
+            await asyncio.sleep(0)
+        return "done"
+
+    assert "steps" in server.tools
+    application = server.asgi(HttpOptions(keep_alive=0.01))
+    attempts: list[str] = []
+
+    async def send(message: Mapping[str, Any]) -> None:
+        attempts.append(message["type"])
+        raise OSError("the client is gone")
+
+    visit = _call("steps", meta={"progressToken": 1})
+    async with asyncio.timeout(10):
+        await application(visit.scope, visit.receive, send)
+        await asyncio.sleep(0.05)
+    assert attempts == ["http.response.start"]
+
+
+@pytest.mark.behaviour("transport.http.keep-alive")
+async def test_a_stream_that_has_ended_is_silent(server: Server) -> None:
+    application = server.asgi(HttpOptions(keep_alive=0.01))
+    reply = await _call("wait", {"seconds": 0.05}).to(application)
+    assert reply.body.count(b": keep-alive") >= 2
+    assert reply.body.endswith(b"}\n\n")
+    sent = reply.body
+    await asyncio.sleep(0.05)
+    assert reply.body == sent
+
+
+async def test_a_host_that_gives_a_request_up_is_sent_nothing_more(server: Server) -> None:
+    application = server.asgi(HttpOptions(keep_alive=0.01))
+    visit = _call("wait", {"seconds": 60})
+    visiting = asyncio.create_task(visit.to(application))
+    await asyncio.wait_for(visit.reply.begun.wait(), 5)
+    visiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await visiting
+    sent = visit.reply.body
+    await asyncio.sleep(0.05)
+    assert visit.reply.body == sent
+
+
+async def test_a_verifier_that_breaks_is_the_servers_fault_and_tells_nothing(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        async def verify(self, token: str) -> AccessToken | None:
+            raise ConnectionError("keys.internal does not answer")
+
+    authorization = Authorization(Broken(), RESOURCE, ("https://auth.example.com",))
+    application = server.asgi(HttpOptions(authorization=authorization))
+    reply = await _call("whoami", headers={"authorization": "Bearer x"}).to(application)
+    assert (reply.status, reply.json["error"]["code"]) == (500, -32603)
+    assert b"internal" not in reply.body.replace(b"Internal error", b"")
+    assert "keys.internal" in caplog.text
 
 
 @pytest.mark.behaviour("cancellation.disconnect")

@@ -748,6 +748,28 @@ def test_a_signal_ends_the_server_after_what_is_in_flight(start_web: Any) -> Non
     assert running.process.wait(15) in (0, -15)
 
 
+@pytest.mark.behaviour("transport.http.drain")
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+def test_calls_that_outlast_the_grace_time_are_told_that_the_server_stops(
+    start_web: Any, revision: str
+) -> None:
+    running = start_web()
+    params: dict[str, Any] = {"name": "wait", "arguments": {"seconds": 60}}
+    if revision == MODERN:
+        params["_meta"] = _meta()
+    body = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params})
+    with running.web.open() as waiting:
+        waiting.sendall(_post(revision, "tools/call", body))
+        assert waiting.recv(10)  # The keep-alive has begun, so the call is in flight.
+        running.process.terminate()
+        stream = _Events(waiting)
+        stopped = stream.next()
+    assert (stopped["id"], stopped["error"]["code"]) == (7, 503)
+    assert running.process.wait(15) in (0, -15)
+    running.__exit__()
+    assert b"Traceback" not in b"".join(running.errors)
+
+
 @pytest.mark.behaviour("transport.http.interleaved")
 def test_requests_on_one_connection_are_answered_in_order(web: Any) -> None:
     def body(id: int) -> str:

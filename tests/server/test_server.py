@@ -414,6 +414,12 @@ def test_an_unknown_transport_is_refused() -> None:
         Server("s").run("carrier pigeon")  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
+@pytest.mark.parametrize("settings", [{"workers": 4}, {"reload": True}])
+def test_settings_that_one_process_would_ignore_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="this process alone"):
+        Server("s").run("http", port=0, **settings)
+
+
 def test_making_a_server_touches_nothing() -> None:
     script = (
         "import sys, logging\n"

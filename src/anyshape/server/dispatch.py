@@ -33,6 +33,7 @@ from anyshape.server.failures import (
     missing_capability,
     missing_meta,
     not_acceptable,
+    stopping,
     translate,
     unsupported_version,
 )
@@ -296,6 +297,8 @@ def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[s
 def _interrupted(tool: str, exchange: Exchange) -> EncodedResult:
     if exchange.interruption is Interruption.TIMED_OUT and exchange.timeout is not None:
         return timed_out(tool, exchange.timeout)
+    if exchange.interruption is Interruption.STOPPED:
+        raise stopping()
     raise Abandoned
 
 

@@ -35,6 +35,8 @@ class Interruption(enum.Enum):
 
     CANCELLED = "cancelled"
     TIMED_OUT = "timed out"
+    STOPPED = "stopped"
+    """The server ends, and somebody still waits for the answer."""
 
 
 class Abandoned(Exception):

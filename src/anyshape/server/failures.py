@@ -36,6 +36,7 @@ __all__ = [
     "missing_capability",
     "missing_meta",
     "not_acceptable",
+    "stopping",
     "translate",
     "unsupported_version",
 ]
@@ -152,4 +153,11 @@ def busy(allowed: int, what: str = "calls") -> ProtocolError:
     return ProtocolError(
         f"Server busy: {allowed} {what} are in flight, which is all it takes; try again",
         code=SERVER_BUSY,
+    )
+
+
+def stopping() -> ProtocolError:
+    """Return the error for a call that was not done when the server had to end."""
+    return ProtocolError(
+        "Server stopping: the call was given up before it was done; try again", code=SERVER_BUSY
     )

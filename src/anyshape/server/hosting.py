@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.server.stdio import Session
 from anyshape.server.streams import taken_streams
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
 
 __all__ = ["run_http", "run_stdio"]
+
+_SLACK: Final = 1
+"""Seconds that uvicorn waits after ours are over, for the last answers to leave."""
+_OF_SUPERVISORS: Final = frozenset({"reload", "workers"})
+"""Settings that mean nothing to a server in one process, and would be ignored without a word."""
 
 
 def run_stdio(service: Service) -> None:
@@ -97,14 +103,21 @@ def run_http(
 
     `listener` is a socket that listens already; without it one is made for `host` and `port`.
     """
+    unheard = settings.keys() & _OF_SUPERVISORS
+    if unheard:
+        raise ValueError(
+            f"{', '.join(sorted(unheard))}: run() serves in this process alone; use "
+            "`anyshape serve MODULE --http --workers N` or `uvicorn MODULE:APPLICATION --workers N`"
+        )
     import uvicorn
 
     class GracefulServer(uvicorn.Server):
-        """uvicorn, which waits for open responses: subscriptions are ended first."""
+        """uvicorn, which waits for open responses: they are made to end meanwhile."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            application.end_subscriptions()
+            draining = asyncio.create_task(application.drain())
             await super().shutdown(sockets)
+            draining.cancel()
 
     chosen: dict[str, Any] = {
         "host": host,
@@ -113,7 +126,7 @@ def run_http(
         "lifespan": "on",
         "ws": "none",
         "server_header": False,
-        "timeout_graceful_shutdown": max(1, round(grace)),
+        "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
         **settings,
     }
     config = uvicorn.Config(application, **chosen)

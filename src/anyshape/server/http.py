@@ -9,7 +9,8 @@ answer any request. See the Streamable HTTP page of revision 2026-07-28 and "Tra
 from __future__ import annotations
 
 import asyncio
-from collections.abc import MutableMapping
+from collections.abc import AsyncGenerator, MutableMapping
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -23,7 +24,7 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
 )
 from anyshape.protocol.revision import Revision
-from anyshape.server.authorization import AccessToken, Refusal
+from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
 from anyshape.server.failures import translate, unsupported_version
@@ -101,11 +102,9 @@ class HttpApplication:
             return
         access: AccessToken | None = None
         if self._authorization is not None:
-            admitted = await self._authorization.admit(headers.get(b"authorization"))
-            if isinstance(admitted, Refusal):
-                await _challenge(send, admitted)
+            access = await self._authorize(self._authorization, headers, send)
+            if access is None:
                 return
-            access = admitted
         event = await receive()
         body: bytes | None = event.get("body")
         if body is None or event.get("more_body") or len(body) > self._limit:
@@ -120,11 +119,15 @@ class HttpApplication:
             if refused is not None:
                 await _challenge(send, refused)
                 return
-        if not isinstance(message, Call):
-            await self._answer(message, exchange, send)
-            return
-        exchange.begin(bytes(message.id), body, "params", "_meta")
-        await exchange.respond(await dispatch("tools/call", message.params, exchange))
+        try:
+            if isinstance(message, Call):
+                exchange.begin(bytes(message.id), body, "params", "_meta")
+                await exchange.respond(await dispatch("tools/call", message.params, exchange))
+            else:
+                await self._answer(message, exchange, send)
+        except BaseException:
+            exchange.abandon()  # The host has given the request up.
+            raise
 
     async def _admit(
         self, scope: Scope, headers: RequestHeaders, send: Send
@@ -149,12 +152,39 @@ class HttpApplication:
             await refuse(send, 406, "Accept has to allow application/json, text/event-stream")
         return None
 
+    async def _authorize(
+        self, authorization: Authorization, headers: RequestHeaders, send: Send
+    ) -> AccessToken | None:
+        """Return what the access token of a request proves, or refuse the request."""
+        try:
+            admitted = await authorization.admit(headers.get(b"authorization"))
+        except Exception as error:
+            failure = translate(error, "verifying an access token")
+            await send_json(send, 500, encode_error(None, failure.code, failure.message))
+            return None
+        if isinstance(admitted, Refusal):
+            await _challenge(send, admitted)
+            return None
+        return admitted
+
     def end_subscriptions(self) -> None:
         """End every open subscription gracefully, so that their responses can finish."""
         self.service.end_subscriptions()
 
+    @asynccontextmanager
+    async def lifespan(self, _application: object = None) -> AsyncGenerator[None]:
+        """Drain at the end of an application that mounts this one.
+
+        Frameworks do not pass lifespan events to what is mounted: give this to theirs, as in
+        `Starlette(routes=…, lifespan=application.lifespan)`.
+        """
+        try:
+            yield
+        finally:
+            await self.drain()
+
     async def drain(self) -> None:
-        """Give what is in flight the grace time to finish, then cancel what is left."""
+        """Give what is in flight the grace time to finish, then give up what is left."""
         self.end_subscriptions()
         if self._flights:
             self._idle = asyncio.Event()
@@ -162,7 +192,7 @@ class HttpApplication:
                 await asyncio.wait_for(self._idle.wait(), self.service.options.grace)
             except TimeoutError:
                 for flight in tuple(self._flights):
-                    flight.interrupt(Interruption.CANCELLED)
+                    flight.interrupt(Interruption.STOPPED)
 
     def track(self, flight: HttpExchange) -> None:
         """Know a request that waits."""

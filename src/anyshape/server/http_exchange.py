@@ -102,6 +102,11 @@ class HttpExchange(Exchange):
             else:
                 await self._open_stream().finish(answer, status)
 
+    def abandon(self) -> None:
+        """Send nothing more."""
+        if self.stream is not None:
+            self.stream.abandon()
+
     def suspended(self) -> None:
         """Watch for the client going away, and for silence."""
         super().suspended()

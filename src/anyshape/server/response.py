@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, TypeAlias
 
@@ -13,6 +14,8 @@ __all__ = ["EventStream", "Send", "accept", "refuse", "send_json"]
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
+
+_log = logging.getLogger("anyshape.server")
 
 _JSON: Final = (b"content-type", b"application/json")
 _MOST_QUEUED: Final = 1024
@@ -47,22 +50,26 @@ class EventStream:
 
     Messages are pushed from wherever the tool reports; a task that lives as long as there is
     something to write moves them, so that a slow reader slows nobody but itself down. When it reads
-    too slowly the oldest messages are dropped: progress that was overtaken is worth nothing.
+    too slowly the oldest messages are dropped: progress that was overtaken is worth nothing. When
+    the host cannot send any more, nothing is.
     """
 
-    __slots__ = ("_keep_alive", "_pump", "_queue", "_send", "_started", "_timer")
+    __slots__ = ("_keep_alive", "_over", "_pump", "_queue", "_send", "_started", "_timer")
 
     def __init__(self, send: Send, keep_alive: float) -> None:
         self._send = send
         self._keep_alive = keep_alive
         self._queue: list[bytes] = []
         self._started = False
+        self._over = False
         self._pump: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._wind()
 
     def push(self, message: bytes) -> None:
         """Send a message before the answer."""
+        if self._over:
+            return
         if len(self._queue) >= _MOST_QUEUED:
             del self._queue[0]
         self._queue.append(frame(message))
@@ -70,11 +77,12 @@ class EventStream:
 
     async def finish(self, answer: bytes | None, status: int = 200) -> None:
         """Send the answer, if anybody waits for it, and end the response."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._unwind()
         if self._pump is not None:
             await self._pump
+        if self._over:
+            return
+        self._over = True
         if not self._started:
             await self._start(status)
         if answer is not None:
@@ -82,12 +90,26 @@ class EventStream:
         await self._send({"type": "http.response.body", "body": b"".join(self._queue)})
         self._queue.clear()
 
+    def abandon(self) -> None:
+        """Send nothing more, not even the end."""
+        self._over = True
+        self._queue.clear()
+        self._unwind()
+
+    def _unwind(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def _wind(self) -> None:
+        self._unwind()
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self._keep_alive, self.break_silence)
 
     def break_silence(self) -> None:
         """Send a comment if nothing else is on its way, and again after the next silence."""
+        if self._over:
+            return
         self._wind()
         if self._pump is None:
             self._queue.append(KEEP_ALIVE)
@@ -111,5 +133,8 @@ class EventStream:
                 body = b"".join(self._queue)
                 self._queue.clear()
                 await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        except Exception:
+            _log.debug("the client is gone", exc_info=True)
+            self.abandon()
         finally:
             self._pump = None

@@ -172,7 +172,8 @@ class Server:
     ) -> None:
         """Serve until told to stop: on stdio, or over HTTP at `/mcp` on `host` and `port`.
 
-        `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …).
+        `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …); for
+        several worker processes see the guide to deploying.
         """
         from anyshape.server import hosting
 
