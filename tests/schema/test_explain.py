@@ -417,3 +417,17 @@ def test_what_was_meant_is_the_nearest_name(
     word: str, choices: list[str], meant: str | None
 ) -> None:
     assert nearest(word, choices) == meant
+
+
+def test_a_dynamic_reference_that_nothing_overrides_costs_no_more_than_a_plain_one() -> None:
+    tree = {
+        "$dynamicAnchor": "node",
+        "type": "object",
+        "properties": {
+            "n": {"type": "integer"},
+            "children": {"items": {"anyOf": [{"$dynamicRef": "#node"}, {"type": "null"}]}},
+        },
+    }
+    leaf = {"n": 1, "children": [None]}
+    value = {"children": [leaf] * 30_000 + [{"n": "x"}]}
+    assert [problem.path for problem in compile(tree).problems(value)] == ["/children/30000/n"]

@@ -28,7 +28,7 @@ from anyshape.schema._wording import count
 
 __all__ = ["Explainer"]
 
-_EXPLAINING = 50
+_EXPLAINING = 60
 """What explaining one subschema at one place costs, in steps of the engine."""
 
 _MOST_TENTATIVE = 6

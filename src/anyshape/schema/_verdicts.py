@@ -6,9 +6,9 @@ has a property for each subschema, a reference to it: whether `{"17": value}` sa
 is whether `value` satisfies subschema 17. References are compiled once each, so its size is that of
 the document, times the depth at most.
 
-Left out are subschemas from which a `$dynamicRef` can be reached: what it means depends on the way
-to it. And the engine is not asked at all where the work would not be linear, or where a pattern may
-be costly. Whoever asks has to find out by looking closer.
+Left out are subschemas from which a `$dynamicRef` can be reached, if what it means depends on the
+way to it. And the engine is not asked at all where the work would not be linear, or where a pattern
+may be costly. Whoever asks has to find out by looking closer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._dialects import DEFAULT_DIALECT, is_metaschema, metaschema_documents
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Graph, Node, build
-from anyshape.schema._json import is_object
+from anyshape.schema._json import is_array, is_object
 from anyshape.schema._leaves import is_official
 from anyshape.schema._references import ROOT_URI, Library, Spot, load
 
@@ -31,6 +31,7 @@ __all__ = ["Verdicts"]
 
 _URI = "anyshape:verdicts"
 _DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))
+_ANCHORS = frozenset(("$dynamicAnchor", "$recursiveAnchor"))
 _MOST_ROUTES = 2_000
 _MOST_COPIES = 50_000
 """How many subschemas the engine may compile for all routes together, repetitions counted."""
@@ -87,7 +88,7 @@ def _askable(graph: Graph, engine: Engine) -> dict[str, Spot]:
     Metaschemas are left out, and so are resources that go by another name than their own: the
     engine resolves what stands in them against the name that was asked for.
     """
-    dynamic = _leading_to_dynamic(graph)
+    dynamic = _leading_to_dynamic(graph) if _can_be_overridden(graph, engine) else set[int]()
     spots: dict[tuple[str, str], Spot] = {}
     for node in graph.nodes:
         spot = node.spot
@@ -106,6 +107,28 @@ def _is_at_home(spot: Spot, engine: Engine) -> bool:
         return False
     own = document.get(spot.dialect.id_keyword)
     return own is None or own == spot.document
+
+
+def _can_be_overridden(graph: Graph, engine: Engine) -> bool:
+    """Tell whether what a dynamic reference means can depend on the way to it.
+
+    It cannot where each name is given once in all documents. Metaschemas give theirs several times.
+    """
+    if any(node.spot.document not in engine.documents for node in graph.nodes):
+        return True
+    seen: set[object] = set()
+    waiting: list[object] = list(engine.documents.values())
+    for value in waiting:  # grows while it is walked
+        if is_array(value):
+            waiting.extend(value)
+        elif is_object(value):
+            waiting.extend(value.values())
+            for keyword in _ANCHORS & value.keys():
+                name = (keyword, value[keyword] if isinstance(value[keyword], str) else "")
+                if name in seen:
+                    return True
+                seen.add(name)
+    return False
 
 
 def _leading_to_dynamic(graph: Graph) -> set[int]:
