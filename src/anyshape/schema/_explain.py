@@ -133,7 +133,8 @@ class _Run:
 
 
 def _unexplained(plan: Plan, place: Place) -> Problem:
-    return Problem("", place.path, f"does not satisfy {plan.reference}", plan.where)
+    what = plan.reference if plan.where else "the schema"
+    return Problem("", place.path, f"does not satisfy {what}", plan.where)
 
 
 def _cut(problems: list[Problem], limit: int, spent: bool) -> list[Problem]:
