@@ -476,7 +476,14 @@ def test_a_header_annotation_on_a_number_is_refused_at_definition() -> None:
 def test_two_parameters_with_one_alias_are_refused() -> None:
     def tool(a: Annotated[int, Field(alias="x")], b: Annotated[int, Field(alias="x")]) -> None: ...
 
-    with pytest.raises(ToolDefinitionError, match="same alias"):
+    with pytest.raises(ToolDefinitionError, match=r"tool\(\): parameters a, b.*same alias"):
+        Tool.from_function(tool)
+
+
+def test_an_alias_that_is_the_name_of_a_struct_is_refused() -> None:
+    def tool(a: Line, b: Annotated[int, Field(alias="a")]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=r"tool\(\): two parameters are called 'a'"):
         Tool.from_function(tool)
 
 

@@ -9,17 +9,15 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 
 from __future__ import annotations
 
-import dataclasses
 import typing
-from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, MutableSet
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
-
-import msgspec
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import msgspec_types, plain
 from anyshape.tools.admission import mentions
+from anyshape.tools.defaults import is_mutable, publish_default
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read
 from anyshape.tools.lean import arrange
@@ -65,60 +63,27 @@ def describe_inputs(
     without it (the author wrote another schema) their types have yet to be found out.
     """
     fields = [_Field.read(parameter, signature.label) for parameter in signature.parameters]
-    described = plain.describe(field.annotation for field in fields)
-    adapter: ArgumentsAdapter | None = None
-    structs: list[tuple[str, Any]] = []
-    converters: list[tuple[str, Convert]] = []
-    names: dict[str, str] = {field.name: field.name for field in fields}
-    properties: Document = {}
-    if described is not None and (checked or not any(form.schema for form in described[0])):
-        forms, definitions = described
-        properties = {field.name: form.schema for field, form in zip(fields, forms, strict=True)}
-        converters = [
-            (field.name, form.convert)
-            for field, form in zip(fields, forms, strict=True)
-            if form.convert is not None
-        ]
-    else:
-        adapter, structured, definitions = _describe_types(fields, signature.label)
-        names = {name: name for name in structured} | (adapter.names if adapter else {})
-        by_parameter = {parameter: name for name, parameter in names.items()}
-        for field in fields:
-            name = by_parameter[field.name]
-            if field.name in structured:
-                properties[name] = structured[field.name]
-                structs.append((field.name, field.annotation))
-            elif adapter is not None:
-                properties[name] = adapter.properties[name]
-        names = {name: names[name] for name in properties}
-        found = plain.converters(field.annotation for field in fields) if checked else None
-        if found is not None:
-            # Types that need a library to describe them, and nothing to convert them.
-            adapter, structs = None, []
-            converters = [
-                (field.name, convert)
-                for field, convert in zip(fields, found, strict=True)
-                if convert is not None
-            ]
-
-    by_parameter = {parameter: name for name, parameter in names.items()}
+    described = _describe_plain(fields, checked=checked) or _describe_typed(
+        fields, signature.label, checked=checked
+    )
+    by_parameter = {parameter: name for name, parameter in described.names.items()}
     for field in fields:
-        described_property = properties[by_parameter[field.name]]
+        schema = described.properties[by_parameter[field.name]]
         text = field.description or documentation.parameters.get(field.name)
-        if text and "description" not in described_property:
-            described_property["description"] = text
-        _publish_default(field, described_property)
+        if text and "description" not in schema:
+            schema["description"] = text
+        publish_default(field.default, schema)
     required = [by_parameter[field.name] for field in fields if field.required]
-    document = _close(properties, required, definitions)
+    document = _close(described.properties, required, described.definitions)
     return Inputs(
         document=publish(document),
         enforced=to_read(document),
-        names=names,
+        names=described.names,
         required=frozenset(required),
-        plain=tuple(converters),
-        structs=tuple(structs),
-        validate_json=adapter.validate_json if adapter is not None else None,
-        fresh=tuple((field.name, field.default) for field in fields if _is_mutable(field.default)),
+        plain=described.plain,
+        structs=described.structs,
+        validate_json=described.validate_json,
+        fresh=tuple((field.name, field.default) for field in fields if is_mutable(field.default)),
     )
 
 
@@ -180,7 +145,75 @@ class _Field:
         return cls(parameter.name, annotation, default, required, description)
 
 
-def _describe_types(
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """The properties of some parameters, and the parts of `Inputs` that convert their values."""
+
+    properties: Document
+    definitions: Mapping[str, Document]
+    names: dict[str, str]
+    plain: tuple[tuple[str, Convert], ...] = ()
+    structs: tuple[tuple[str, Any], ...] = ()
+    validate_json: Callable[..., dict[str, Any]] | None = None
+
+
+def _describe_plain(fields: list[_Field], *, checked: bool) -> _Described | None:
+    """Describe parameters that are JSON already; `None` if any is not, or is to be found out."""
+    described = plain.describe(field.annotation for field in fields)
+    if described is None:
+        return None
+    forms, definitions = described
+    if not checked and any(form.schema for form in forms):
+        return None
+    return _Described(
+        properties={field.name: form.schema for field, form in zip(fields, forms, strict=True)},
+        definitions=definitions,
+        names={field.name: field.name for field in fields},
+        plain=_needed(fields, [form.convert for form in forms]),
+    )
+
+
+def _describe_typed(fields: list[_Field], label: str, *, checked: bool) -> _Described:
+    """Describe parameters with the help of pydantic and msgspec."""
+    adapter, structured, definitions = _share_out(fields, label)
+    aliases = {} if adapter is None else {field: name for name, field in adapter.names.items()}
+    properties: Document = {}
+    names: dict[str, str] = {}
+    for field in fields:
+        name = aliases.get(field.name, field.name)
+        if name in names:
+            raise ToolDefinitionError(f"{label}: two parameters are called '{name}'; change one")
+        names[name] = field.name
+        found = structured.get(field.name)
+        properties[name] = (
+            cast("ArgumentsAdapter", adapter).properties[name] if found is None else found
+        )
+    converters = plain.converters(field.annotation for field in fields) if checked else None
+    if converters is not None:
+        # Types that need a library to describe them, and nothing to convert them.
+        return _Described(properties, definitions, names, plain=_needed(fields, converters))
+    return _Described(
+        properties,
+        definitions,
+        names,
+        structs=tuple(
+            (field.name, field.annotation) for field in fields if field.name in structured
+        ),
+        validate_json=None if adapter is None else adapter.validate_json,
+    )
+
+
+def _needed(
+    fields: list[_Field], converters: Sequence[Convert | None]
+) -> tuple[tuple[str, Convert], ...]:
+    return tuple(
+        (field.name, convert)
+        for field, convert in zip(fields, converters, strict=True)
+        if convert is not None
+    )
+
+
+def _share_out(
     fields: list[_Field], label: str
 ) -> tuple[ArgumentsAdapter | None, dict[str, Document], dict[str, Document]]:
     """Give each parameter to pydantic, or to msgspec if pydantic does not know its type."""
@@ -202,7 +235,7 @@ def _describe_types(
             adapter = adapt_arguments(rest)
             break
         except UnsupportedError as error:
-            name, reason = _find_unsupported(rest, str(error))
+            name, reason = _find_unsupported(rest, str(error), label)
             field = next(field for field in fields if field.name == name)
             if not _has_msgspec_schema(field.annotation):
                 raise ToolDefinitionError(
@@ -223,7 +256,9 @@ def _describe_types(
     return adapter, dict(zip(structured, schemas, strict=True)), {**definitions, **components}
 
 
-def _find_unsupported(fields: Mapping[str, tuple[Any, bool]], reason: str) -> tuple[str, str]:
+def _find_unsupported(
+    fields: Mapping[str, tuple[Any, bool]], reason: str, label: str
+) -> tuple[str, str]:
     from anyshape.tools.pydantic_types import UnsupportedError, adapt_arguments
 
     for name, field in fields.items():
@@ -231,7 +266,8 @@ def _find_unsupported(fields: Mapping[str, tuple[Any, bool]], reason: str) -> tu
             adapt_arguments({name: field})
         except UnsupportedError as error:
             return name, str(error)
-    raise ToolDefinitionError(f"parameters {', '.join(fields)} do not go together: {reason}")
+    names = ", ".join(fields)
+    raise ToolDefinitionError(f"{label}: parameters {names} do not go together: {reason}")
 
 
 def _has_msgspec_schema(annotation: Any) -> bool:
@@ -252,58 +288,6 @@ def _close(
         document["required"] = required
     document["additionalProperties"] = False
     return arrange(document, definitions)
-
-
-def _publish_default(field: _Field, described: Document) -> None:
-    """Put a default into the schema if it is JSON and the parameter's own type admits it."""
-    default = field.default
-    if default is EMPTY or "default" in described:
-        return
-    if default is None and not _admits_null(described):
-        return
-    if default is None or type(default) in (bool, int, str):
-        described["default"] = default
-        return
-    if isinstance(default, msgspec.Struct):
-        described["default"] = msgspec_types.to_builtins(default)
-        return
-
-    from anyshape.tools.pydantic_types import default_to_json
-
-    try:
-        value = default_to_json(default)
-        msgspec.json.encode(value)
-    except (ValueError, TypeError):
-        return  # a sentinel of the author's: the parameter is optional, its default is private
-    if value == value and value not in (float("inf"), float("-inf")):
-        described["default"] = value
-
-
-def _admits_null(schema: Document) -> bool:
-    if not schema.keys() - {"description", "title", "examples"}:
-        return True
-    kind = schema.get("type")
-    if kind is not None:
-        return kind == "null" or "null" in kind
-    if "enum" in schema:
-        return None in schema["enum"]
-    return "const" not in schema and any(
-        _admits_null(member) for member in schema.get("anyOf", schema.get("oneOf", ({},)))
-    )
-
-
-def _is_mutable(default: Any) -> bool:
-    """Tell whether one call could leave something in a default for the next to find.
-
-    Only what is known to be a mutable value: copying an author's sentinel would break `is`.
-    """
-    if isinstance(default, tuple):
-        return any(_is_mutable(item) for item in cast("tuple[Any, ...]", default))
-    if isinstance(default, MutableMapping | MutableSequence | MutableSet | msgspec.Struct):
-        return True
-    if hasattr(default, "model_copy"):
-        return True
-    return dataclasses.is_dataclass(default) and not isinstance(default, type)
 
 
 def _annotate(annotation: Any, notes: list[Any]) -> Any:
