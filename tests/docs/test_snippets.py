@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import importlib
 import importlib.util
 import inspect
 import json
@@ -88,6 +89,18 @@ def test_python_of_more_than_five_lines_is_an_example(block: Block) -> None:
         assert block.text.count("\n") <= 5
 
 
+def public_names() -> dict[str, Any]:
+    """Return what a reader of any page can import."""
+    modules = ("anyshape", "anyshape.schema", "anyshape.server", "anyshape.client")
+    loaded = [importlib.import_module(name) for name in modules]
+    return {name: getattr(module, name) for module in loaded for name in module.__all__}
+
+
+@asynccontextmanager
+async def _anywhere() -> AsyncGenerator[dict[str, Any]]:
+    yield {}
+
+
 @asynccontextmanager
 async def _readme() -> AsyncGenerator[dict[str, Any]]:
     weather = load(EXAMPLES / "weather.py")
@@ -160,8 +173,9 @@ INLINE = [
 
 @pytest.mark.parametrize("page", INLINE, ids=lambda page: str(page.relative_to(ROOT)))
 async def test_inline_python_runs(page: Path) -> None:
-    surroundings = SURROUNDINGS[str(page.relative_to(ROOT))]
-    async with surroundings() as names:
+    surroundings = SURROUNDINGS.get(str(page.relative_to(ROOT)), _anywhere)
+    async with surroundings() as special:
+        names = {**public_names(), **special}
         for block in blocks_of(page):
             if block.language == "python" and block.included is None:
                 names["__name__"] = "snippet"
