@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anyshape.client.admission import ListedTool
 from anyshape.client.client import Client, Target
-from anyshape.client.listing import ListedTool
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress, Progress

@@ -16,7 +16,7 @@ from anyshape.protocol.names import name_flaw
 from anyshape.protocol.shapes.references import Document
 
 if TYPE_CHECKING:
-    from anyshape.client.listing import ListedTool
+    from anyshape.client.admission import ListedTool
 
 __all__ = ["advise_on_schema", "advise_on_tool"]
 

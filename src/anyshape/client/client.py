@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
 
 import msgspec
 
+from anyshape.client.admission import ListedTool
 from anyshape.client.answers import as_object, decode_value
 from anyshape.client.exchange import Exchange, Question
-from anyshape.client.listing import ListedTool, Listing
+from anyshape.client.listing import Listing
 from anyshape.client.negotiation import ServerInfo, agree, handshake
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress

@@ -1,4 +1,4 @@
-"""Tools as a server lists them: admitted one by one, so that a bad one costs only itself.
+"""The tools of a server: its pages, how long they hold, and each tool by itself.
 
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools
 """
@@ -8,59 +8,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import msgspec
 
-from anyshape.client.answers import as_list, as_object, as_string, decode_value
+from anyshape.client.admission import ListedTool, admit, name_of, read_entry
 from anyshape.client.exchange import Exchange, Question, Result
 from anyshape.client.options import Bounds
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.frames import LONE_SURROGATE
-from anyshape.errors import AnyshapeError, InvalidSchema, LimitExceeded, ProtocolError, SchemaError
-from anyshape.protocol.headers import HeaderPlan, header_plan
-from anyshape.protocol.result import ABSENT
-from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes.reading import Read, result_reader
-from anyshape.schema import Limits, Schema, compile
+from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
+from anyshape.schema import Limits
 
-__all__ = ["ListedTool", "Listing", "admit"]
+__all__ = ["Listing"]
 
 logger = logging.getLogger(__name__)
 
 _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
-_LONGEST_NAME: Final = 1024
-_STAND_IN: Final = "\ufdd0"
 _FIRST_PAGE: Final = Question("tools/list", repeatable=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ListedTool:
-    """One usable tool of a server; schemas and annotations are exactly as received."""
-
-    name: str
-    input_schema: Mapping[str, Any]
-    title: str | None = None
-    description: str | None = None
-    output_schema: Mapping[str, Any] | None = None
-    annotations: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    icons: Sequence[Any] = ()
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    entry: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    """The whole entry, unknown members included."""
-    input: Schema = field(kw_only=True, repr=False, compare=False)
-    output: Schema | None = field(kw_only=True, repr=False, compare=False, default=None)
-    read: Read = field(kw_only=True, repr=False, compare=False)
-    """From the wire form of its results to their natural values."""
-    header_plan: HeaderPlan = field(kw_only=True, repr=False, compare=False)
-    call_members: bytes = field(kw_only=True, repr=False, compare=False)
-    """The members of a call's parameters, up to the arguments."""
-    is_repeatable: bool = field(kw_only=True, repr=False, compare=False)
-    """Whether the server says that calling twice does no more than calling once."""
 
 
 class _Page(msgspec.Struct):
@@ -253,8 +220,8 @@ class _Collector:
     def _take_one(self, text: bytes) -> None:
         name = f"#{self._count}"
         try:
-            name = _name_of(text)
-            entry = _read_entry(text, self._max_depth)
+            name = name_of(text)
+            entry = read_entry(text, self._max_depth)
             outcome = self._known.get(text)
             if outcome is None:
                 outcome = self._admit(name, entry)
@@ -282,72 +249,3 @@ class _Collector:
                 logger.warning("tool %s cannot be used: %s", *shown)
         else:
             self.tools[name] = outcome
-
-
-def _read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
-    return cast("dict[str, Any]", decode_value(text, max_depth))
-
-
-class _Named(msgspec.Struct):
-    name: Any = None
-
-
-_decode_named: Final = msgspec.json.Decoder(_Named).decode
-
-
-def _name_of(text: bytes) -> str:
-    """Return the name of a tool, however unusable the rest of it is."""
-    try:
-        name = _decode_named(text).name
-    except msgspec.DecodeError:
-        raise ProtocolError(f"expected a tool, got {shorten(text, 60)}") from None
-    if not isinstance(name, str) or not name:
-        raise ProtocolError(f"a tool needs a name, got {shorten(repr(name), 60)}")
-    if LONE_SURROGATE in text and _STAND_IN in name:
-        raise ProtocolError("a name holds half of a surrogate pair")
-    if len(name) > _LONGEST_NAME:
-        raise ProtocolError(f"a name is longer than {_LONGEST_NAME} characters")
-    return name
-
-
-def admit(
-    name: str, entry: Mapping[str, Any], revision: Revision, limits: Limits, *, unwrap: bool
-) -> ListedTool:
-    """Return the tool of one entry, or raise what makes it unusable."""
-    if not isinstance(entry.get("inputSchema"), dict):
-        raise InvalidSchema("inputSchema: expected an object")
-    input_schema = cast("dict[str, Any]", entry["inputSchema"])
-    output_schema: dict[str, Any] | None = None
-    output: Schema | None = None
-    if "outputSchema" in entry:
-        if not isinstance(entry["outputSchema"], dict):
-            got = shorten(_encode(entry["outputSchema"]), 60)
-            raise InvalidSchema(f"outputSchema: expected an object, got {got}")
-        output_schema = cast("dict[str, Any]", entry["outputSchema"])
-        output = _compile(output_schema, "output", limits)
-    hints = as_object(entry.get("annotations"))
-    return ListedTool(
-        name,
-        input_schema,
-        title=as_string(entry.get("title")),
-        description=as_string(entry.get("description")),
-        output_schema=output_schema,
-        annotations=hints,
-        icons=as_list(entry.get("icons")),
-        meta=as_object(entry.get("_meta")),
-        entry=entry,
-        is_repeatable=hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True,
-        input=_compile(input_schema, "input", limits),
-        output=output,
-        read=result_reader(
-            revision, ABSENT if output_schema is None else output_schema, unwrap=unwrap
-        ),
-        header_plan=header_plan(input_schema),
-        call_members=b'"name":%b,"arguments":' % _encode(name),
-    )
-
-
-def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
-    # A stranger's format is what the specification says, an annotation: most servers list Python's
-    # dates as `date-time` and send them without the offset that this format wants.
-    return compile(document, role=role, limits=limits, formats=False)

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from anyshape.client.admission import ListedTool, admit
 from anyshape.client.advice import advise_on_schema, advise_on_tool
-from anyshape.client.listing import ListedTool, admit
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
