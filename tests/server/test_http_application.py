@@ -466,7 +466,35 @@ async def test_a_client_that_hangs_up_gets_nothing_and_frees_the_server(server: 
     await asyncio.sleep(0)
     visit.hang_up()
     await asyncio.wait_for(visiting, 5)
-    assert (visit.reply.status, visit.reply.body) == (0, b"")
+    assert (visit.reply.status, visit.reply.body) == (499, b"")
+
+
+async def test_a_client_that_hangs_up_does_not_upset_middleware(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.base import BaseHTTPMiddleware
+    from starlette.routing import Mount
+
+    seen: list[int] = []
+
+    async def look(request: Any, proceed: Any) -> Any:
+        response = await proceed(request)
+        seen.append(response.status_code)
+        return response
+
+    application = Starlette(
+        routes=[Mount("/", app=server.asgi())],
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=look)],
+    )
+    visit = _call("wait", {"seconds": 60})
+    visiting = asyncio.create_task(visit.to(application))
+    await asyncio.sleep(0.01)
+    visit.hang_up()
+    await asyncio.wait_for(visiting, 5)
+    assert seen == [499]
+    assert caplog.records == []
 
 
 async def test_a_websocket_is_closed(server: Server) -> None:

@@ -14,7 +14,7 @@ from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.parameters import PROTOCOL_VERSION
-from anyshape.server.response import EventStream, Send, send_json
+from anyshape.server.response import EventStream, Send, dismiss, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
@@ -95,7 +95,9 @@ class HttpExchange(Exchange):
         """Send the answer; `None` when nobody waits for it."""
         if self.stream is not None:
             await self.stream.finish(answer)
-        elif answer is not None:
+        elif answer is None:
+            await dismiss(self._respond)
+        else:
             status = 200 if self.failure is None else http_status(self.failure, self.revision)
             if self._takes_json:
                 await send_json(self._respond, status, answer, *_ADVICE.get(status, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, TypeAlias
@@ -10,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 from anyshape.server.events import KEEP_ALIVE, STREAM_HEADERS, frame
 
-__all__ = ["EventStream", "Send", "accept", "refuse", "send_json"]
+__all__ = ["EventStream", "Send", "accept", "dismiss", "refuse", "send_json"]
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
@@ -19,6 +20,8 @@ _log = logging.getLogger("anyshape.server")
 
 _JSON: Final = (b"content-type", b"application/json")
 _MOST_QUEUED: Final = 1024
+_GONE: Final = 499
+"""What proxies write into their logs when a client did not wait for its answer."""
 
 
 async def send_json(send: Send, status: int, body: bytes, *headers: Header) -> None:
@@ -43,6 +46,14 @@ async def accept(send: Send) -> None:
     headers = [(b"content-length", b"0")]
     await send({"type": "http.response.start", "status": 202, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def dismiss(send: Send) -> None:
+    """End the response to a client that is gone: no one reads it, but hosts expect one."""
+    headers = [(b"content-length", b"0")]
+    with contextlib.suppress(OSError):
+        await send({"type": "http.response.start", "status": _GONE, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
 
 
 class EventStream:
