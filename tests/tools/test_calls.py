@@ -314,6 +314,24 @@ async def test_progress_reaches_the_caller_in_order_and_stops_with_the_call(call
     assert reports == [(1, 3, "one"), (2, None, None)]
 
 
+async def test_progress_may_be_awaited_which_gives_others_a_turn(call: Any) -> None:
+    turns: list[str] = []
+
+    async def other() -> None:
+        turns.append("other")
+
+    async def tool(context: Context) -> None:
+        running = asyncio.create_task(other())
+        context.progress(1)
+        turns.append("tool")
+        await context.progress(2)
+        turns.append("tool")
+        await running
+
+    assert not (await call(tool, context=Context(report=lambda *_: None))).is_error
+    assert turns == ["tool", "other", "tool"]
+
+
 async def test_progress_from_a_thread_is_sent_on_the_loop_before_the_answer(call: Any) -> None:
     threads: list[int] = []
 

@@ -9,13 +9,25 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 __all__ = ["Context"]
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class _Turn(Awaitable[None]):
+    """Awaited, it gives the event loop one turn."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+_TURN: Final = _Turn()
 
 
 class Context:
@@ -71,21 +83,23 @@ class Context:
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
+    ) -> Awaitable[None]:
         """Tell the caller how far the call has come, if it asked to be told.
 
         `progress` has to grow from report to report: one that does not, or that comes after the
-        call has ended, is not sent.
+        call has ended, is not sent. There is nothing to wait for; an `async` tool that does much
+        between its reports may await this, so that they leave meanwhile.
         """
         if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
             raise ValueError(f"progress has to be a finite number, got {progress} of {total}")
         if self._report is None or self._ended or progress <= self._last:
-            return
+            return _TURN
         self._last = progress
         if self._loop is None or threading.get_ident() == self._thread:
             self._report(progress, total, message)
         else:
             self._loop.call_soon_threadsafe(self._send_late, progress, total, message)
+        return _TURN
 
     def cancel(self) -> None:
         """Let the tool notice that nobody waits for its answer, and stop its reports."""
