@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import anyshape.schema
+from anyshape.dialects import DIALECTS, Dialect
 from anyshape.errors import AnyshapeError
 from anyshape.schema import (
     InvalidSchema,
@@ -492,3 +493,12 @@ def test_a_supplied_document_may_refer_back_to_the_one_being_compiled() -> None:
         },
     )
     assert [schema.accepts(value) for value in ({"name": "x"}, {"name": 1})] == [True, False]
+
+
+@pytest.mark.parametrize("own", DIALECTS, ids=repr)
+@pytest.mark.parametrize("other", DIALECTS, ids=repr)
+def test_the_metaschema_of_any_dialect_resolves_in_any_other(own: Dialect, other: Dialect) -> None:
+    schema = compile({"$schema": own.uri, "allOf": [{"$ref": other.uri}]})
+    assert schema.accepts({"type": "string"})
+    assert not schema.accepts({"type": 12})
+    assert schema.problems({"type": 12})

@@ -86,6 +86,7 @@ def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
         formats=formats,
         patterns=patterns,
         limits=limits,
+        foreign=reached.foreign,
     )
     longest = None if matching is None or meter.cost.checked else matching.longest_texts()
     fences = _plan_fences(engine, reached, meter, longest or {})
@@ -119,7 +120,11 @@ def _plan_fences(
             engine.fenced(fences, exact=bool(fences.exact))
             return fences
         engine.plain(engine.limits.backtracks)
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
+    except BaseException as error:
+        # A panic of the engine is no Exception; a stranger's schema must not end the process.
+        panicked = type(error).__name__ == "PanicException"
+        if not panicked and not isinstance(error, (ValueError, jsonschema_rs.ReferencingError)):
+            raise
         raise InvalidSchema(f"the engine refuses the schema: {shorten(str(error), 160)}") from error
     return None
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import jsonschema_rs
 
-from anyshape.schema._dialects import Dialect
+from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._guard import Fences
 from anyshape.schema._instance import FENCE_URI, fence_document
 from anyshape.schema._json import escape, is_array, is_object, unescape
@@ -46,6 +46,8 @@ class Engine:
     formats: bool
     patterns: Patterns
     limits: Limits
+    foreign: frozenset[Dialect] = frozenset()
+    """Dialects whose metaschemas are referred to and which the engine does not know here."""
     _tests: dict[tuple[str, int], Test] = field(default_factory=dict[tuple[str, int], Test])
     _plain: dict[str, Document] | None = None
     _names: dict[str, str] = field(default_factory=dict[str, str])
@@ -72,7 +74,7 @@ class Engine:
         copies = self.copies()
         return jsonschema_rs.validator_map_for(
             copies[ROOT_URI],
-            registry=_registry(copies),
+            registry=_registry(copies, self.foreign),
             validate_formats=self.formats,
             pattern_options=self.patterns.options(self.limits),
             offline=True,
@@ -124,7 +126,7 @@ class Engine:
     def _build(self, copies: dict[str, Document], backtracks: int) -> jsonschema_rs.Validator:
         return jsonschema_rs.validator_for(
             copies[ROOT_URI],
-            registry=_registry(copies),
+            registry=_registry(copies, self.foreign),
             validate_formats=self.formats,
             pattern_options=self.patterns.options(replace(self.limits, backtracks=backtracks)),
             offline=True,
@@ -134,11 +136,12 @@ class Engine:
 _FENCES_ONLY = jsonschema_rs.Registry([_FENCE_RESOURCE])
 
 
-def _registry(copies: dict[str, Document]) -> jsonschema_rs.Registry:
+def _registry(copies: dict[str, Document], foreign: frozenset[Dialect]) -> jsonschema_rs.Registry:
     # With the document itself, because what it refers to may refer back to it.
-    if len(copies) == 1:
+    if len(copies) == 1 and not foreign:
         return _FENCES_ONLY
-    return jsonschema_rs.Registry([_FENCE_RESOURCE, *copies.items()])
+    official = [item for dialect in foreign for item in metaschema_documents(dialect).items()]
+    return jsonschema_rs.Registry([_FENCE_RESOURCE, *official, *copies.items()])
 
 
 def _declare(document: Document, dialect: Dialect) -> Document:

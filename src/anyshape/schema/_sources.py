@@ -30,13 +30,15 @@ _MOST_METASCHEMAS = 8
 class Reached:
     """What compiling comes to see: the graph, all places, and the documents the engine needs.
 
-    `custom` are the metaschemas among them that documents are written in.
+    `custom` are the metaschemas among them that documents are written in; `foreign` the dialects
+    other than the document's own whose official metaschemas are referred to.
     """
 
     graph: Graph
     documents: dict[str, Document]
     spots: dict[tuple[str, str], Spot]
     custom: frozenset[str]
+    foreign: frozenset[Dialect]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +111,9 @@ class Sources:
         documents = {uri: self._declared(uri) for uri, _ in library.spots if uri in self.resources}
         documents[ROOT_URI] = self.document
         spots = {place: spot for place, spot in library.spots.items() if place[0] in documents}
-        return Reached(graph, documents, spots, frozenset(custom))
+        official = {is_metaschema(uri) for uri, _ in library.spots if uri not in documents}
+        foreign = frozenset(found for found in official if found is not None) - {self.dialect}
+        return Reached(graph, documents, spots, frozenset(custom), foreign)
 
     def _based(self) -> dict[str, Document]:
         """Return the resources with an official dialect for each written down."""
