@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
@@ -171,10 +172,18 @@ async def test_the_check_of_arguments_can_be_left_to_the_server(server: Server) 
         assert (await client.call_tool("greet", {"name": 5})).is_error
     async with Client(server) as client:
         assert (await client.call_tool("greet", {"name": 5}, check_arguments=False)).is_error
-        with pytest.raises(NotJson):
-            await client.call_tool("greet", {"name": object()}, check_arguments=False)
+        with pytest.raises(ToolError, match="/name"):
+            await client.call("greet", {"name": 5}, check_arguments=False)
+        for unfit in (object(), float("nan"), datetime(2026, 7, 28), "\ud800"):
+            with pytest.raises(NotJson):
+                await client.call_tool("greet", {"name": unfit}, check_arguments=False)
         with pytest.raises(NotJson):
             await client.call_tool("greet", [1], check_arguments=False)  # pyright: ignore[reportArgumentType]
+
+
+async def test_arguments_may_be_any_mapping(server: Server) -> None:
+    async with Client(server) as client:
+        assert await client.call("greet", MappingProxyType({"name": "Bo"})) == "Hello, Bo"
 
 
 async def test_an_unknown_tool_is_named_with_the_known_ones(server: Server) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from anyshape import Client
+from anyshape.errors import OutputMismatch
 
 if TYPE_CHECKING:
     from .conftest import Scripted
@@ -50,3 +55,77 @@ async def test_formats_of_strangers_are_annotations(answering: Any) -> None:
         assert await client.call("ask", {"since": naive}, returns=datetime) == datetime(
             2026, 7, 28, 12
         )
+
+
+class Loose(BaseModel):
+    result: dict[str, int] | None = None
+
+
+class Renamed(BaseModel):
+    inner: dict[str, int] | None = Field(default=None, alias="result")
+
+
+@dataclass
+class Plain:
+    result: dict[str, int] | None = None
+
+
+class Struct(msgspec.Struct):
+    result: dict[str, int] | None = None
+
+
+class Typed(TypedDict, total=False):
+    result: dict[str, int]
+
+
+@pytest.mark.parametrize(
+    ("returns", "expected"),
+    [
+        (Loose, Loose(result={"a": 1})),
+        (Renamed, Renamed(result={"a": 1})),
+        (Plain, Plain({"a": 1})),
+        (Struct, Struct({"a": 1})),
+        (Typed, {"result": {"a": 1}}),
+        (dict[str, int], {"a": 1}),
+        (dict[str, dict[str, int]], {"result": {"a": 1}}),
+    ],
+)
+async def test_a_type_with_only_a_result_is_not_mistaken_for_what_is_in_it(
+    answering: Any, returns: Any, expected: object
+) -> None:
+    server = answering(
+        {"content": [], "structuredContent": {"result": {"a": 1}}},
+        revision="2025-11-25",
+        outputSchema={
+            "type": "object",
+            "properties": {"result": {"type": ["object", "null"]}},
+            "required": ["result"],
+        },
+    )
+    async with Client(server) as client:
+        assert (await client.call_tool("ask")).value == {"a": 1}
+        assert await client.call("ask", returns=returns) == expected
+
+
+@pytest.mark.parametrize(
+    ("returns", "expected"), [(None, None), (int | None, None), (str | None, None), (str, "")]
+)
+async def test_a_tool_that_says_nothing_gives_none_where_that_is_wanted(
+    answering: Any, returns: Any, expected: object
+) -> None:
+    async with Client(answering({"content": []}, revision="2025-03-26")) as client:
+        assert not (await client.call_tool("ask")).has_value
+        assert await client.call("ask", returns=returns) == expected
+        with pytest.raises(OutputMismatch):
+            await client.call("ask", returns=int)
+
+
+async def test_a_type_that_cannot_be_read_is_refused_before_anything_is_sent(
+    answering: Any,
+) -> None:
+    server = answering({"content": []})
+    async with Client(server) as client:
+        returns: Any = 5
+        with pytest.raises(TypeError, match="returns=5"):
+            await client.call("ask", returns=returns)
+    assert server.asked("tools/call") == []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
 
@@ -29,7 +30,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.transports.transport import ConnectionLost
-from anyshape.client.typed import convert, convert_text
+from anyshape.client.typed import converter_to
 from anyshape.errors import (
     AnyshapeError,
     NotJson,
@@ -42,7 +43,7 @@ from anyshape.errors import (
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.schema import Limits
+from anyshape.schema import Limits, Schema, compile
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -185,9 +186,9 @@ class Client:
         """
         limit = self._limit(timeout)
         tool = self._listing.get(name) or await self._find(name, limit)
-        given: Mapping[str, Any] = {} if arguments is None else arguments
-        if self._check_arguments if check_arguments is None else check_arguments:
-            tool.input.validate(given)
+        given = _as_object(arguments)
+        checked = self._check_arguments if check_arguments is None else check_arguments
+        (tool.input if checked else _anything()).validate(given)
         extra = b"" if not meta else _encode_object(meta, "meta")[1:-1]
         members = tool.call_members + _encode_object(given, "arguments")
         fetches = self._listing.fetches
@@ -211,6 +212,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
+        check_arguments: bool | None = None,
     ) -> Any: ...
 
     @overload
@@ -223,6 +225,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
+        check_arguments: bool | None = None,
     ) -> T: ...
 
     @overload
@@ -235,6 +238,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
+        check_arguments: bool | None = None,
     ) -> T: ...
 
     async def call(
@@ -246,30 +250,28 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
+        check_arguments: bool | None = None,
     ) -> Any:
         """Call a tool and return its value, as a `returns` if that is given.
 
         `ToolError` if the tool failed; `OutputMismatch` if its value does not satisfy its schema or
-        `returns`. A tool that answers in words only gives its text, read as `returns`.
+        `returns`. A tool that answers in words only gives its text, read as `returns`. `TypeError`,
+        before anything is sent, if `returns` is no type that values can be read as.
         """
+        converter = None if returns is _UNTYPED else converter_to(returns)
         result = await self.call_tool(
-            name, arguments, timeout=timeout, on_progress=on_progress, meta=meta
+            name,
+            arguments,
+            timeout=timeout,
+            on_progress=on_progress,
+            meta=meta,
+            check_arguments=check_arguments,
         )
         if result.is_error:
             raise ToolError(result.text or f"tool {shorten(name, 60)!r} failed and gave no reason")
-        if returns is _UNTYPED:
-            return result.value if result.has_value else result.text
-        if not result.has_value:
-            return convert_text(result.text, returns, name)
-        try:
-            return convert(result.value, returns, name)
-        except OutputMismatch:
-            # What looked like an envelope may be the type that the caller has in mind.
-            if result.raw.get("structuredContent") == result.value:
-                raise
-            with contextlib.suppress(OutputMismatch):
-                return convert(result.raw.get("structuredContent"), returns, name)
-            raise
+        if converter is not None:
+            return converter.convert(result, name)
+        return result.value if result.has_value else result.text
 
     # Inside.
 
@@ -416,6 +418,21 @@ def _next_round(tool: ListedTool, answer: Mapping[str, Any], kind: object) -> by
     if not isinstance(state, str):
         raise ProtocolError(f"tool {tool.name!r} asks for input without saying which")
     return b',"requestState":%b' % _encode(state)
+
+
+def _as_object(arguments: object) -> Any:
+    """Return arguments as the dict they are to be; what is no mapping is left to the checks."""
+    if arguments is None:
+        return {}
+    if isinstance(arguments, Mapping) and not isinstance(arguments, dict):
+        return dict(cast("Mapping[str, Any]", arguments))
+    return cast("Any", arguments)
+
+
+@cache
+def _anything() -> Schema:
+    """Return what every JSON value satisfies, and nothing else."""
+    return compile(True)
 
 
 def _encode_object(value: Mapping[str, Any], what: str) -> bytes:

@@ -1,4 +1,4 @@
-"""A natural value as a Python type: whatever pydantic understands, and msgspec structs.
+"""What a tool gave as a Python type: whatever pydantic understands, and msgspec structs.
 
 Values are read as JSON, so that `datetime`, `Decimal`, tuples or enums work as they do for a body,
 in strict models too.
@@ -7,41 +7,137 @@ in strict models too.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Final, cast
 
 import msgspec
 
 from anyshape.client.quoting import shorten
+from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, Problem
 
-__all__ = ["convert", "convert_text"]
-
-Convert: TypeAlias = Callable[[bytes], Any]
+__all__ = ["Converter", "converter_to"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
 
 
-def convert(value: object, returns: Any, tool: str) -> Any:
-    """Return a JSON value as a `returns`, or raise `OutputMismatch`."""
-    return _run(_converter(returns), _to_json(value), tool, returns)
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """Reads what tools give as one type."""
+
+    name: str
+    read: Callable[[bytes], Any]
+    describe: Callable[[], Mapping[str, Any]]
+    """Gives the JSON Schema of the type."""
+
+    def convert(self, result: CallResult, tool: str) -> Any:
+        """Return what a tool gave, or raise `OutputMismatch`."""
+        candidates = self._values(result) if result.has_value else _words(result)
+        problems: list[Problem] = []
+        for text in candidates:
+            value, flaws = self._try(text)
+            if not flaws:
+                return value
+            problems = problems or flaws
+        shown = "; ".join(shorten(str(problem)) for problem in problems[:_SHOWN])
+        raise OutputMismatch(
+            f"tool {shorten(tool, 60)!r} gave no {self.name}: {shown}", problems=problems
+        )
+
+    def _values(self, result: CallResult) -> Iterator[bytes]:
+        """Yield the value, and what it was in: that may be what the caller has in mind."""
+        value, structured = result.value, result.raw.get("structuredContent")
+        if structured is value:
+            yield _to_json(value)
+            return
+        natural, whole = _to_json(value), _to_json(structured)
+        if self._has_only_result() and not _has_only_result(value):
+            # A type whose properties are all optional would read anything.
+            yield whole
+            yield natural
+        else:
+            yield natural
+            yield whole
+
+    def _has_only_result(self) -> bool:
+        from pydantic.errors import PydanticUserError
+
+        try:
+            schema = self.describe()
+        except (PydanticUserError, TypeError):
+            return False
+        name = str(schema.get("$ref", "")).rpartition("/")[2]
+        return _has_only_result((schema["$defs"][name] if name else schema).get("properties"))
+
+    def _try(self, text: bytes) -> tuple[Any, list[Problem]]:
+        from pydantic import ValidationError
+
+        try:
+            return self.read(text), []
+        except ValidationError as error:
+            return None, [
+                Problem(
+                    keyword=flaw["type"],
+                    path="".join(f"/{step}" for step in flaw["loc"]),
+                    message=flaw["msg"],
+                    schema_path="",
+                )
+                for flaw in error.errors(
+                    include_url=False, include_input=False, include_context=False
+                )
+            ]
+        except (msgspec.DecodeError, RecursionError) as error:
+            return None, [Problem(keyword="", path="", message=str(error), schema_path="")]
 
 
-def convert_text(text: str, returns: Any, tool: str) -> Any:
-    """Return what a tool said in words only as a `returns`: as JSON if it is, else as a string.
+def converter_to(returns: Any) -> Converter:
+    """Return what reads JSON as a `returns`; `TypeError` if nothing can."""
+    try:
+        hash(returns)
+    except TypeError:  # such as Annotated with a list in it
+        return _make_converter(returns)
+    return _cached_converter(returns)
+
+
+def _make_converter(returns: Any) -> Converter:
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticSchemaGenerationError
+
+    shown = returns.__name__ if isinstance(returns, type) else repr(returns)
+    name = shorten(shown, 60)
+    try:
+        known = isinstance(returns, TypeAdapter)
+        adapter = cast("TypeAdapter[Any]", returns) if known else TypeAdapter[Any](returns)
+    except PydanticSchemaGenerationError as error:
+        try:
+            # Structs, which pydantic does not know, and what holds them.
+            read = msgspec.json.Decoder(returns).decode
+            return Converter(name, read, partial(msgspec.json.schema, returns))
+        except TypeError:
+            raise TypeError(
+                f"returns={name}: expected a type that pydantic or msgspec can read"
+            ) from error
+    return Converter(name, adapter.validate_json, adapter.json_schema)
+
+
+_cached_converter: Final = lru_cache(maxsize=512)(_make_converter)
+
+
+def _words(result: CallResult) -> Iterator[bytes]:
+    """Yield what a tool said in words only: as JSON if it is, or as a string; nothing as null.
 
     Servers before 2025-06-18 have no other way to give a value.
     """
-    reader = _converter(returns)
-    try:
-        return _run(reader, text.encode("utf-8", "surrogatepass"), tool, returns)
-    except OutputMismatch as error:
-        try:
-            return _run(reader, _to_json(text), tool, returns)
-        except OutputMismatch:
-            raise error from None
+    text = result.text
+    yield text.encode("utf-8", "surrogatepass") if result.content else b"null"
+    yield _to_json(text)
+
+
+def _has_only_result(value: object) -> bool:
+    return isinstance(value, Mapping) and list(cast("Mapping[str, object]", value)) == ["result"]
 
 
 def _to_json(value: object) -> bytes:
@@ -49,57 +145,3 @@ def _to_json(value: object) -> bytes:
         return _encode(value)
     except (OverflowError, TypeError, ValueError):
         return json.dumps(value, ensure_ascii=True, allow_nan=False).encode()
-
-
-def _run(read: Convert, text: bytes, tool: str, returns: object) -> Any:
-    from pydantic import ValidationError
-
-    try:
-        return read(text)
-    except ValidationError as error:
-        problems = [
-            Problem(
-                keyword=flaw["type"],
-                path="".join(f"/{step}" for step in flaw["loc"]),
-                message=flaw["msg"],
-                schema_path="",
-            )
-            for flaw in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
-    except (msgspec.DecodeError, RecursionError) as error:
-        problems = [Problem(keyword="", path="", message=str(error), schema_path="")]
-    shown = "; ".join(shorten(str(problem)) for problem in problems[:_SHOWN])
-    raise OutputMismatch(
-        f"tool {shorten(tool, 60)!r} gave no {_name(returns)}: {shown}", problems=problems
-    )
-
-
-def _converter(returns: Any) -> Convert:
-    try:
-        return _cached_converter(returns)
-    except TypeError:  # unhashable, such as Annotated with a list in it
-        return _make_converter(returns)
-
-
-def _make_converter(returns: Any) -> Convert:
-    from pydantic import TypeAdapter
-    from pydantic.errors import PydanticSchemaGenerationError
-
-    if isinstance(returns, TypeAdapter):
-        return cast("TypeAdapter[Any]", returns).validate_json
-    try:
-        return TypeAdapter[Any](returns).validate_json
-    except PydanticSchemaGenerationError:
-        try:
-            # Structs, which pydantic does not know, and what holds them.
-            return msgspec.json.Decoder(returns).decode
-        except TypeError:
-            pass
-        raise
-
-
-_cached_converter = lru_cache(maxsize=512)(_make_converter)
-
-
-def _name(returns: object) -> str:
-    return shorten(returns.__name__ if isinstance(returns, type) else repr(returns), 60)
