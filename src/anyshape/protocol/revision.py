@@ -17,8 +17,10 @@ __all__ = [
     "NATURAL",
     "RELEASED",
     "SUPPORTED",
+    "WITHOUT_HEADER",
     "WORKING_NAMES",
     "Revision",
+    "negotiate",
 ]
 
 
@@ -110,6 +112,16 @@ class Revision(enum.Enum):
         return self not in _BEFORE_2025_06_18
 
     @property
+    def has_error_statuses(self) -> bool:
+        """Whether errors travel under HTTP statuses of their own, such as 404 for a method."""
+        return self.is_modern
+
+    @property
+    def disconnect_cancels(self) -> bool:
+        """Whether a client that closes its HTTP connection has cancelled its request."""
+        return self.is_modern
+
+    @property
     def omits_unknown_id(self) -> bool:
         """Whether an error about an unreadable id leaves `id` out; older ones say `null`."""
         return self not in _BEFORE_2025_11_25
@@ -135,6 +147,9 @@ MODERN: Final = (Revision.V2026_07_28,)
 LATEST_HANDSHAKE: Final = Revision.V2025_11_25
 """What a server offers to a client that asks for a revision it does not know."""
 
+WITHOUT_HEADER: Final = Revision.V2025_03_26
+"""What an HTTP request without `MCP-Protocol-Version` speaks: the last one not to have it."""
+
 HANDSHAKE: Final = (
     Revision.V2024_11_05,
     Revision.V2025_03_26,
@@ -150,6 +165,16 @@ NATURAL: Final = (*WORKING_NAMES, *MODERN)
 SUPPORTED: Final = tuple(revision.value for revision in reversed(RELEASED))
 """The wire names a server advertises, newest first."""
 
+_HANDSHAKE: Final = frozenset(HANDSHAKE)
 _NATURAL: Final = frozenset(NATURAL)
 _BEFORE_2025_06_18: Final = frozenset({Revision.V2024_11_05, Revision.V2025_03_26})
 _BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {Revision.V2025_06_18}
+
+
+def negotiate(asked: str) -> Revision:
+    """Return the revision a handshake settles on: what was asked for, or the latest that has one.
+
+    https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+    """
+    revision = Revision.parse(asked)
+    return revision if revision in _HANDSHAKE else LATEST_HANDSHAKE

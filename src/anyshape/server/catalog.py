@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
+from anyshape.protocol.identity import Identity
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import SUPPORTED, Revision
 from anyshape.protocol.shapes import shape
@@ -23,41 +23,13 @@ from anyshape.server.failures import invalid_params
 from anyshape.server.options import ServerOptions
 from anyshape.tools.tool import Tool
 
-__all__ = ["Catalog", "Entry", "Identity"]
+__all__ = ["Catalog", "Entry"]
 
 _encode = msgspec.json.Encoder().encode
 
 ResultEncoder = Callable[[EncodedResult], bytes]
 
 _CURSOR: Final = "after:"
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a server says of itself: its `Implementation`, and instructions for the model."""
-
-    name: str
-    version: str
-    title: str | None = None
-    description: str | None = None
-    website_url: str | None = None
-    icons: tuple[dict[str, Any], ...] = ()
-    instructions: str | None = None
-
-    def implementation(self, revision: Revision) -> dict[str, Any]:
-        """Return the `Implementation` as the revision knows it."""
-        wire: dict[str, Any] = {"name": self.name}
-        if self.title is not None and revision.has_titles:
-            wire["title"] = self.title
-        wire["version"] = self.version
-        if revision.has_icons:
-            if self.description is not None:
-                wire["description"] = self.description
-            if self.website_url is not None:
-                wire["websiteUrl"] = self.website_url
-            if self.icons:
-                wire["icons"] = list(self.icons)
-        return wire
 
 
 class Entry:
@@ -98,6 +70,7 @@ class Catalog:
         self._pages: dict[tuple[Revision, int], bytes] = {}
         self._names: list[str] | None = None
         self._greetings: dict[tuple[Revision, bool], bytes] = {}
+        self._discoveries: dict[Revision, bytes] = {}
         self._infos: dict[Revision, bytes] = {}
 
     def add(self, tool: Tool, requires: Mapping[str, Any] | None = None) -> None:
@@ -129,9 +102,8 @@ class Catalog:
         """Return what turns a natural result of the tool into the revision's `result`."""
         encoder = entry.encoders.get(revision)
         if encoder is None:
-            info = self.server_info(revision) if revision.is_modern else None
             encoder = entry.encoders[revision] = shape(revision).result_encoder(
-                entry.tool.listing.output_schema, self._options.shape, info
+                entry.tool.listing.output_schema, self._options.shape, self.server_info(revision)
             )
         return encoder
 
@@ -152,7 +124,7 @@ class Catalog:
             following,
             ttl_ms=caching.ttl_ms,
             cache_scope=caching.scope,
-            server_info=self.server_info(revision) if revision.is_modern else None,
+            server_info=self.server_info(revision),
         )
         # A cursor from before a change may start anywhere; keeping all of those could take room
         # for as many listings as there are tools.
@@ -177,8 +149,7 @@ class Catalog:
 
     def discovery(self, revision: Revision) -> bytes:
         """Return the `result` of `server/discover`."""
-        key = (revision, True)
-        known = self._greetings.get(key)
+        known = self._discoveries.get(revision)
         if known is None:
             wire: dict[str, Any] = {
                 "resultType": "complete",
@@ -192,7 +163,7 @@ class Catalog:
             }
             if self.identity.instructions is not None:
                 wire["instructions"] = self.identity.instructions
-            known = self._greetings[key] = _encode(wire)
+            known = self._discoveries[revision] = _encode(wire)
         return known
 
     def _listing(self, entry: Entry, revision: Revision) -> bytes:

@@ -34,13 +34,13 @@ from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
 from anyshape.server.incoming import Call, read
-from anyshape.server.lazy import RawObject
 from anyshape.server.listeners import Listener
 from anyshape.server.parameters import (
     PROTOCOL_VERSION,
     CancelledParameters,
     InitializeParameters,
 )
+from anyshape.server.raw_object import RawObject
 from anyshape.server.service import Service
 
 __all__ = ["Connection"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from anyshape.protocol.jsonrpc import encode_notification
-from anyshape.server.lazy import RawObject
+from anyshape.server.raw_object import RawObject
 
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision

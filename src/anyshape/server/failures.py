@@ -81,7 +81,7 @@ _STATUS: Final = {
     NOT_ACCEPTABLE: 406,
 }
 
-_MODERN_STATUS: Final = {
+_OWN_STATUS: Final = {
     **_STATUS,
     INVALID_PARAMS: 400,
     HEADER_MISMATCH: 400,
@@ -97,9 +97,8 @@ def http_status(code: int, revision: Revision | None) -> int:
 
     The handshake revisions leave it at 200 for everything that was understood as a request.
     """
-    if revision is None or revision.is_modern:
-        return _MODERN_STATUS.get(code, 200)
-    return _STATUS.get(code, 200)
+    has_statuses = revision is None or revision.has_error_statuses
+    return (_OWN_STATUS if has_statuses else _STATUS).get(code, 200)
 
 
 def invalid_params(reason: str) -> ProtocolError:

@@ -23,14 +23,14 @@ from anyshape.protocol.jsonrpc import (
     encode_batch,
     encode_error,
 )
-from anyshape.protocol.revision import Revision
+from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
 from anyshape.server.failures import translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
-from anyshape.server.http_exchange import UNNAMED, BatchExchange, HttpExchange, Receive
+from anyshape.server.http_exchange import BatchExchange, HttpExchange, Receive
 from anyshape.server.incoming import Call, Incoming, read
 from anyshape.server.options import HttpOptions
 from anyshape.server.parameters import ToolName
@@ -232,7 +232,7 @@ class HttpApplication:
 
     async def _answer_all(self, batch: Batch, lead: HttpExchange, send: Send) -> None:
         assert lead.headers is not None
-        revision = lead.headers.revision or UNNAMED
+        revision = lead.headers.revision or WITHOUT_HEADER
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from anyshape.protocol.jsonrpc import Request
-from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
+from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
@@ -19,12 +19,9 @@ from anyshape.server.response import EventStream, Send, dismiss, send_json
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
 
-__all__ = ["UNNAMED", "BatchExchange", "HttpExchange", "Receive"]
+__all__ = ["BatchExchange", "HttpExchange", "Receive"]
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-
-UNNAMED: Final = Revision.V2025_03_26
-"""The revision of a request without `MCP-Protocol-Version`: the last one not to have it."""
 
 _PATIENCE: Final = 0.02
 """Seconds a call may wait before its connection is watched: most are done by then."""
@@ -76,7 +73,7 @@ class HttpExchange(Exchange):
         assert self.headers is not None
         version = self.headers.version
         if version is None:
-            return UNNAMED
+            return WITHOUT_HEADER
         revision = Revision.parse(version)
         if revision is None:
             raise unsupported_version(version)
@@ -116,7 +113,7 @@ class HttpExchange(Exchange):
         loop = asyncio.get_running_loop()
         if self.takes_stream and self.stream is None:
             self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
-        if self.disconnect_cancels:
+        if self.revision is not None and self.revision.disconnect_cancels:
             self._patience = loop.call_later(_PATIENCE, self._start_watch)
 
     def settled(self) -> None:
@@ -130,11 +127,6 @@ class HttpExchange(Exchange):
             if self._watch is not None:
                 self._watch.cancel()
         super().settled()
-
-    @property
-    def disconnect_cancels(self) -> bool:
-        """Whether a client that goes away has cancelled, which before 2026-07-28 it has not."""
-        return self.revision is not None and self.revision.is_modern
 
     def _open_stream(self) -> EventStream:
         if self.stream is None:

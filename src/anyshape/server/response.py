@@ -1,4 +1,9 @@
-"""HTTP responses: a whole one with a JSON body, or a stream that ends with the answer."""
+"""HTTP responses: a whole one with a JSON body, or a stream that ends with the answer.
+
+A stream is one of server-sent events, one JSON-RPC message each. A message is encoded without
+newlines, so an event is one `data` line. See "Receiving Messages" in the Streamable HTTP page of
+revision 2026-07-28, and https://html.spec.whatwg.org/multipage/server-sent-events.html.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,6 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
-from anyshape.server.events import KEEP_ALIVE, STREAM_HEADERS, frame
 
 __all__ = ["EventStream", "Send", "accept", "dismiss", "refuse", "send_json"]
 
@@ -19,6 +23,14 @@ Header: TypeAlias = tuple[bytes, bytes]
 _log = logging.getLogger("anyshape.server")
 
 _JSON: Final = (b"content-type", b"application/json")
+_STREAM: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+"""What a stream is headed with: never cached, never held back by a proxy."""
+_KEEP_ALIVE: Final = b": keep-alive\n\n"
+"""A comment: carries nothing, and shows intermediaries that the connection lives."""
 _MOST_QUEUED: Final = 1024
 _GONE: Final = 499
 """What proxies write into their logs when a client did not wait for its answer."""
@@ -83,7 +95,7 @@ class EventStream:
             return
         if len(self._queue) >= _MOST_QUEUED:
             del self._queue[0]
-        self._queue.append(frame(message))
+        self._queue.append(_event(message))
         self._start_pump()
 
     async def finish(self, answer: bytes | None, status: int = 200) -> None:
@@ -97,7 +109,7 @@ class EventStream:
         if not self._started:
             await self._start(status)
         if answer is not None:
-            self._queue.append(frame(answer))
+            self._queue.append(_event(answer))
         await self._send({"type": "http.response.body", "body": b"".join(self._queue)})
         self._queue.clear()
 
@@ -123,7 +135,7 @@ class EventStream:
             return
         self._wind()
         if self._pump is None:
-            self._queue.append(KEEP_ALIVE)
+            self._queue.append(_KEEP_ALIVE)
             self._start_pump()
 
     def _start_pump(self) -> None:
@@ -132,9 +144,7 @@ class EventStream:
 
     async def _start(self, status: int) -> None:
         self._started = True
-        await self._send(
-            {"type": "http.response.start", "status": status, "headers": STREAM_HEADERS}
-        )
+        await self._send({"type": "http.response.start", "status": status, "headers": _STREAM})
 
     async def _run_pump(self) -> None:
         try:
@@ -149,3 +159,7 @@ class EventStream:
             self.abandon()
         finally:
             self._pump = None
+
+
+def _event(message: bytes) -> bytes:
+    return b"data: " + message + b"\n\n"

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar, overload
 from anyshape._version import __version__
 from anyshape.protocol.content import Icon
 from anyshape.protocol.description import ToolAnnotations
+from anyshape.protocol.identity import Identity
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
-from anyshape.server.catalog import Identity
 from anyshape.server.connection import Connection
 from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication

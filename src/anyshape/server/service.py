@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from anyshape.server.catalog import Catalog, Identity
+from anyshape.protocol.identity import Identity
+from anyshape.server.catalog import Catalog
 from anyshape.server.listeners import Listeners
 from anyshape.server.options import ServerOptions
 

@@ -1,0 +1,41 @@
+"""What a server says of itself: its `Implementation`, and instructions for the model.
+
+https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anyshape.protocol.revision import Revision
+
+__all__ = ["Identity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A server's name and all that goes with it."""
+
+    name: str
+    version: str
+    title: str | None = None
+    description: str | None = None
+    website_url: str | None = None
+    icons: tuple[dict[str, Any], ...] = ()
+    instructions: str | None = None
+
+    def implementation(self, revision: Revision) -> dict[str, Any]:
+        """Return the `Implementation` as the revision knows it."""
+        wire: dict[str, Any] = {"name": self.name}
+        if self.title is not None and revision.has_titles:
+            wire["title"] = self.title
+        wire["version"] = self.version
+        if revision.has_icons:
+            if self.description is not None:
+                wire["description"] = self.description
+            if self.website_url is not None:
+                wire["websiteUrl"] = self.website_url
+            if self.icons:
+                wire["icons"] = list(self.icons)
+        return wire
