@@ -6,6 +6,7 @@ import ssl
 from urllib.parse import urlsplit
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
@@ -81,6 +82,10 @@ def _words_of(error: aiohttp.ClientError) -> str:
     cause = error.__cause__
     if isinstance(cause, ssl.SSLError):
         return shorten(str(cause))
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "the server hung up"
+    if isinstance(error, aiohttp.ClientPayloadError) and isinstance(cause, HttpProcessingError):
+        return shorten(cause.message)
     if isinstance(error, aiohttp.ClientResponseError):
         return shorten(error.message)
     return shorten(str(error) or type(error).__name__, 400)
