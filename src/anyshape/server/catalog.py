@@ -54,7 +54,7 @@ class Entry:
         self.requires = requires
         self.is_guarded = bool(requires) or bool(tool.headers)
         """Whether a modern call is checked for more than its arguments."""
-        self.takes_context = bool(tool._context)
+        self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
         self.encoders: dict[Revision, ResultEncoder] = {}
         self.listings: dict[Revision, bytes] = {}

@@ -141,6 +141,11 @@ class Tool:
         tool._assemble(function, definition, timeout, inline=inline)
         return tool
 
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function asks for a `Context`."""
+        return bool(self._context)
+
     async def call(
         self, arguments: bytes | None = None, context: Context | None = None
     ) -> EncodedResult:
