@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Return pytest's exit code, after the coverage report."""
     coverage = [sys.executable, "-m", "coverage"]
     subprocess.run([*coverage, "erase"], cwd=ROOT, check=True)
-    pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
+    pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadfile", *arguments]
     code = subprocess.run([*coverage, "run", "-m", *pytest], cwd=ROOT, check=False).returncode
     subprocess.run([*coverage, "combine", "--quiet"], cwd=ROOT, check=False)
     subprocess.run([*coverage, "report"], cwd=ROOT, check=False)
