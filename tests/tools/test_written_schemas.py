@@ -333,10 +333,28 @@ def test_a_document_that_is_no_input_schema_is_refused_at_definition(schema: Any
 
 
 def test_any_mapping_will_do_as_a_document() -> None:
-    document: Mapping[str, Any] = MappingProxyType({"type": "object"})
-    assert Tool.from_function(maybe, input_schema=document).listing.input_schema == {
-        "type": "object"
-    }
+    document: Mapping[str, Any] = MappingProxyType(
+        {"type": "object", "properties": MappingProxyType({"a": {}}), "required": ("a",)}
+    )
+    expected = {"type": "object", "properties": {"a": {}}, "required": ["a"]}
+    assert Tool.from_function(one, input_schema=document).listing.input_schema == expected
+    tool = Tool.from_function(lambda: 1, name="a", output_schema=document)
+    assert tool.listing.output_schema == expected
+
+
+def test_what_is_not_json_inside_a_document_is_named() -> None:
+    for keyword in ("input_schema", "output_schema"):
+        written: dict[str, Any] = {keyword: {"type": "object", "x-lock": object()}}
+        with pytest.raises(ToolDefinitionError, match=rf"maybe\(\): {keyword} at /x-lock"):
+            Tool.from_function(maybe, **written)
+
+
+def test_a_document_changed_later_changes_no_tool() -> None:
+    document: dict[str, Any] = {"type": "object", "properties": {"a": {}}}
+    tool = Tool.from_function(maybe, input_schema=document, output_schema=document)
+    document["properties"]["b"] = {}
+    assert tool.listing.input_schema == {"type": "object", "properties": {"a": {}}}
+    assert tool.listing.output_schema == {"type": "object", "properties": {"a": {}}}
 
 
 async def test_a_header_annotation_in_a_written_schema_is_planned(call: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -10,7 +9,7 @@ from typing import Any, cast
 from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import HeaderPlan, header_plan
-from anyshape.protocol.result import ABSENT
+from anyshape.protocol.result import ABSENT, Absent
 from anyshape.schema import Limits, Schema, compile
 from anyshape.tools.admission import check_names
 from anyshape.tools.binding import Bind, bind_parameters, bind_whole_object
@@ -91,8 +90,7 @@ def define_handler(
             f"likes, but this one has {len(signature.parameters)} parameters for them; use "
             f"Tool.from_function for a function with parameters of its own"
         )
-    document = _snapshot(input_schema, signature.label)
-    schema = _compile(document, "input", signature.label, limits)
+    document, schema = _compile_written(input_schema, signature.label, limits)
     taken = _Input(document, schema, bind_whole_object(schema, signature.parameters[0].name))
     output = describe_output(EMPTY, output_schema, signature.label)
     return _define(handler, signature, words, taken, output, limits)
@@ -109,11 +107,8 @@ def _define(
     label = signature.label
     words = words.checked(label)
     name = cast("str", words.name)
-    given = output.document
-    if isinstance(given, Mapping):
-        given = _snapshot(given, label)
-    enforced = given if output.enforced is None else output.enforced
-    checked = None if given is ABSENT else _compile(enforced, "output", label, limits)
+    promised = output.document
+    checked = None if promised is ABSENT else _compile(promised, "output", label, limits)
     try:
         headers = header_plan(taken.document)
     except SchemaError as error:
@@ -124,7 +119,7 @@ def _define(
             input_schema=taken.document,
             title=words.title,
             description=words.description,
-            output_schema=given,
+            output_schema=_published(output, checked),
             annotations=words.annotations,
             meta=words.meta,
             icons=words.icons,
@@ -149,8 +144,7 @@ def _derive_input(signature: Signature, documentation: Documentation, limits: Li
 
 def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits) -> _Input:
     """Take the author's own schema, and decide how what it accepts reaches the parameters."""
-    document = _snapshot(written, signature.label)
-    schema = _compile(document, "input", signature.label, limits)
+    document, schema = _compile_written(written, signature.label, limits)
     whole = takes_whole_object(signature, document)
     if whole is not None:
         return _Input(document, schema, bind_whole_object(schema, whole))
@@ -184,6 +178,24 @@ def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
     return invoke
 
 
+def _published(output: Output, checked: Schema | None) -> dict[str, Any] | bool | Absent:
+    if checked is None:
+        return ABSENT
+    return checked.document if output.published is None else output.published
+
+
+def _compile_written(
+    written: Mapping[str, Any], label: str, limits: Limits
+) -> tuple[dict[str, Any], Schema]:
+    """Return a copy of what an author wrote, so that changing it later changes no tool."""
+    if not isinstance(cast("object", written), Mapping):
+        raise ToolDefinitionError(
+            f"{label}: input_schema has to be a JSON Schema object, got {type(written).__name__}"
+        )
+    schema = _compile(written, "input", label, limits)
+    return cast("dict[str, Any]", schema.document), schema
+
+
 def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
     try:
         return compile(document, role=role, limits=limits)
@@ -195,18 +207,6 @@ def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
         raise ToolDefinitionError(f"{label}: {role}_schema: {error.message}") from error
     except NotJson as error:
         raise ToolDefinitionError(f"{label}: {role}_schema is not JSON: {error}") from error
-
-
-def _snapshot(document: Any, label: str) -> dict[str, Any]:
-    """Copy what an author wrote, so that changing it later changes no tool."""
-    if not isinstance(document, Mapping):
-        raise ToolDefinitionError(
-            f"{label}: input_schema has to be a JSON Schema object, got {type(document).__name__}"
-        )
-    try:
-        return copy.deepcopy(dict(cast("Mapping[str, Any]", document)))
-    except RecursionError as error:
-        raise ToolDefinitionError(f"{label}: a schema is nested too deeply") from error
 
 
 def _docstring_of(function: Any) -> str | None:

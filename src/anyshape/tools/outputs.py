@@ -75,18 +75,18 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The decision: what is published, and how values become JSON types.
+    """The decision: what values are checked against, and how they become JSON types.
 
     `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec
-    encodes the values themselves as it encodes what `to_builtins` makes of them. Values are checked
-    against `enforced`, where that is another document.
+    encodes the values themselves as it encodes what `to_builtins` makes of them. `published` is the
+    document that is listed, where that is another.
     """
 
     kind: Kind
     document: dict[str, Any] | bool | Absent = ABSENT
     to_builtins: ToBuiltins | None = None
     encodes: bool = False
-    enforced: dict[str, Any] | None = None
+    published: dict[str, Any] | None = None
 
 
 def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
@@ -166,8 +166,13 @@ def _derive_from_structs(annotation: Any) -> Output | None:
 
 
 def _output(document: dict[str, Any], to_builtins: ToBuiltins, *, encodes: bool = False) -> Output:
+    published = publish(document)
     return Output(
-        Kind.STRUCTURED, publish(document), to_builtins, encodes, enforced=to_write(document)
+        Kind.STRUCTURED,
+        to_write(document),
+        to_builtins,
+        encodes,
+        published=None if published is document else published,
     )
 
 
