@@ -51,6 +51,19 @@ def test_every_behaviour_has_a_test(id: str) -> None:
     assert _marked().get(id), f"no test is marked behaviour({id!r})"
 
 
+@pytest.mark.parametrize("name", ["test_http_wire", "test_stdio_wire", "test_specification"])
+def test_every_test_of_the_wire_names_the_behaviour_it_proves(name: str) -> None:
+    marked = {test for tests in _marked().values() for test in tests}
+    tree = ast.parse((TESTS / "server" / f"{name}.py").read_text())
+    tests = {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+    }
+    assert not tests - marked
+
+
 def test_every_marked_test_names_a_behaviour_of_the_manifest() -> None:
     unknown = _marked().keys() - {entry["id"] for entry in MANIFEST}
     assert not unknown

@@ -424,6 +424,7 @@ def test_only_post_is_served(web: Any, method: str) -> None:
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
+@pytest.mark.behaviour("transport.http.endpoint")
 def test_other_paths_are_not_found(web: Any) -> None:
     assert web.raw("POST", "/", b"{}", {"Content-Type": "application/json"}).status == 404
     assert web.raw("GET", "/.well-known/oauth-protected-resource").status == 404
@@ -494,6 +495,7 @@ def test_without_a_token_the_answer_is_plain_json(web: Any) -> None:
     assert answer.headers["content-type"] == "application/json"
 
 
+@pytest.mark.behaviour("transport.http.accept")
 def test_a_client_that_takes_no_stream_gets_the_result_alone(web: Any) -> None:
     params = {"name": "steps", "arguments": {"count": 3}, "_meta": {"progressToken": 5}}
     answer = web.request(MODERN, "tools/call", params, headers={"Accept": "application/json"})
@@ -518,6 +520,7 @@ def test_a_long_wait_is_not_a_silent_one(web: Any) -> None:
     assert len(answer.events) == 1
 
 
+@pytest.mark.behaviour("transport.http.accept")
 def test_a_long_wait_is_silent_for_a_client_that_takes_no_stream(web: Any) -> None:
     answer = web.call(MODERN, "wait", {"seconds": 0.5}, headers={"Accept": "application/json"})
     assert answer.headers["content-type"] == "application/json"
@@ -571,6 +574,7 @@ def test_a_body_of_unknown_length_is_refused_when_it_gets_too_long(web: Any) -> 
     assert answer.startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.behaviour("transport.http.body")
 def test_a_body_in_pieces_is_put_together(web: Any) -> None:
     body = json.dumps(
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "people"}}
@@ -589,6 +593,7 @@ def test_a_body_in_pieces_is_put_together(web: Any) -> None:
     assert b"Ada" in answer
 
 
+@pytest.mark.behaviour("transport.http.body")
 def test_a_client_that_hangs_up_in_the_middle_of_its_body_hurts_nobody(web: Any) -> None:
     with web.open() as connection:
         connection.sendall(
@@ -643,6 +648,7 @@ def test_a_subscription_is_a_stream_of_its_own(web: Any) -> None:
             }
 
 
+@pytest.mark.behaviour("transport.http.accept")
 def test_a_subscription_needs_a_client_that_takes_a_stream(web: Any) -> None:
     answer = web.request(
         MODERN,

@@ -101,6 +101,7 @@ async def test_a_method_is_called_on_its_object() -> None:
     assert counter.count == 5
 
 
+@pytest.mark.behaviour("tools.names")
 def test_a_name_can_be_taken_only_once() -> None:
     server = Server("s")
     server.add_tool(_tool("a"))
@@ -290,6 +291,39 @@ async def test_closing_a_connection_cancels_what_is_in_flight() -> None:
     assert [await call for call in calls] == [None, None, None]
     assert seen == ["cancelled"] * 3
     assert server.tools["slow"].name == "slow"
+
+
+@pytest.mark.behaviour("cancellation.logged")
+async def test_the_reason_of_a_cancellation_is_logged_on_one_short_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server("s")
+
+    @server.tool
+    async def slow() -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    assert server.tools.keys() == {"slow"}
+    peer = Peer(server)
+    asking = asyncio.create_task(peer.ask("tools/call", {"name": "slow"}, id="w"))
+    await _turn_until(lambda: peer.connection.in_flight == 1)
+    reason = "bored\nERROR forged line " + "x" * 5000
+    with caplog.at_level(logging.INFO, "anyshape.server"):
+        await peer.connection.handle(
+            json.dumps(
+                {
+                    "jsonrpc": "2.0",
+                    "method": "notifications/cancelled",
+                    "params": {"requestId": "w", "reason": reason},
+                }
+            ).encode()
+        )
+    assert await asking is None
+    (record,) = caplog.records
+    assert record.getMessage().startswith('request "w" cancelled: \'bored\\nERROR forged')
+    assert len(record.getMessage()) < 300
+    assert "\n" not in record.getMessage()
 
 
 async def test_closing_does_not_wait_for_what_the_caller_does_afterwards() -> None:

@@ -340,6 +340,7 @@ server.run()
     assert pipe.finish() == 0
 
 
+@pytest.mark.behaviour("transport.stdio.signals")
 def test_a_second_signal_ends_the_server_at_once(start_pipe: Callable[..., Any]) -> None:
     script = """
 import asyncio
@@ -371,6 +372,7 @@ server.run()
     assert pipe.process.wait(15) == -signal.SIGTERM
 
 
+@pytest.mark.behaviour("transport.stdio.end-of-input")
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
 def test_a_standard_stream_that_is_closed_is_an_empty_one(
     start_pipe: Callable[..., Any], closed: str
@@ -386,6 +388,7 @@ def test_a_standard_stream_that_is_closed_is_an_empty_one(
     assert pipe.has_ended()
 
 
+@pytest.mark.behaviour("transport.stdio.end-of-input")
 def test_a_server_can_run_in_a_thread(start_pipe: Callable[..., Any]) -> None:
     script = """
 import threading
@@ -399,10 +402,12 @@ thread.join()
     assert pipe.finish() == 0
 
 
+@pytest.mark.behaviour("transport.stdio.stdin-protected")
 def test_a_tool_that_reads_standard_input_finds_it_empty(spoken: Any) -> None:
     assert spoken.call("read_input")["result"]["content"][0]["text"] == '""'
 
 
+@pytest.mark.behaviour("base.stateless")
 def test_what_one_call_puts_in_a_context_variable_the_next_does_not_see(spoken: Any) -> None:
     for _ in range(3):
         assert spoken.call("stain")["result"]["content"][0]["text"] == '"clean"'
@@ -415,6 +420,7 @@ def test_at_the_end_of_input_calls_in_flight_finish_within_the_grace_time(fresh:
     assert "result" in fresh.receive()
 
 
+@pytest.mark.behaviour("transport.stdio.end-of-input")
 def test_at_the_end_of_input_calls_that_take_longer_are_given_up(pipe: Any) -> None:
     pipe.initialize("2025-11-25")
     for name in ("wait", "block"):
@@ -423,6 +429,7 @@ def test_at_the_end_of_input_calls_that_take_longer_are_given_up(pipe: Any) -> N
     assert pipe.finish() == 0
 
 
+@pytest.mark.behaviour("transport.stdio.signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_like_the_end_of_input(pipe: Any, number: int) -> None:
     pipe.initialize("2025-11-25")
@@ -617,6 +624,33 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed_gracefully(pi
     assert closed["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "sub"
 
 
+@pytest.mark.behaviour("subscriptions.several")
+def test_several_subscriptions_are_each_told_under_their_own_id(pipe: Any) -> None:
+    listen = {"_meta": META, "notifications": {"toolsListChanged": True}}
+    for id in (1, "1"):
+        assert pipe.ask("subscriptions/listen", listen, id=id)["params"]["_meta"] == {
+            "io.modelcontextprotocol/subscriptionId": id
+        }
+    call = {"_meta": META, "name": "change", "arguments": {"name": "extra"}}
+    pipe.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+    received = [pipe.receive() for _ in range(3)]
+    told = [
+        each["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"]
+        for each in received
+        if each.get("method") == "notifications/tools/list_changed"
+    ]
+    assert (len(told), set(told)) == (2, {1, "1"})
+    pipe.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    pipe.send({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call})
+    received = [pipe.receive() for _ in range(2)]
+    assert {
+        "jsonrpc": "2.0",
+        "method": "notifications/tools/list_changed",
+        "params": {"_meta": {"io.modelcontextprotocol/subscriptionId": "1"}},
+    } in received
+    assert pipe.is_silent()
+
+
 @pytest.mark.behaviour("subscriptions.filter")
 def test_a_subscription_is_told_nothing_it_did_not_ask_for(pipe: Any) -> None:
     listen = {"_meta": META, "notifications": {"promptsListChanged": True}}
@@ -650,6 +684,7 @@ def test_calls_beyond_the_limit_are_told_that_the_server_is_busy(pipe: Any) -> N
     assert "result" in pipe.call("add", {"a": 1, "b": 2})
 
 
+@pytest.mark.behaviour("transport.stdio.slow-client")
 def test_a_client_that_does_not_read_slows_itself_down_and_loses_nothing(pipe: Any) -> None:
     pipe.initialize("2025-11-25")
     call = {"name": "big", "arguments": {"size": 90_000}}
@@ -673,6 +708,7 @@ def test_a_tool_can_see_who_calls_it(spoken: Any) -> None:
     assert seen["meta"]["com.example/trace"] == "t1"
 
 
+@pytest.mark.behaviour("transport.stdio.framing")
 def test_a_file_can_stand_in_for_the_client(start_pipe: Callable[..., Any], tmp_path: Any) -> None:
     script = (
         "import subprocess, sys\n"

@@ -205,7 +205,11 @@ class Connection:
         except (msgspec.DecodeError, ValueError):
             return
         if flight is not None:
-            _log.info("request %s cancelled: %.*s", flight.key, _SHOWN, parameters.reason or "")
+            _log.info(
+                "request %.*s cancelled: %.*r",
+                *(_SHOWN, flight.key.decode()),
+                *(_SHOWN, parameters.reason or ""),
+            )
             flight.interrupt(Interruption.CANCELLED)
 
 
