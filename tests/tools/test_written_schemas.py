@@ -333,10 +333,11 @@ def test_a_document_that_is_no_input_schema_is_refused_at_definition(schema: Any
 
 
 def test_any_mapping_will_do_as_a_document() -> None:
+    properties: Mapping[str, Any] = MappingProxyType[str, Any]({"a": {}})
     document: Mapping[str, Any] = MappingProxyType(
-        {"type": "object", "properties": MappingProxyType({"a": {}}), "required": ("a",)}
+        {"type": "object", "properties": properties, "required": ("a",)}
     )
-    expected = {"type": "object", "properties": {"a": {}}, "required": ["a"]}
+    expected: dict[str, Any] = {"type": "object", "properties": {"a": {}}, "required": ["a"]}
     assert Tool.from_function(one, input_schema=document).listing.input_schema == expected
     tool = Tool.from_function(lambda: 1, name="a", output_schema=document)
     assert tool.listing.output_schema == expected
