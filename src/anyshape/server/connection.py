@@ -70,6 +70,8 @@ class Connection:
         suspended: Callable[[], None] | None = None,
     ) -> None:
         self.service = service
+        self.is_congested = False
+        """Whether the peer is far behind in reading; whoever carries its messages says so."""
         self._max_depth = service.options.max_message_depth
         self.send = send
         self.suspended = suspended
@@ -253,6 +255,13 @@ class PipeExchange(Exchange):
 
     def send(self, message: bytes) -> None:
         self._connection.send(message)
+
+    def report(
+        self, token: str | int, progress: float, total: float | None, message: str | None
+    ) -> None:
+        # Progress that will be overtaken before it is read is not worth the room it would wait in.
+        if not self._connection.is_congested:
+            super().report(token, progress, total, message)
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         self._connection.greeted(revision, parameters)

@@ -19,6 +19,8 @@ __all__ = ["PipeReader", "PipeWriter"]
 
 _READ_SIZE = 256 * 1024
 _HIGH_WATER = 1024 * 1024
+_MOST_PENDING = 1024
+"""Messages that wait for the end of a turn of the loop, which a busy tool may put off for long."""
 
 
 class PipeReader:
@@ -162,6 +164,8 @@ class PipeWriter:
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
+        elif len(self._pending) >= _MOST_PENDING:
+            self.flush()
 
     def flush(self) -> None:
         """Write what is queued now."""

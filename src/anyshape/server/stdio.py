@@ -79,6 +79,7 @@ class Session:
         self._writer.close()
 
     def _congested(self, full: bool) -> None:
+        self._connection.is_congested = full
         if full:
             self._reader.pause()
         else:
