@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -477,6 +478,31 @@ async def test_a_call_that_never_left_is_sent_when_the_server_is_back(
             await runner.cleanup()
     finally:
         await client.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("modern", [True, False])
+async def test_a_server_that_hangs_up_after_each_answer_loses_no_call(modern: bool) -> None:
+    endpoint = Endpoint(modern=modern)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        message = json.loads(await reader.readexactly(int(re.findall(r"length: (\d+)", head)[0])))
+        status, body = "202 Accepted", b""
+        if message["method"] == "server/discover" and not modern:
+            status = "400 Bad Request"
+        elif "id" in message:
+            result = endpoint.result(message["method"])
+            status, body = "200 OK", json.dumps({**answer_to(message), "result": result}).encode()
+        lines = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
+        writer.write(f"{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Client(f"http://127.0.0.1:{port}/mcp", timeout=10) as client:
+            for _ in range(10):
+                assert await client.call("plain") == 42
 
 
 async def test_a_certificate_is_verified() -> None:

@@ -30,6 +30,7 @@ from anyshape.client.transports.http_failures import (
     kind_of,
     without_secrets,
 )
+from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
@@ -54,7 +55,6 @@ _REDIRECTS = 3
 _RESUMPTIONS = 5
 _GRACE = 2.0
 _EXCERPT = 2048
-_ASIDE = 4
 _MOST_BACKGROUND = 64
 
 
@@ -73,8 +73,7 @@ class HttpTransport:
             "Content-Type": JSON,
             "Accept": f"{JSON}, {EVENTS}",
         }
-        self._client: aiohttp.ClientSession | None = None
-        self._aside: aiohttp.ClientSession | None = None
+        self._pools: Pools | None = None
         self._listener: Listener | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[aiohttp.ClientResponse] = set()
@@ -87,17 +86,7 @@ class HttpTransport:
     async def open(self, listener: Listener) -> None:
         """Make the pools; nothing is sent yet."""
         self._listener = listener
-        self._client = self._pool(self._http.max_connections)
-        # Streams that stay open, and messages that requests may wait for, never wait for requests.
-        self._aside = self._pool(_ASIDE)
-
-    def _pool(self, limit: int) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=limit, ssl=self._http.tls),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._http.connect_timeout),
-            trust_env=self._http.proxy_from_environment,
-        )
+        self._pools = Pools(self._http)
 
     def settle(self, *, stateful: bool) -> None:
         """Start without a session; the answer to `initialize` may bring one."""
@@ -157,23 +146,22 @@ class HttpTransport:
 
     async def close(self) -> None:
         """End the session if there is one, and every connection."""
-        client, self._client = self._client, None
-        aside, self._aside = self._aside, None
+        pools, self._pools = self._pools, None
         for task in list(self._background):
             task.cancel()
         if self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
         while self._ending:
             self._ending.pop().close()
-        if client is None or aside is None:
+        if pools is None:
             return
         try:
-            await client.close()
+            await pools.close()
             if self._session is not None:
-                await self._end_session(aside, self._session)
+                await self._end_session(pools.aside, self._session)
         finally:
             self._session = None
-            await aside.close()
+            await pools.aside.close()
 
     async def _end_session(self, client: aiohttp.ClientSession, session: str) -> None:
         with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
@@ -190,11 +178,11 @@ class HttpTransport:
     async def _send(
         self, method: str, headers: Mapping[str, str], frame: bytes | None, *, aside: bool = False
     ) -> aiohttp.ClientResponse:
-        client = self._aside if aside else self._client
-        if client is None:
-            raise TransportError(f"{self.place} is not connected")
         renewed = False
         for _ in range(_REDIRECTS + 2):
+            if self._pools is None:
+                raise TransportError(f"{self.place} is not connected")
+            client = self._pools.aside if aside else await self._pools.calls()
             credentials = await self._credentials.headers()
             sent = {**self._fixed, **headers, **credentials}
             session = self._session
@@ -274,15 +262,19 @@ class HttpTransport:
         if length is not None and length > limit:
             raise self._too_long(limit)
         if length is not None and "Content-Encoding" not in response.headers:
-            return await response.read()
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > limit:
-                raise self._too_long(limit)
-            chunks.append(chunk)
-        return b"".join(chunks)
+            body = await response.read()
+        else:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > limit:
+                    raise self._too_long(limit)
+                chunks.append(chunk)
+            body = b"".join(chunks)
+        if self._pools is not None:
+            self._pools.answered = True
+        return body
 
     async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
         reader = EventReader(self._bounds.max_answer_bytes)
@@ -379,7 +371,7 @@ class HttpTransport:
         return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        if self._client is None or len(self._background) >= _MOST_BACKGROUND:
+        if self._pools is None or len(self._background) >= _MOST_BACKGROUND:
             # A server that asks for more than this at once does not want to be answered.
             work.close()
             return
