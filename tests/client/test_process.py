@@ -15,7 +15,7 @@ from anyshape.client import Process
 from anyshape.errors import TransportError
 
 SERVER = """
-import json, os, signal, subprocess, sys, time
+import asyncio, json, os, signal, subprocess, sys, time
 from anyshape import Server
 
 server = Server("child")
@@ -53,6 +53,20 @@ def die_once(mark: str) -> str:
 @server.tool
 def die() -> str:
     os._exit(5)
+
+stopped = []
+
+@server.tool
+async def wait(name: str) -> None:
+    try:
+        print("waiting", file=sys.stderr, flush=True)
+        await asyncio.sleep(600)
+    finally:
+        stopped.append(name)
+
+@server.tool
+async def given_up() -> list[str]:
+    return stopped
 
 try:
     server.run()
@@ -168,3 +182,18 @@ async def test_an_exception_inside_still_ends_the_child(command: list[str]) -> N
     with pytest.raises(ZeroDivisionError):
         await fail_inside()
     assert await gone(pids[0])
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
+async def test_giving_up_reaches_the_child(command: list[str], revision: str) -> None:
+    async with Client(command, revision=revision) as client, asyncio.timeout(20):
+        with pytest.raises(TransportError, match=r"within 0\.5 s"):
+            await client.call_tool("wait", {"name": "time"}, timeout=0.5)
+        call = asyncio.create_task(client.call_tool("wait", {"name": "cancel"}))
+        # Answers come in the order of requests that do not wait, so the call has been read by then.
+        await client.call("given_up")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        while sorted(await client.call("given_up", returns=list[str])) != ["cancel", "time"]:
+            pass

@@ -87,7 +87,9 @@ async def _discover(
     for _ in range(2):
         lifecycle = Stateless(revision, identity)
         try:
-            raw = await finish_within(exchange.ask(lifecycle, _DISCOVER), timeout)
+            # An older server need not hear of a question that it did not understand.
+            asking = exchange.ask(lifecycle, _DISCOVER, cancellable=False)
+            raw = await finish_within(asking, timeout)
             result = as_object(decode_value(raw, exchange.bounds.max_depth))
         except TimeoutError:
             return _Older(str(exchange.silence(_DISCOVER, timeout)))

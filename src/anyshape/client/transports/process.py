@@ -209,11 +209,13 @@ class _Child(asyncio.SubprocessProtocol):
         self._waiting[key] = answer
         try:
             await self.write(outgoing.frame)
-            return await answer
-        except asyncio.CancelledError:
-            if outgoing.cancellable and not answer.done():
-                self._write_now(cancellation(outgoing.id))
-            raise
+            try:
+                return await answer
+            except asyncio.CancelledError:
+                # Whoever cancels this call cancels the future that it waits for.
+                if outgoing.cancellable and answer.cancelled():
+                    self._write_now(cancellation(outgoing.id))
+                raise
         finally:
             self._waiting.pop(key, None)
 
