@@ -112,6 +112,27 @@ def test_what_is_not_json_is_refused(block: Content) -> None:
         encode_content(block)
 
 
+@pytest.mark.parametrize(
+    ("kind", "parts", "flaw"),
+    [
+        (Text, (5,), r"Text\.text has to be a string, got int"),
+        (Text, (None,), r"Text\.text has to be a string, got NoneType"),
+        (Image, ("AAEC", "image/png"), r"Image\.data has to be bytes, got str"),
+        (Image, (b"", None), r"Image\.mime_type has to be a string"),
+        (Audio, (b"", 5), r"Audio\.mime_type has to be a string"),
+        (ResourceLink, (5, "a"), r"ResourceLink\.uri has to be a string"),
+        (ResourceLink, ("file:///a", None), r"ResourceLink\.name has to be a string"),
+        (EmbeddedResource, (None, "a"), r"EmbeddedResource\.uri has to be a string"),
+        (EmbeddedResource, ("file:///a", b"a"), r"EmbeddedResource\.text has to be a string"),
+    ],
+)
+def test_a_block_that_no_client_could_read_is_refused(
+    kind: Any, parts: tuple[Any, ...], flaw: str
+) -> None:
+    with pytest.raises(TypeError, match=flaw):
+        kind(*parts)
+
+
 def test_a_resource_has_text_or_bytes() -> None:
     with pytest.raises(ValueError, match="exactly one"):
         EmbeddedResource("file:///a")

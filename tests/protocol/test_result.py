@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,23 @@ def test_strings_in_content_are_text() -> None:
     image = Image(b"", "image/png")
     assert ToolResult(content=["a", image, Text("b")]).blocks == (Text("a"), image, Text("b"))
     assert ToolResult(content="abc").blocks == (Text("abc"),)
+    assert ToolResult(content=image).blocks == (image,)
+
+
+@pytest.mark.parametrize(
+    ("parts", "flaw"),
+    [
+        ({"content": [{"type": "text", "text": "a"}]}, "content has to be Text.*got dict"),
+        ({"content": [5]}, "content has to be Text.*got int"),
+        ({"meta": [1]}, "meta has to be an object, got list"),
+    ],
+    ids=str,
+)
+def test_what_could_not_be_sent_is_refused_where_it_is_built(
+    parts: dict[str, Any], flaw: str
+) -> None:
+    with pytest.raises(TypeError, match=flaw):
+        ToolResult(1, **parts)
 
 
 def test_content_is_frozen_when_the_result_is_built() -> None:

@@ -11,13 +11,14 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, cast
+from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
 
 from anyshape.errors import NotJson
 
 __all__ = [
+    "CONTENT_TYPES",
     "Annotations",
     "Audio",
     "Content",
@@ -60,6 +61,10 @@ class Text:
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what no client could read."""
+        _expect(self, "text", str, "a string")
+
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
         return _with_common({"type": "text", "text": self.text}, self.annotations, self.meta)
@@ -73,6 +78,11 @@ class Image:
     mime_type: str
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no client could read."""
+        _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
+        _expect(self, "mime_type", str, "a string")
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -88,6 +98,11 @@ class Audio:
     mime_type: str
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no client could read."""
+        _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
+        _expect(self, "mime_type", str, "a string")
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -108,6 +123,11 @@ class ResourceLink:
     icons: Sequence[Icon | Mapping[str, Any]] | None = None
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no client could read."""
+        _expect(self, "uri", str, "a string")
+        _expect(self, "name", str, "a string")
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -141,7 +161,10 @@ class EmbeddedResource:
     resource_meta: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a resource that has no contents, or two."""
+        """Refuse a resource that has no contents, or two, and what no client could read."""
+        _expect(self, "uri", str, "a string")
+        _expect(self, "text", (str, type(None)), "a string")
+        _expect(self, "blob", (bytes, bytearray, memoryview, type(None)), "bytes")
         if (self.text is None) == (self.blob is None):
             raise ValueError("an EmbeddedResource has either text or blob; give exactly one")
 
@@ -173,6 +196,9 @@ class UnknownContent:
 
 Content: TypeAlias = Text | Image | Audio | ResourceLink | EmbeddedResource | UnknownContent
 """Any content block."""
+
+CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, UnknownContent)
+"""The classes of content blocks."""
 
 
 def encode_content(block: Content) -> bytes:
@@ -270,6 +296,14 @@ _READERS = {
     "resource_link": _read_resource_link,
     "resource": _read_resource,
 }
+
+
+def _expect(block: object, name: str, kinds: Any, expected: str) -> None:
+    value: object = getattr(block, name)
+    if not isinstance(value, kinds):
+        raise TypeError(
+            f"{type(block).__name__}.{name} has to be {expected}, got {type(value).__name__}"
+        )
 
 
 def _with_common(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
 
 import msgspec
 
-from anyshape.protocol.content import Content, Text
+from anyshape.protocol.content import CONTENT_TYPES, Content, Text
 
 __all__ = ["ABSENT", "Absent", "EncodedResult", "ToolResult"]
 
@@ -43,18 +43,27 @@ class ToolResult(Generic[Value]):
     """Say more than a return value can: structured value, own content, failure, metadata.
 
     `structured` is natural (never in an envelope); leave it out for none, pass `None` for null.
-    Strings in `content` become `Text`.
+    `content` is a list of blocks, or one; strings become `Text`.
     """
 
     structured: Value | Absent = ABSENT
-    content: Sequence[Content | str] = ()
+    content: Sequence[Content | str] | Content = ()
     is_error: bool = False
     meta: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
-        """Freeze the content, so that what was built is what is sent."""
-        content = (self.content,) if isinstance(self.content, str) else self.content
+        """Freeze the content, so that what was built is what is sent; refuse what cannot be."""
+        content = (
+            (self.content,) if isinstance(self.content, (str, *CONTENT_TYPES)) else self.content
+        )
         blocks = tuple(Text(block) if isinstance(block, str) else block for block in content)
+        for block in blocks:
+            if not isinstance(cast("object", block), CONTENT_TYPES):
+                raise TypeError(
+                    f"content has to be Text, Image and the like, got {type(block).__name__}"
+                )
+        if self.meta is not None and not isinstance(cast("object", self.meta), Mapping):
+            raise TypeError(f"meta has to be an object, got {type(self.meta).__name__}")
         object.__setattr__(self, "content", blocks)
 
     @property

@@ -15,14 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Never, NoReturn, TypeAlias, Union, cast, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.protocol.content import (
-    Audio,
-    EmbeddedResource,
-    Image,
-    ResourceLink,
-    Text,
-    UnknownContent,
-)
+from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.result import ABSENT, Absent, ToolResult
 from anyshape.tools import msgspec_types, plain
 from anyshape.tools.formats import publish, to_write
@@ -30,7 +23,6 @@ from anyshape.tools.lean import arrange
 from anyshape.tools.signature import EMPTY
 
 __all__ = [
-    "CONTENT_TYPES",
     "UNSTRUCTURED",
     "Kind",
     "Output",
@@ -54,8 +46,6 @@ UNSTRUCTURED: Final = Unstructured.UNSTRUCTURED
 
 OutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
 """What may be given as `output_schema=`; `ABSENT` is what leaving it out means."""
-
-CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, UnknownContent)
 
 _UNION: Any = Union  # subscribed with what is known only at run time
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from anyshape.errors import NotJson
-from anyshape.protocol.content import Content, Text, encode_content, encode_text
+from anyshape.protocol.content import CONTENT_TYPES, Content, Text, encode_content, encode_text
 from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.tools import failures
-from anyshape.tools.outputs import CONTENT_TYPES, Kind
+from anyshape.tools.outputs import Kind
 from anyshape.tools.serialization import Encode, encode_json
 
 __all__ = ["Finish", "finisher"]

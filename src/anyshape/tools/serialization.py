@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from anyshape.errors import NotJson, Problem
-from anyshape.tools.outputs import CONTENT_TYPES, Output
+from anyshape.protocol.content import CONTENT_TYPES
+from anyshape.tools.outputs import Output
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
