@@ -34,7 +34,7 @@ from anyshape.server.http_exchange import BatchExchange, HttpExchange, Receive
 from anyshape.server.incoming import Call, Incoming, read
 from anyshape.server.options import HttpOptions
 from anyshape.server.parameters import ToolName
-from anyshape.server.response import Send, accept, refuse, send_json
+from anyshape.server.response import Send, accept, dismiss, refuse, send_json
 from anyshape.server.service import Service
 
 __all__ = ["HttpApplication"]
@@ -167,10 +167,6 @@ class HttpApplication:
             return None
         return admitted
 
-    def end_subscriptions(self) -> None:
-        """End every open subscription gracefully, so that their responses can finish."""
-        self.service.end_subscriptions()
-
     @asynccontextmanager
     async def lifespan(self, _application: object = None) -> AsyncGenerator[None]:
         """Drain at the end of an application that mounts this one.
@@ -185,7 +181,7 @@ class HttpApplication:
 
     async def drain(self) -> None:
         """Give what is in flight the grace time to finish, then give up what is left."""
-        self.end_subscriptions()
+        self.service.end_subscriptions()
         if self._flights:
             self._idle = asyncio.Event()
             try:
@@ -282,6 +278,7 @@ class HttpApplication:
             if not event.get("more_body"):
                 return b"".join(parts)
             event = await receive()
+        await dismiss(send)
         return None
 
     async def _refuse_size(self, send: Send) -> None:

@@ -153,11 +153,6 @@ class PipeWriter:
         else:
             self._thread = _WriterThread(descriptor, self)
 
-    @property
-    def is_broken(self) -> bool:
-        """Whether the other end has gone away."""
-        return self._broken
-
     def write(self, message: bytes) -> None:
         """Queue one message, and its newline, for the end of this turn of the loop."""
         self._pending.append(message)

@@ -30,7 +30,7 @@ class Service:
         self.listeners.notify()
 
     def end_subscriptions(self) -> None:
-        """End every subscription of this loop gracefully."""
+        """End every subscription gracefully, so that their responses can finish."""
         for subscription in tuple(self.subscriptions):
             if not subscription.done():
                 subscription.set_result(None)
