@@ -392,6 +392,51 @@ async def test_a_stream_of_an_older_server_is_resumed(serve_http: ServeHttp) -> 
     assert resumed == ["e1", "e2"]
 
 
+async def test_a_stream_may_be_resumed_for_as_long_as_it_gets_on(serve_http: ServeHttp) -> None:
+    waiting: list[Json] = []
+    resumed = 0
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        waiting.append(message)
+        return await stream(request, b'id: e0\nretry: 1\ndata:\n\ndata: {"cut off')
+
+    endpoint = Endpoint(call, modern=False)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        nonlocal resumed
+        if request.method != "GET":
+            return await endpoint(request)
+        resumed += 1
+        if resumed < 20:
+            return await stream(request, b"id: e%d\ndata:\n\ndata: {" % resumed)
+        return await stream(request, event(answer_to(waiting[0])))
+
+    async with serve_http(handle) as url, Client(url) as client:
+        assert await client.call("plain", timeout=10) == 42
+    assert resumed == 20
+
+
+@pytest.mark.parametrize("status", [404, 405])
+async def test_a_call_whose_stream_cannot_be_resumed_is_sent_once(
+    serve_http: ServeHttp, status: int
+) -> None:
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        return await stream(request, b"id: e1\nretry: 1\ndata:\n\n")
+
+    endpoint = Endpoint(call, modern=False)
+    endpoint.session = "s1"
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "GET":
+            return web.Response(status=status)
+        return await endpoint(request)
+
+    async with serve_http(handle) as url, Client(url) as client:
+        with pytest.raises(TransportError):
+            await client.call("plain", timeout=10)
+    assert len(endpoint.seen("tools/call")) == 1
+
+
 async def test_an_older_server_tells_of_changes_on_its_own_stream(serve_http: ServeHttp) -> None:
     changed, told = asyncio.Event(), asyncio.Event()
 

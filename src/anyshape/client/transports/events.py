@@ -36,6 +36,16 @@ class EventReader:
         self._after_return = False
         self._first = True
 
+    def restart(self) -> None:
+        """Read another stream from its beginning; an event that was cut off is dropped."""
+        self._partial.clear()
+        self._partial_size = 0
+        self._data = []
+        self._data_size = 0
+        self._name = b""
+        self._after_return = False
+        self._first = True
+
     def feed(self, chunk: bytes) -> list[Event]:
         """Return the events that this chunk completes."""
         if self._after_return and chunk.startswith(b"\n"):

@@ -53,6 +53,8 @@ logger = logging.getLogger(__name__)
 _SESSION = "Mcp-Session-Id"
 _REDIRECTS = 3
 _RESUMPTIONS = 5
+_RETRY = 1.0
+_SOONEST_RETRY = 0.01
 _GRACE = 2.0
 _EXCERPT = 2048
 _MOST_BACKGROUND = 64
@@ -278,18 +280,18 @@ class HttpTransport:
 
     async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
         reader = EventReader(self._bounds.max_answer_bytes)
+        resumptions = 0
         try:
-            for _ in range(_RESUMPTIONS):
+            while True:
+                heard = reader.last_id
                 answer = await self._follow_stream(response, reader, outgoing)
                 if answer is not None:
                     return answer
-                if not self._stateful or reader.last_id is None:
+                resumptions = resumptions + 1 if reader.last_id == heard else 0
+                if not self._stateful or reader.last_id is None or resumptions == _RESUMPTIONS:
                     break
                 response.close()
-                await asyncio.sleep(1.0 if reader.retry is None else reader.retry)
-                resumed = {**_kept(outgoing.mirror()), "Accept": EVENTS}
-                resumed["Last-Event-ID"] = reader.last_id
-                response = await self._send("GET", resumed, None)
+                response = await self._resume(reader, reader.last_id, outgoing)
                 if response.status != 200 or kind_of(response) != EVENTS:
                     break
         except BaseException:
@@ -298,6 +300,19 @@ class HttpTransport:
         response.close()
         message = f"{self.place} ended the stream without an answer to {outgoing.method}"
         raise ConnectionLost(message, sent=True)
+
+    async def _resume(
+        self, reader: EventReader, last_id: str, outgoing: Outgoing
+    ) -> aiohttp.ClientResponse:
+        """Ask for the rest of a stream that broke off or was ended for now."""
+        reader.restart()
+        await asyncio.sleep(_RETRY if reader.retry is None else max(reader.retry, _SOONEST_RETRY))
+        headers = {**_kept(outgoing.mirror()), "Accept": EVENTS, "Last-Event-ID": last_id}
+        try:
+            return await self._send("GET", headers, None)
+        except (ConnectionLost, SessionLost) as error:
+            # This question did not arrive; the one that opened the stream did.
+            raise ConnectionLost(str(error), sent=True) from error
 
     async def _follow_stream(
         self, response: aiohttp.ClientResponse, reader: EventReader, outgoing: Outgoing
