@@ -254,6 +254,17 @@ async def test_a_client_that_is_not_open_says_so(server: Server) -> None:
         assert await client.call("get_count", returns=int) == 42
 
 
+async def test_what_was_found_out_is_known_after_closing(server: Server) -> None:
+    async with Client(server) as client:
+        await client.list_tools()
+    assert client.revision.value == "2026-07-28"
+    assert client.server.name == "example"
+    assert client.rejected == {}
+    for use in (client.list_tools(), client.call_tool("get_count")):
+        with pytest.raises(TransportError, match="async with"):
+            await use
+
+
 @pytest.mark.parametrize("target", ["ftp://example.com", "python server.py", [], ["a", 5]])
 def test_a_target_that_is_none_is_refused(target: Any) -> None:
     with pytest.raises(ValueError, match="Client"):

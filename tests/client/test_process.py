@@ -64,6 +64,10 @@ async def wait(name: str) -> None:
     finally:
         stopped.append(name)
 
+@server.tool(annotations={"readOnlyHint": True})
+async def wait_safely() -> None:
+    await asyncio.sleep(600)
+
 @server.tool
 async def given_up() -> list[str]:
     return stopped
@@ -197,3 +201,16 @@ async def test_giving_up_reaches_the_child(command: list[str], revision: str) ->
             await call
         while sorted(await client.call("given_up", returns=list[str])) != ["cancel", "time"]:
             pass
+
+
+@pytest.mark.parametrize("name", ["wait", "wait_safely"])
+async def test_closing_during_a_call_leaves_no_child(command: list[str], name: str) -> None:
+    before = set(psutil.Process().children(recursive=True))
+    async with Client(command) as client:
+        arguments = {"name": "closing"} if name == "wait" else {}
+        call = asyncio.create_task(client.call_tool(name, arguments))
+        await client.call("given_up")
+    async with asyncio.timeout(10):
+        with pytest.raises(TransportError, match="was stopped"):
+            await call
+    assert set(psutil.Process().children(recursive=True)) <= before

@@ -21,9 +21,9 @@ import msgspec
 
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import as_object, decode_value
-from anyshape.client.exchange import Exchange, Question
+from anyshape.client.exchange import Exchange, Question, not_open
 from anyshape.client.listing import Listing
-from anyshape.client.negotiation import ServerInfo, agree, handshake
+from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
 from anyshape.client.quoting import shorten
@@ -101,7 +101,7 @@ class Client:
             self._bounds,
         )
         self._listing = self._new_listing()
-        self._server: ServerInfo | None = None
+        self._agreement: Agreement | None = None
         self._listener: asyncio.Task[None] | None = None
         self._open = False
 
@@ -118,10 +118,11 @@ class Client:
             self._open = False
             await exchange.close()
             raise
+        self._agreement = agreement
+        self._listing = self._new_listing()
         exchange.lifecycle = agreement.lifecycle
         exchange.on_tools_changed = self._listing.invalidate
         exchange.reopen = self._reopen
-        self._server = agreement.server
         return self
 
     async def __aexit__(
@@ -137,21 +138,18 @@ class Client:
             listener.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await listener
-        await self._exchange.close()
         self._exchange.lifecycle = None
-        self._listing = self._new_listing()
+        await self._exchange.close()
 
     @property
     def revision(self) -> Revision:
         """The revision that was agreed on."""
-        return self._exchange.agreed().revision
+        return self._agreed().lifecycle.revision
 
     @property
     def server(self) -> ServerInfo:
         """What the server says of itself."""
-        if self._server is None:
-            raise TransportError("the client is not open; use it in `async with Client(…)`")
-        return self._server
+        return self._agreed().server
 
     @property
     def rejected(self) -> Mapping[str, AnyshapeError]:
@@ -277,6 +275,11 @@ class Client:
 
     def _new_listing(self) -> Listing:
         return Listing(self._exchange, self._limits, unwrap=self._unwrap)
+
+    def _agreed(self) -> Agreement:
+        if self._agreement is None:
+            raise not_open()
+        return self._agreement
 
     def _limit(self, timeout: float | None) -> float | None:
         return self._timeout if timeout is None else timeout

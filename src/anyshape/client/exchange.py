@@ -36,7 +36,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.resumption import Resumed
 
-__all__ = ["Exchange", "NoAnswer", "Question", "Result"]
+__all__ = ["Exchange", "NoAnswer", "Question", "Result", "not_open"]
 
 
 class Question(msgspec.Struct, frozen=True, gc=False):
@@ -61,6 +61,11 @@ async def _fail(error: TransportError) -> Result:
 
 
 Result: TypeAlias = msgspec.Raw | dict[str, Any]
+
+
+def not_open() -> TransportError:
+    """Return the exception for a client that is used before or after its time."""
+    return TransportError("the client is not open; use it in `async with Client(…)`")
 
 
 class NoAnswer(TransportError):
@@ -161,6 +166,8 @@ class Exchange:
                 if losses > self.transport.attempts or (error.sent and not question.repeatable):
                     raise
                 await self._revive(generation, losses)
+                if self.lifecycle is None:  # closed meanwhile
+                    raise
             except SessionLost:
                 # The server refused the request unread: repeating it is always safe.
                 losses += 1
@@ -173,7 +180,7 @@ class Exchange:
     def agreed(self) -> Lifecycle:
         """Return the lifecycle, or say that there is none yet."""
         if self.lifecycle is None:
-            raise TransportError("the client is not open; use it in `async with Client(…)`")
+            raise not_open()
         return self.lifecycle
 
     def silence(self, question: Question, timeout: float | None) -> NoAnswer:

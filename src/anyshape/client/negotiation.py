@@ -28,7 +28,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
 
-__all__ = ["ServerInfo", "agree", "handshake"]
+__all__ = ["Agreement", "ServerInfo", "agree", "handshake"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"

@@ -81,6 +81,9 @@ class ProcessTransport:
             )
         except (OSError, ValueError) as error:
             raise TransportError(f"cannot start {self.place}: {error}") from error
+        if self._listener is None:
+            await child.stop()
+            raise TransportError(f"{self.place} was closed while it started")
         self._child = child
 
     def settle(self, *, stateful: bool) -> None:
@@ -108,15 +111,22 @@ class ProcessTransport:
         return False
 
     async def revive(self) -> bool:
-        """Start the child again if it died."""
-        if self.is_alive or self._listener is None:
+        """Start the child again if it died; one that was closed stays so."""
+        listener = self._listener
+        if self.is_alive or listener is None:
             return False
-        await self.close()
-        await self.open(self._listener)
+        await self._stop()
+        if self._listener is None:
+            return False
+        await self.open(listener)
         return True
 
     async def close(self) -> None:
         """Close its input, wait, terminate, kill; then nothing of its group is left."""
+        self._listener = None
+        await self._stop()
+
+    async def _stop(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             await child.stop()
