@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Mapping
 from functools import cache
 from types import TracebackType
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 __all__ = ["Client", "Target"]
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -386,6 +389,8 @@ class Client:
             self._listener = None
         except AnyshapeError:
             pass
+        except Exception:
+            logger.exception("could not listen for changes")
 
     async def _reopen(self) -> None:
         lifecycle = self._exchange.agreed()
