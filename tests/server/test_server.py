@@ -185,6 +185,32 @@ async def test_a_change_from_another_thread_is_told_on_the_loop() -> None:
     await listening
 
 
+@pytest.mark.behaviour("tools.list.deterministic")
+async def test_a_listing_made_while_tools_change_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from anyshape.server import catalog
+
+    server = Server("s")
+    server.add_tool(_tool("first"))
+    peer = Peer(server)
+    unpatched = catalog.shape
+
+    def change_meanwhile(revision: Any) -> Any:
+        monkeypatch.setattr(catalog, "shape", unpatched)
+        server.add_tool(_tool("second"))
+        server.remove_tool("first")
+        return unpatched(revision)
+
+    monkeypatch.setattr(catalog, "shape", change_meanwhile)
+
+    async def listed() -> list[str]:
+        return [tool["name"] for tool in (await peer.ask("tools/list"))["result"]["tools"]]
+
+    assert await listed() == ["first"]
+    assert await listed() == ["second"]
+
+
 @pytest.mark.behaviour("limits.subscriptions")
 async def test_subscriptions_beyond_the_limit_are_told_that_the_server_is_busy() -> None:
     server = Server("s", options=ServerOptions(max_subscriptions=1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -60,6 +61,21 @@ class Entry:
         self.listings: dict[Revision, bytes] = {}
 
 
+class _Roll:
+    """The tools as they were at one moment, in order, and the pages that list them.
+
+    Tools come and go on other threads, too. Whoever makes a page reads one roll and leaves the page
+    there; a change in the meantime makes another roll, so no page outlives what it lists.
+    """
+
+    __slots__ = ("entries", "pages", "places")
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.entries = list(entries.values())
+        self.places = {name: place for place, name in enumerate(entries)}
+        self.pages: dict[tuple[Revision, int], bytes] = {}
+
+
 class Catalog:
     """Every tool by name, in the order they were added, and the messages that describe them."""
 
@@ -67,28 +83,29 @@ class Catalog:
         self.identity = identity
         self.entries: dict[str, Entry] = {}
         self._options = options
-        self._pages: dict[tuple[Revision, int], bytes] = {}
-        self._names: list[str] | None = None
+        self._changing = threading.Lock()
+        self._roll: _Roll | None = None
         self._greetings: dict[tuple[Revision, bool], bytes] = {}
         self._discoveries: dict[Revision, bytes] = {}
         self._infos: dict[Revision, bytes] = {}
 
     def add(self, tool: Tool, requires: Mapping[str, Any] | None = None) -> None:
         """Add a tool under a name that is free."""
-        if tool.name in self.entries:
-            raise ToolDefinitionError(
-                f"a tool named {tool.name!r} is already there; "
-                "give this one another name, or remove that one first"
-            )
-        self.entries[tool.name] = Entry(tool, requires, self._options.call_timeout)
-        self._forget()
+        entry = Entry(tool, requires, self._options.call_timeout)
+        with self._changing:
+            if tool.name in self.entries:
+                raise ToolDefinitionError(
+                    f"a tool named {tool.name!r} is already there; "
+                    "give this one another name, or remove that one first"
+                )
+            self.entries[tool.name] = entry
+            self._roll = None
 
     def remove(self, name: str) -> Tool:
-        """Take a tool away and return it."""
-        entry = self.entries.pop(name, None)
-        if entry is None:
-            raise KeyError(name)
-        self._forget()
+        """Take a tool away and return it; `KeyError` if there is none of that name."""
+        with self._changing:
+            entry = self.entries.pop(name)
+            self._roll = None
         return entry.tool
 
     def server_info(self, revision: Revision) -> bytes:
@@ -109,19 +126,19 @@ class Catalog:
 
     def page(self, revision: Revision, cursor: str | None) -> bytes:
         """Return the `result` of `tools/list`: the page a cursor stands for, or the first."""
-        start = 0 if cursor is None else self._position(cursor)
-        known = self._pages.get((revision, start))
+        roll = self._roll or self._call_roll()
+        start = 0 if cursor is None else _position(cursor, roll)
+        known = roll.pages.get((revision, start))
         if known is not None:
             return known
-        names = self._ordered()
         size = self._options.page_size
         stop = start + size
-        listed = [self._listing(self.entries[name], revision) for name in names[start:stop]]
-        following = _cursor(names[stop - 1]) if stop < len(names) else None
+        listed = [self._listing(entry, revision) for entry in roll.entries[start:stop]]
+        last = roll.entries[stop - 1].tool.name if stop < len(roll.entries) else None
         caching = self._options.caching
         page = shape(revision).list_result(
             listed,
-            following,
+            None if last is None else _cursor(last),
             ttl_ms=caching.ttl_ms,
             cache_scope=caching.scope,
             server_info=self.server_info(revision),
@@ -129,7 +146,7 @@ class Catalog:
         # A cursor from before a change may start anywhere; keeping all of those could take room
         # for as many listings as there are tools.
         if start % size == 0:
-            self._pages[revision, start] = page
+            roll.pages[revision, start] = page
         return page
 
     def greeting(self, revision: Revision, *, tells_changes: bool) -> bytes:
@@ -173,24 +190,22 @@ class Catalog:
             listing = entry.listings[revision] = _encode(wire)
         return listing
 
-    def _ordered(self) -> list[str]:
-        if self._names is None:
-            self._names = list(self.entries)
-        return self._names
+    def _call_roll(self) -> _Roll:
+        with self._changing:
+            roll = self._roll = _Roll(self.entries)
+        return roll
 
-    def _position(self, cursor: str) -> int:
-        try:
-            text = base64.urlsafe_b64decode(cursor.encode("ascii")).decode()
-        except (ValueError, binascii.Error):
-            raise invalid_params("the cursor is not one of ours") from None
-        name = text.removeprefix(_CURSOR)
-        if not text.startswith(_CURSOR) or name not in self.entries:
-            raise invalid_params("the cursor is not valid any more; list again from the start")
-        return self._ordered().index(name) + 1
 
-    def _forget(self) -> None:
-        self._names = None
-        self._pages.clear()
+def _position(cursor: str, roll: _Roll) -> int:
+    """Return where the page begins that a cursor stands for."""
+    try:
+        text = base64.urlsafe_b64decode(cursor.encode("ascii")).decode()
+    except (ValueError, binascii.Error):
+        raise invalid_params("the cursor is not one of ours") from None
+    place = roll.places.get(text.removeprefix(_CURSOR))
+    if not text.startswith(_CURSOR) or place is None:
+        raise invalid_params("the cursor is not valid any more; list again from the start")
+    return place + 1
 
 
 def _cursor(name: str) -> str:

@@ -83,7 +83,9 @@ class Server:
     @property
     def tools(self) -> Mapping[str, Tool]:
         """The tools by name, in the order they are listed; a copy."""
-        return {name: entry.tool for name, entry in self._service.catalog.entries.items()}
+        # A copy first: other threads may add and remove while we look.
+        entries = self._service.catalog.entries.copy()
+        return {name: entry.tool for name, entry in entries.items()}
 
     @overload
     def tool(self, function: Function, /) -> Function: ...
