@@ -146,7 +146,10 @@ class Server:
         return Connection(self._service, send)
 
     def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
-        """Return the HTTP service as an ASGI application, for any ASGI host."""
+        """Return the HTTP service as an ASGI application, for any ASGI host.
+
+        An application that mounts it takes its `lifespan`, to drain what is in flight at the end.
+        """
         return HttpApplication(self._service, options or HttpOptions())
 
     @overload
