@@ -41,6 +41,7 @@ def visit(demo: Demo, request: pytest.FixtureRequest) -> Iterator[Visit]:
         if isinstance(item, pytest.Function)
         and "visit" in item.fixturenames
         and hasattr(item, "callspec")
+        and "peer" in item.callspec.params
     )
     with ThreadPoolExecutor(max_workers=2) as pool:
 
