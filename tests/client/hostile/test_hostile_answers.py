@@ -181,7 +181,7 @@ async def test_a_process_that_writes_without_end_is_ended_and_started_again(
 async def test_bad_http_costs_only_its_call(open_http_client: Open, name: str, said: str) -> None:
     async with open_http_client() as client:
         kind = ProtocolError if name == "empty" else TransportError
-        assert said in await expect(client, name, kind, 20.0)
+        assert said in await expect(client, name, kind, 60.0)
         assert await client.call("good", returns=int) == 42
 
 
