@@ -89,7 +89,7 @@ def test_pages_of_the_listing_are_whole_and_in_order(spoken: Any) -> None:
         if cursor is None:
             break
     assert names[:3] == ["add", "people", "nothing"]
-    assert len(names) == len(set(names)) == 17
+    assert len(names) == len(set(names)) == 18
 
 
 @pytest.mark.behaviour("tools.list.invalid-cursor")
@@ -423,7 +423,7 @@ def test_at_the_end_of_input_calls_in_flight_finish_within_the_grace_time(fresh:
 @pytest.mark.behaviour("transport.stdio.end-of-input")
 def test_at_the_end_of_input_calls_that_take_longer_are_given_up(pipe: Any) -> None:
     pipe.initialize("2025-11-25")
-    for name in ("wait", "block"):
+    for name in ("wait", "block", "block_in_thread"):
         call = {"name": name, "arguments": {"seconds": 60}}
         pipe.send({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": call})
     assert pipe.finish() == 0

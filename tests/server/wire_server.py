@@ -130,6 +130,13 @@ def block(seconds: float) -> str:
 
 
 @server.tool
+async def block_in_thread(seconds: float) -> str:
+    """Wait on a thread of the event loop's own."""
+    await asyncio.to_thread(time.sleep, seconds)
+    return "unblocked"
+
+
+@server.tool
 async def big(size: int) -> str:
     """Return a long string."""
     return "x" * size

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from anyshape.server.executor import DaemonExecutor
 from anyshape.server.stdio import Session
 from anyshape.server.streams import taken_streams
 
@@ -31,6 +32,7 @@ def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
     with taken_streams() as (source, sink):
         loop = _new_loop()
+        loop.set_default_executor(DaemonExecutor())
         asyncio.set_event_loop(loop)
         try:
             loop.run_until_complete(_serve_until_told(service, source, sink))

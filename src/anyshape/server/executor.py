@@ -1,0 +1,51 @@
+"""The threads behind `asyncio.to_thread` while a process serves stdio.
+
+The standard executor's threads are waited for when Python exits, so one tool that is stuck in one
+would keep the server alive long after its client is gone. These are daemons, like the threads that
+synchronous tools run on: what outlasts the grace time is left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from anyshape.tools.workers import Workers
+
+__all__ = ["DaemonExecutor"]
+
+Parameters = ParamSpec("Parameters")
+Value = TypeVar("Value")
+
+_MOST_THREADS = 64
+
+
+class DaemonExecutor(ThreadPoolExecutor):
+    """A pool of daemon threads; a `ThreadPoolExecutor` because event loops take nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=1)
+        self._workers = Workers(_MOST_THREADS)
+
+    def submit(
+        self,
+        fn: Callable[Parameters, Value],
+        /,
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Future[Value]:
+        """Call a function on a thread, and return the future of what it returns."""
+        future: Future[Value] = Future()
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    value = fn(*args, **kwargs)
+                except BaseException as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(value)
+
+        self._workers.run(work)
+        return future

@@ -1,0 +1,38 @@
+"""Threads that nobody waits for, behind what asyncio offers."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import pytest
+
+from anyshape.server.executor import DaemonExecutor
+
+
+async def test_a_function_runs_on_a_daemon_thread_and_its_outcome_comes_back() -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(DaemonExecutor())
+    assert await asyncio.to_thread(lambda: threading.current_thread().daemon)
+    assert await loop.run_in_executor(None, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.to_thread(divmod, 1, 0)
+
+
+async def test_many_functions_run_side_by_side() -> None:
+    executor = DaemonExecutor()
+    together = threading.Barrier(8, timeout=10)
+    await asyncio.gather(*(asyncio.wrap_future(executor.submit(together.wait)) for _ in range(8)))
+
+
+async def test_a_function_that_was_cancelled_in_time_is_never_called() -> None:
+    executor = DaemonExecutor()
+    busy = [executor.submit(time.sleep, 0.2) for _ in range(64)]
+    called: list[str] = []
+    waiting = executor.submit(called.append, "late")
+    assert waiting.cancel()
+    await asyncio.gather(*map(asyncio.wrap_future, busy))
+    await asyncio.wrap_future(executor.submit(called.append, "next"))
+    assert called == ["next"]
+    with pytest.raises(CancelledError):
+        waiting.result()
