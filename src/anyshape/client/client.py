@@ -14,14 +14,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping
-from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from anyshape.client.admission import ListedTool
-from anyshape.client.answers import as_object, decode_value
+from anyshape.client.answers import as_object
+from anyshape.client.calling import ask_tool, read_answer, write_call
 from anyshape.client.exchange import Exchange, Question, not_open
 from anyshape.client.listing import Listing
 from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
@@ -32,19 +30,10 @@ from anyshape.client.result import CallResult
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.transports.transport import ConnectionLost
 from anyshape.client.typed import converter_to
-from anyshape.errors import (
-    AnyshapeError,
-    NotJson,
-    OutputMismatch,
-    Problem,
-    ProtocolError,
-    ToolError,
-    TransportError,
-)
+from anyshape.errors import AnyshapeError, ProtocolError, ToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
-from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.schema import Limits, Schema, compile
+from anyshape.schema import Limits
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -56,12 +45,10 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_encode: Final = msgspec.json.Encoder().encode
 _UNTYPED: Final = object()
 _LISTEN: Final = Question(
     "subscriptions/listen", b'"notifications":{"toolsListChanged":true}', repeatable=True
 )
-_SHOWN: Final = 5
 
 
 class Client:
@@ -186,23 +173,21 @@ class Client:
         `OutputMismatch` if the answer does, `ProtocolError` or `TransportError` if there is none.
         """
         limit = self._limit(timeout)
+        check = self._check_arguments if check_arguments is None else check_arguments
         tool = self._listing.get(name) or await self._find(name, limit)
-        given = _as_object(arguments)
-        checked = self._check_arguments if check_arguments is None else check_arguments
-        (tool.input if checked else _anything()).validate(given)
-        extra = b"" if not meta else _encode_object(meta, "meta")[1:-1]
-        members = tool.call_members + _encode_object(given, "arguments")
+        question = write_call(tool, arguments, meta, on_progress, check=check)
         fetches = self._listing.fetches
         try:
-            raw = await self._send(tool, given, members, extra, limit, on_progress)
+            result = await ask_tool(self._exchange, tool, question, limit)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
             # The headers follow the tool's schema: it may have changed since it was listed.
             await self._listing.fetch(limit, newer_than=fetches)
             tool = await self._find(name, limit)
-            raw = await self._send(tool, given, members, extra, limit, on_progress)
-        return self._read(tool, raw)
+            question = write_call(tool, arguments, meta, on_progress, check=check)
+            result = await ask_tool(self._exchange, tool, question, limit)
+        return read_answer(tool, result)
 
     @overload
     async def call(
@@ -314,56 +299,6 @@ class Client:
             f"{place} has no tool {shown!r}; it lists: {known}", code=INVALID_PARAMS
         )
 
-    async def _send(
-        self,
-        tool: ListedTool,
-        arguments: Mapping[str, Any],
-        members: bytes,
-        meta: bytes,
-        timeout: float | None,
-        on_progress: OnProgress | None,
-    ) -> dict[str, Any]:
-        plan = tool.header_plan
-        question = Question(
-            "tools/call",
-            members,
-            tool.name,
-            plan.extract(arguments) if plan.parameters else None,
-            meta,
-            on_progress,
-            tool.is_repeatable,
-            whole=True,
-        )
-        for _ in range(self._bounds.max_rounds):
-            raw = await self._exchange.request(question, timeout)
-            result = decode_value(raw, self._bounds.max_depth)
-            if type(result) is not dict:
-                raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
-            answer = cast("dict[str, Any]", result)
-            kind = answer.get("resultType", "complete")
-            if kind == "complete":
-                return answer
-            more = _next_round(tool, answer, kind)
-            question = msgspec.structs.replace(question, members=members + more)
-        raise ProtocolError(
-            f"tool {tool.name!r} asked to be called again {self._bounds.max_rounds} times"
-        )
-
-    def _read(self, tool: ListedTool, raw: dict[str, Any]) -> CallResult:
-        read = tool.read(raw)
-        output = tool.output
-        if output is not None and not read.is_error:
-            structured = read.structured
-            if structured is ABSENT:
-                if read.value is ABSENT:
-                    raise OutputMismatch(
-                        f"tool {shorten(tool.name, 60)!r} has an outputSchema "
-                        "and gave no structured content"
-                    )
-            elif not output.accepts(structured):
-                raise _mismatch(tool.name, output.problems(structured))
-        return CallResult(read)
-
     async def _start_listening(self) -> None:
         """Ask to be told of changes, before the list is asked for whose changes are meant."""
         if not self._listen or self._listener is not None:
@@ -401,53 +336,3 @@ class Client:
                 self._exchange, revision, (revision,), self._identity, self._timeout
             )
             self._exchange.lifecycle = agreement.lifecycle
-
-
-def _mismatch(name: str, problems: list[Problem]) -> OutputMismatch:
-    shown = "; ".join(shorten(str(problem)) for problem in problems[:_SHOWN])
-    return OutputMismatch(
-        f"the answer of tool {shorten(name, 60)!r} breaks its outputSchema: {shown}",
-        problems=problems,
-    )
-
-
-def _next_round(tool: ListedTool, answer: Mapping[str, Any], kind: object) -> bytes:
-    """Return what to add to a call that the server wants to see once more."""
-    if kind != "input_required":
-        raise ProtocolError(
-            f"tool {tool.name!r} gave a result of the unknown type {shorten(repr(kind), 60)}"
-        )
-    wanted = answer.get("inputRequests")
-    if wanted:
-        raise ProtocolError(
-            f"tool {tool.name!r} asks for input that this client did not offer to give"
-        )
-    state = answer.get("requestState")
-    if not isinstance(state, str):
-        raise ProtocolError(f"tool {tool.name!r} asks for input without saying which")
-    return b',"requestState":%b' % _encode(state)
-
-
-def _as_object(arguments: object) -> Any:
-    """Return arguments as the dict they are to be; what is no mapping is left to the checks."""
-    if arguments is None:
-        return {}
-    if isinstance(arguments, Mapping) and not isinstance(arguments, dict):
-        return dict(cast("Mapping[str, Any]", arguments))
-    return cast("Any", arguments)
-
-
-@cache
-def _anything() -> Schema:
-    """Return what every JSON value satisfies, and nothing else."""
-    return compile(True)
-
-
-def _encode_object(value: Mapping[str, Any], what: str) -> bytes:
-    try:
-        text = _encode(value)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise NotJson(f"{what}: {shorten(str(error))}") from None
-    if text[:1] != b"{":
-        raise NotJson(f"{what}: expected an object, got {type(value).__name__}")
-    return text

@@ -1,0 +1,148 @@
+"""One call of a tool: its arguments checked and written, its answer read and checked.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools and, for answers
+that ask for another round, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.admission import ListedTool
+from anyshape.client.answers import decode_value
+from anyshape.client.exchange import Exchange, Question
+from anyshape.client.progress import OnProgress
+from anyshape.client.quoting import shorten
+from anyshape.client.result import CallResult
+from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
+from anyshape.protocol.result import ABSENT
+from anyshape.schema import Schema, compile
+
+__all__ = ["ask_tool", "read_answer", "write_call"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_SHOWN: Final = 5
+
+
+def write_call(
+    tool: ListedTool,
+    arguments: Mapping[str, Any] | None,
+    meta: Mapping[str, Any] | None,
+    on_progress: OnProgress | None,
+    *,
+    check: bool,
+) -> Question:
+    """Return the question that calls a tool; `ValidationError` if the arguments do not fit.
+
+    Without `check` they only have to be JSON.
+    """
+    given = _as_object(arguments)
+    (tool.input if check else _anything()).validate(given)
+    plan = tool.header_plan
+    return Question(
+        "tools/call",
+        tool.call_members + _encode_object(given, "arguments"),
+        tool.name,
+        plan.extract(given) if plan.parameters else None,
+        _write_meta(meta) if meta else b"",
+        on_progress,
+        tool.is_repeatable,
+        whole=True,
+    )
+
+
+async def ask_tool(
+    exchange: Exchange, tool: ListedTool, question: Question, timeout: float | None
+) -> dict[str, Any]:
+    """Return the result of a call, asking again for as long as the server wants that."""
+    rounds, depth = exchange.bounds.max_rounds, exchange.bounds.max_depth
+    members = question.members
+    for _ in range(rounds):
+        result = decode_value(await exchange.request(question, timeout), depth)
+        if type(result) is not dict:
+            raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
+        answer = cast("dict[str, Any]", result)
+        kind = answer.get("resultType", "complete")
+        if kind == "complete":
+            return answer
+        question = msgspec.structs.replace(
+            question, members=members + _next_round(tool, answer, kind)
+        )
+    raise ProtocolError(f"tool {tool.name!r} asked to be called again {rounds} times")
+
+
+def read_answer(tool: ListedTool, result: dict[str, Any]) -> CallResult:
+    """Return what a call came to; `OutputMismatch` if it breaks the tool's schema."""
+    read = tool.read(result)
+    output = tool.output
+    if output is not None and not read.is_error:
+        structured = read.structured
+        if structured is ABSENT:
+            if read.value is ABSENT:
+                raise OutputMismatch(
+                    f"tool {shorten(tool.name, 60)!r} has an outputSchema "
+                    "and gave no structured content"
+                )
+        elif not output.accepts(structured):
+            raise _mismatch(tool.name, output.problems(structured))
+    return CallResult(read)
+
+
+def _mismatch(name: str, problems: list[Problem]) -> OutputMismatch:
+    shown = "; ".join(shorten(str(problem)) for problem in problems[:_SHOWN])
+    return OutputMismatch(
+        f"the answer of tool {shorten(name, 60)!r} breaks its outputSchema: {shown}",
+        problems=problems,
+    )
+
+
+def _next_round(tool: ListedTool, answer: Mapping[str, Any], kind: object) -> bytes:
+    """Return what to add to a call that the server wants to see once more."""
+    if kind != "input_required":
+        raise ProtocolError(
+            f"tool {tool.name!r} gave a result of the unknown type {shorten(repr(kind), 60)}"
+        )
+    wanted = answer.get("inputRequests")
+    if wanted:
+        raise ProtocolError(
+            f"tool {tool.name!r} asks for input that this client did not offer to give"
+        )
+    state = answer.get("requestState")
+    if not isinstance(state, str):
+        raise ProtocolError(f"tool {tool.name!r} asks for input without saying which")
+    return b',"requestState":%b' % _encode(state)
+
+
+def _as_object(arguments: object) -> Any:
+    """Return arguments as the dict they are to be; what is no mapping is left to the checks."""
+    if arguments is None:
+        return {}
+    if isinstance(arguments, dict) or not isinstance(arguments, Mapping):
+        return cast("Any", arguments)
+    return dict(cast("Mapping[str, Any]", arguments))
+
+
+@cache
+def _anything() -> Schema:
+    """Return what every JSON value satisfies, and nothing else."""
+    return compile(True)
+
+
+def _write_meta(meta: Mapping[str, Any]) -> bytes:
+    given = _as_object(meta)
+    _anything().validate(given)
+    return _encode_object(given, "meta")[1:-1]
+
+
+def _encode_object(value: Mapping[str, Any], what: str) -> bytes:
+    try:
+        text = _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise NotJson(f"{what}: {shorten(str(error))}") from None
+    if text[:1] != b"{":
+        raise NotJson(f"{what}: expected an object, got {type(value).__name__}")
+    return text
