@@ -14,8 +14,9 @@ import msgspec
 
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import decode_value
-from anyshape.client.exchange import Exchange, Question
+from anyshape.client.exchange import Exchange
 from anyshape.client.progress import OnProgress
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import as_object
 from anyshape.client.calling import ask_tool, read_answer, write_call
-from anyshape.client.exchange import Exchange, Question, not_open
+from anyshape.client.exchange import Exchange, not_open
 from anyshape.client.listing import Listing
 from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.target import Target, choose_revision, make_transport

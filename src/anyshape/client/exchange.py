@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -17,15 +16,10 @@ import msgspec
 from anyshape.client.answers import protocol_error
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.options import Bounds
-from anyshape.client.progress import OnProgress, ProgressRelay, read_progress
+from anyshape.client.progress import ProgressRelay, read_progress
+from anyshape.client.question import Outgoing, Question
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.transport import (
-    ConnectionLost,
-    Hearing,
-    Outgoing,
-    SessionLost,
-    Transport,
-)
+from anyshape.client.transports.transport import ConnectionLost, Hearing, SessionLost, Transport
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
@@ -36,24 +30,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.resumption import Resumed
 
-__all__ = ["Exchange", "NoAnswer", "Question", "Result", "not_open"]
-
-
-class Question(msgspec.Struct, frozen=True, gc=False):
-    """What a client wants to know, before it is written for one lifecycle.
-
-    `members` and `meta` are the JSON members of its parameters and of their `_meta`, without
-    braces; `name` and `parameters` are what HTTP repeats in headers.
-    """
-
-    method: str
-    members: bytes = b""
-    name: str | None = None
-    parameters: Mapping[str, str] | None = None
-    meta: bytes = b""
-    on_progress: OnProgress | None = None
-    repeatable: bool = False
-    whole: bool = False
+__all__ = ["Exchange", "NoAnswer", "Result", "not_open"]
 
 
 async def _fail(error: TransportError) -> Result:
@@ -109,17 +86,8 @@ class Exchange:
         if question.on_progress is not None:
             relay = self._relays[id] = ProgressRelay(question.on_progress)
             meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
-        method = question.method
-        outgoing = Outgoing(
-            id,
-            method,
-            lifecycle.frame(id, method, question.members, meta),
-            partial(lifecycle.headers, method, question.name, question.parameters),
-            question.repeatable,
-            cancellable,
-            question.whole,
-            endless,
-        )
+        frame = lifecycle.frame(id, question.method, question.members, meta)
+        outgoing = Outgoing(id, frame, question, lifecycle, cancellable, endless)
         if relay is None:
             response = await self.transport.request(outgoing)
         else:

@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.admission import ListedTool, admit, name_of, read_entry
-from anyshape.client.exchange import Exchange, Question, Result
+from anyshape.client.exchange import Exchange, Result
 from anyshape.client.options import Bounds
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
 from anyshape.schema import Limits

@@ -15,9 +15,10 @@ import msgspec
 
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.client.eager import finish_within
-from anyshape.client.exchange import Exchange, Question
+from anyshape.client.exchange import Exchange
 from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
 from anyshape.client.options import Identity
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError

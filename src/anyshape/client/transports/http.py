@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 
 from anyshape.client.options import Auth, Bounds, Http
+from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.credentials import CredentialStore
 from anyshape.client.transports.events import EventReader
@@ -35,7 +36,6 @@ from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
     Listener,
-    Outgoing,
     SessionLost,
     cancellation,
 )
@@ -97,9 +97,9 @@ class HttpTransport:
 
     async def request(self, outgoing: Outgoing) -> Response:
         """Post the request and read until its answer."""
-        mirrored = outgoing.mirror()
+        headers = outgoing.headers()
         try:
-            response = await self._send("POST", mirrored, outgoing.frame, aside=outgoing.endless)
+            response = await self._send("POST", headers, outgoing.frame, aside=outgoing.endless)
             try:
                 return await self._read_answer(response, outgoing)
             except BaseException:
@@ -108,7 +108,7 @@ class HttpTransport:
         except asyncio.CancelledError:
             # Hanging up is what tells a stateless server; one with sessions wants to be told.
             if self._stateful and outgoing.cancellable:
-                self._spawn(self.notify(cancellation(outgoing.id), _kept(mirrored)))
+                self._spawn(self.notify(cancellation(outgoing.id), _kept(headers)))
             raise
         except aiohttp.ClientError as error:
             raise explain_loss(self.place, self._url, error) from error
@@ -307,7 +307,7 @@ class HttpTransport:
         """Ask for the rest of a stream that broke off or was ended for now."""
         reader.restart()
         await asyncio.sleep(_RETRY if reader.retry is None else max(reader.retry, _SOONEST_RETRY))
-        headers = {**_kept(outgoing.mirror()), "Accept": EVENTS, "Last-Event-ID": last_id}
+        headers = {**_kept(outgoing.headers()), "Accept": EVENTS, "Last-Event-ID": last_id}
         try:
             return await self._send("GET", headers, None)
         except (ConnectionLost, SessionLost) as error:
@@ -347,7 +347,7 @@ class HttpTransport:
             elif isinstance(message, Request | Notification):
                 reply = self._listener(message) if self._listener is not None else None
                 if reply is not None:
-                    kept = _kept(outgoing.mirror()) if outgoing is not None else {}
+                    kept = _kept(outgoing.headers()) if outgoing is not None else {}
                     self._spawn(self.notify(reply, kept))
             elif outgoing is not None and message.id == b"%d" % outgoing.id:
                 raise ProtocolError(

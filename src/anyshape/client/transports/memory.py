@@ -13,9 +13,10 @@ import msgspec
 
 from anyshape.client.answers import check_depth
 from anyshape.client.options import Bounds
+from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
-from anyshape.client.transports.transport import Listener, Outgoing, Whole
+from anyshape.client.transports.transport import Listener, Whole
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -82,7 +83,7 @@ class MemoryTransport:
             raise TransportError(f"the client was closed before {outgoing.method} was answered")
         if frame is None:
             raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
-        if outgoing.whole:
+        if outgoing.question.whole:
             try:
                 whole = _decode_whole(frame)
             except (msgspec.DecodeError, RecursionError):

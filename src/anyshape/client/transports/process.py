@@ -19,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
+from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
     ConnectionLost,
     Listener,
-    Outgoing,
     cancellation,
 )
 from anyshape.errors import ProtocolError, TransportError

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
 
@@ -19,7 +20,6 @@ __all__ = [
     "Hearing",
     "HttpStatus",
     "Listener",
-    "Outgoing",
     "SessionLost",
     "Transport",
     "Whole",
@@ -29,24 +29,6 @@ __all__ = [
 Hearing: TypeAlias = Request | Notification
 Listener: TypeAlias = Callable[[Hearing], bytes | None]
 """Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""
-
-
-class Outgoing(msgspec.Struct, frozen=True, gc=False):
-    """A request on its way to a server."""
-
-    id: int
-    method: str
-    frame: bytes
-    mirror: Callable[[], dict[str, str]]
-    """Gives the headers in which HTTP repeats parts of it."""
-    repeatable: bool = False
-    """Whether sending it twice does no more than sending it once."""
-    cancellable: bool = True
-    """Whether giving up on it may be told to the server."""
-    whole: bool = False
-    """Whether its answer is wanted as a value, not as text to be read further."""
-    endless: bool = False
-    """Whether its answer is a stream that stays open, so that only each message is bounded."""
 
 
 class Whole(msgspec.Struct, frozen=True):

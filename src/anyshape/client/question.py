@@ -1,0 +1,54 @@
+"""What a client asks, before and after it is written for one lifecycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from anyshape.client.lifecycle import Lifecycle
+from anyshape.client.progress import OnProgress
+
+__all__ = ["Outgoing", "Question"]
+
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """What a client wants to know.
+
+    `members` and `meta` are the JSON members of its parameters and of their `_meta`, without
+    braces; `name` and `parameters` are what HTTP repeats in headers.
+    """
+
+    method: str
+    members: bytes = b""
+    name: str | None = None
+    parameters: Mapping[str, str] | None = None
+    meta: bytes = b""
+    on_progress: OnProgress | None = None
+    repeatable: bool = False
+    """Whether asking twice does no more than asking once."""
+    whole: bool = False
+    """Whether the answer is wanted as a value, not as text to be read further."""
+
+
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
+    """A question on its way to a server: one request, with its own id."""
+
+    id: int
+    frame: bytes
+    question: Question
+    lifecycle: Lifecycle
+    cancellable: bool = True
+    """Whether giving up on it may be told to the server."""
+    endless: bool = False
+    """Whether its answer is a stream that stays open, so that only each message is bounded."""
+
+    @property
+    def method(self) -> str:
+        """What is asked."""
+        return self.question.method
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers in which HTTP repeats parts of it."""
+        question = self.question
+        return self.lifecycle.headers(question.method, question.name, question.parameters)
