@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from anyshape import Client
-from anyshape.errors import OutputMismatch
+from anyshape.client import Bounds
+from anyshape.errors import OutputMismatch, TransportError
 
 if TYPE_CHECKING:
     from .conftest import Scripted
@@ -129,3 +130,10 @@ async def test_a_type_that_cannot_be_read_is_refused_before_anything_is_sent(
         with pytest.raises(TypeError, match="returns=5"):
             await client.call("ask", returns=returns)
     assert server.asked("tools/call") == []
+
+
+async def test_answers_in_memory_are_bounded_too(answering: Any) -> None:
+    server = answering({"content": [], "structuredContent": "x" * 5_000})
+    async with Client(server, bounds=Bounds(max_answer_bytes=4_000)) as client:
+        with pytest.raises(TransportError, match="longer than 4000 bytes"):
+            await client.call("ask")

@@ -344,6 +344,37 @@ async def test_an_older_server_is_told_of_a_cancellation(serve_http: ServeHttp) 
         assert params["requestId"] == called["id"]
 
 
+async def test_every_cancellation_is_told_however_many_there_are(serve_http: ServeHttp) -> None:
+    started = 0
+    all_started, all_told = asyncio.Event(), asyncio.Event()
+    told: set[int] = set()
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        nonlocal started
+        started += 1
+        if started == 90:
+            all_started.set()
+        await asyncio.sleep(3600)
+        return {}
+
+    endpoint = Endpoint(call, modern=False)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        text = await request.text()
+        if "notifications/cancelled" in text:
+            told.add(json.loads(text)["params"]["requestId"])
+            if len(told) == 90:
+                all_told.set()
+        return await endpoint(request)
+
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(20):
+        calls = [asyncio.create_task(client.call_tool("plain")) for _ in range(90)]
+        await all_started.wait()
+        for each in calls:
+            each.cancel()
+        await all_told.wait()
+
+
 async def test_an_older_server_that_pings_is_answered(serve_http: ServeHttp) -> None:
     heard: asyncio.Queue[Json] = asyncio.Queue()
 

@@ -346,7 +346,8 @@ class HttpTransport:
                     logger.debug("%s answered what was not asked (id %s)", self.place, message.id)
             elif isinstance(message, Request | Notification):
                 reply = self._listener(message) if self._listener is not None else None
-                if reply is not None:
+                # A server that asks for more than this at once does not want to be answered.
+                if reply is not None and len(self._background) < _MOST_BACKGROUND:
                     kept = _kept(outgoing.headers()) if outgoing is not None else {}
                     self._spawn(self.notify(reply, kept))
             elif outgoing is not None and message.id == b"%d" % outgoing.id:
@@ -386,8 +387,7 @@ class HttpTransport:
         return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        if self._pools is None or len(self._background) >= _MOST_BACKGROUND:
-            # A server that asks for more than this at once does not want to be answered.
+        if self._pools is None:
             work.close()
             return
         task = asyncio.get_running_loop().create_task(work)

@@ -61,6 +61,7 @@ class MemoryTransport:
     def __init__(self, server: Connectable, bounds: Bounds) -> None:
         self._server = server
         self._max_depth = bounds.max_depth
+        self._max_bytes = bounds.max_answer_bytes
         self._connection: Connection | None = None
         self._listener: Listener | None = None
         self._replies: set[asyncio.Future[bytes | None]] = set()
@@ -83,6 +84,8 @@ class MemoryTransport:
             raise TransportError(f"the client was closed before {outgoing.method} was answered")
         if frame is None:
             raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
+        if len(frame) > self._max_bytes:
+            raise TransportError(f"{self.place} sent an answer longer than {self._max_bytes} bytes")
         if outgoing.question.whole:
             try:
                 whole = _decode_whole(frame)
