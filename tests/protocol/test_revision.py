@@ -57,3 +57,10 @@ def test_released_revisions_are_advertised_newest_first() -> None:
 
 def test_only_one_revision_has_batches() -> None:
     assert [str(revision) for revision in Revision if revision.has_batches] == ["2025-03-26"]
+
+
+def test_a_revision_is_the_string_on_the_wire_and_has_no_order() -> None:
+    assert Revision.V2026_07_28 == "2026-07-28"
+    assert f"{Revision.V2025_11_25}" == "2025-11-25"
+    with pytest.raises(TypeError, match="not an order"):
+        _ = Revision.V2025_11_25 < "zzz"

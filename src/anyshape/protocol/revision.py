@@ -8,7 +8,7 @@ in any order, so it can never count as newer. The facts are read off the schema 
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import Final, NoReturn
 
 __all__ = [
     "HANDSHAKE",
@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 
-class Revision(enum.Enum):
-    """One protocol revision; its value is the string that names it on the wire."""
+class Revision(enum.StrEnum):
+    """One protocol revision, equal to the string that names it on the wire, and in no order."""
 
     V2024_11_05 = "2024-11-05"
     V2025_03_26 = "2025-03-26"
@@ -40,11 +40,13 @@ class Revision(enum.Enum):
         """Return the revision that `text` names exactly, or `None`."""
         return _BY_NAME.get(text)
 
-    # Members are keys that every call looks up; hashing their names would show.
-    __hash__ = object.__hash__
+    # Members are keys that every call looks up; what an enumeration does for a hash would show.
+    __hash__ = str.__hash__
 
-    def __str__(self) -> str:
-        return self.value
+    def _refuse_order(self, other: object) -> NoReturn:
+        raise TypeError(f"revisions are a set, not an order: {self} is neither before nor after")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 
     @property
     def is_modern(self) -> bool:
@@ -177,4 +179,6 @@ def negotiate(asked: str) -> Revision:
     https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
     """
     revision = Revision.parse(asked)
-    return revision if revision in _HANDSHAKE else LATEST_HANDSHAKE
+    if revision is None or revision not in _HANDSHAKE:
+        return LATEST_HANDSHAKE
+    return revision
