@@ -139,7 +139,7 @@ async def visit_mcp() -> tuple[str, str]:
     from mcp import StdioServerParameters, stdio_client
 
     parameters = StdioServerParameters(command=sys.executable, args=[str(STRANGER), "elsewhere"])
-    async with Official(stdio_client(parameters)) as client:
+    async with Official(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert "elsewhere" in names
         good = await client.call_tool("good", {})
@@ -153,7 +153,9 @@ async def visit_fastmcp() -> tuple[str, str]:
     from fastmcp import Client as Fast
     from fastmcp.client.transports import StdioTransport
 
-    transport = StdioTransport(sys.executable, [str(STRANGER), "elsewhere"])
+    transport = StdioTransport(
+        sys.executable, [str(STRANGER), "elsewhere"], log_file=sys.__stderr__
+    )
     async with Fast(transport) as client:
         assert "elsewhere" in [tool.name for tool in await client.list_tools()]
         good = await client.call_tool("good", {})
@@ -185,10 +187,14 @@ async def test_the_value_of_a_number_is_natural_here_and_not_there() -> None:
     async with Client([sys.executable, *demo], revision="2025-11-25") as ours:
         assert str(await ours.call("get-count")) == row["Anyshape"]
     parameters = StdioServerParameters(command=sys.executable, args=demo)
-    async with Official(stdio_client(parameters), mode="legacy") as theirs:
+    async with Official(
+        stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), mode="legacy"
+    ) as theirs:
         said = (await theirs.call_tool("get-count", {})).structured_content
         assert (said, row["`mcp`"]) == ({"result": 42}, "in the envelope")
-    async with Fast(StdioTransport(sys.executable, demo), mode="legacy") as fast:
+    async with Fast(
+        StdioTransport(sys.executable, demo, log_file=sys.__stderr__), mode="legacy"
+    ) as fast:
         result = await fast.call_tool("get-count", {})
         assert (result.structured_content, row["FastMCP"]) == ({"result": 42}, "in the envelope")
 
