@@ -12,7 +12,7 @@ from contextvars import Context
 from functools import partial
 from typing import Any, TypeVar
 
-__all__ = ["Resumed"]
+__all__ = ["Resumed", "start"]
 
 Value = TypeVar("Value")
 
@@ -53,3 +53,14 @@ class Resumed(Awaitable[Value]):
                     waited = send(received)
         except StopIteration as stop:
             return stop.value
+
+
+def start(
+    coroutine: Coroutine[Any, Any, Value], context: Context | None = None
+) -> Value | Resumed[Value]:
+    """Run a coroutine, in `context`, until it first waits: what it returned, or what remains."""
+    try:
+        waited = coroutine.send(None) if context is None else context.run(coroutine.send, None)
+    except StopIteration as stop:
+        return stop.value
+    return Resumed(coroutine, waited, context)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, cast
 
@@ -17,12 +18,12 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
-from anyshape.server.catalog import Entry
+from anyshape.resumption import start
+from anyshape.server.catalog import Entry, ResultEncoder
 from anyshape.server.exchange import Abandoned, Exchange, Interruption
 from anyshape.server.failures import busy, invalid_params, missing_capability, stopping
 from anyshape.server.parameters import CLIENT_CAPABILITIES, CallParameters
 from anyshape.server.raw_object import RawObject
-from anyshape.server.suspension import watched
 from anyshape.server.telemetry import active_tracer, traced
 from anyshape.tools.context import Context
 from anyshape.tools.failures import timed_out
@@ -38,7 +39,7 @@ _decode_id: Final = msgspec.json.Decoder(str | int | float).decode
 
 def call_declared(
     parameters: CallParameters, exchange: Exchange, revision: Revision
-) -> Awaitable[bytes]:
+) -> bytes | Awaitable[bytes]:
     """Answer a call that declares what it needs to be understood, if the declarations hold."""
     entry = _find(parameters, exchange)
     if entry.is_guarded:
@@ -51,7 +52,7 @@ def call_declared(
 
 def call_tool(
     parameters: CallParameters, exchange: Exchange, revision: Revision
-) -> Awaitable[bytes]:
+) -> bytes | Awaitable[bytes]:
     """Answer a call of a client whose handshake has said what there is to say."""
     return _run(_find(parameters, exchange), parameters, exchange, revision)
 
@@ -63,35 +64,56 @@ def _find(parameters: CallParameters, exchange: Exchange) -> Entry:
     return entry
 
 
-async def _run(
+def _run(
     entry: Entry, parameters: CallParameters, exchange: Exchange, revision: Revision
-) -> bytes:
+) -> bytes | Awaitable[bytes]:
+    """Run a call: its answer if it need not wait, else what remains of it."""
     service = exchange.service
     arguments = _arguments(parameters)
     if service.waiting >= service.most_waiting:
         raise busy(service.most_waiting)
-    exchange.timeout = entry.timeout
     context = _context(parameters, exchange) if entry.takes_context else None
-    call = entry.tool.call(arguments, context)
+    variables = copy_context() if exchange.shares_task else None
     tracer = active_tracer()
     if tracer is not None:
-        call = traced(tracer, parameters, exchange, call)
+        call = entry.tool.call(arguments, context)
+        result = start(traced(tracer, parameters, exchange, call), variables)
+    elif variables is None:
+        result = entry.tool.begin(arguments, context)
+    else:
+        result = variables.run(entry.tool.begin, arguments, context)
+        if not isinstance(result, EncodedResult):
+            result = start(result, variables)
+    encode = entry.encoders.get(revision)
+    if encode is None:
+        encode = service.catalog.encoder(entry, revision)
+    if isinstance(result, EncodedResult):
+        return encode(result)
+    return _wait(entry, exchange, context, result, encode)
+
+
+async def _wait(
+    entry: Entry,
+    exchange: Exchange,
+    context: Context | None,
+    rest: Awaitable[EncodedResult],
+    encode: ResultEncoder,
+) -> bytes:
+    """Await what remains of a call, for as long as somebody wants its answer."""
     result: EncodedResult | None = None
+    exchange.timeout = entry.timeout
+    exchange.suspended()
     try:
-        result = await watched(call, exchange.suspended, exchange.variables())
+        result = await rest
     except asyncio.CancelledError:
         if context is not None:
             context.cancel()
         if exchange.interruption is None:
             raise
     finally:
-        if exchange.waits:
-            exchange.settled()
+        exchange.settled()
     if exchange.interruption is not None or result is None:
         result = _interrupted(entry.tool.name, exchange)
-    encode = entry.encoders.get(revision)
-    if encode is None:
-        encode = service.catalog.encoder(entry, revision)
     return encode(result)
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
-from contextvars import Context as Variables
-from contextvars import copy_context
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -51,6 +49,11 @@ _decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
 _CHANGED: Final = encode_notification("notifications/tools/list_changed")
 _BEFORE_HANDSHAKE: Final = frozenset({"initialize", "ping"})
 _SHOWN: Final = 120
+_META: Final = ("params", "_meta")
+"""Where the `_meta` of a call is."""
+
+Answer: TypeAlias = bytes | Awaitable[bytes | None] | None
+"""The answer to a message, which may have none, or what to await for it."""
 
 
 class Connection:
@@ -89,22 +92,27 @@ class Connection:
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message and return its answer, or `None` when it has none."""
+        answer = self.begin(frame)
+        return answer if answer is None or isinstance(answer, bytes) else await answer
+
+    def begin(self, frame: bytes) -> Answer:
+        """Take one message, in a task: its answer, or what to await for it in the same task."""
         message = read(frame, self._max_depth)
         if isinstance(message, Call):
             id = bytes(message.id)
             if self._flights and request_key(id) in self._flights:
                 return _refuse_duplicate(id)
-            exchange = PipeExchange(self, id, frame, "params", "_meta")
-            return await dispatch("tools/call", message.params, exchange)
+            exchange = PipeExchange(self, id, frame, _META)
+            return dispatch("tools/call", message.params, exchange)
         if isinstance(message, Request):
-            return await self._answer(message)
+            return self._answer(message)
         if isinstance(message, Notification):
             self._notice(message)
             return None
         if isinstance(message, Malformed):
             return self._refuse(message)
         if isinstance(message, Batch):
-            return await self._answer_all(message)
+            return self._answer_all(message)
         return None  # A response: we ask nothing of clients, so there is nothing it could answer.
 
     def oversized(self) -> bytes:
@@ -151,13 +159,13 @@ class Connection:
         if not self._flights and self._landed is not None and not self._landed.done():
             self._landed.set_result(None)
 
-    async def _answer(self, request: Request, *, batched: bool = False) -> bytes | None:
+    def _answer(self, request: Request, *, batched: bool = False) -> Answer:
         if self._flights and request_key(request.id) in self._flights:
             return _refuse_duplicate(request.id)
-        exchange = PipeExchange(self, request.id, request.params, "_meta")
+        exchange = PipeExchange(self, request.id, request.params, ("_meta",))
         if batched:
             exchange.batched = True
-        return await dispatch(request.method, request.params, exchange)
+        return dispatch(request.method, request.params, exchange)
 
     async def _answer_all(self, batch: Batch) -> bytes | None:
         if self.revision is None or not self.revision.has_batches:
@@ -177,7 +185,8 @@ class Connection:
         self, message: Request | Notification | Response | Malformed
     ) -> bytes | None:
         if isinstance(message, Request):
-            return await self._answer(message, batched=True)
+            answer = self._answer(message, batched=True)
+            return answer if answer is None or isinstance(answer, bytes) else await answer
         if isinstance(message, Notification):
             self._notice(message)
         elif isinstance(message, Malformed):
@@ -228,13 +237,18 @@ class PipeExchange(Exchange):
     announces_closing = True
 
     def __init__(
-        self, connection: Connection, id: bytes, raw: bytes | msgspec.Raw | None, *path: str
+        self,
+        connection: Connection,
+        id: bytes,
+        raw: bytes | msgspec.Raw | None,
+        path: tuple[str, ...],
     ) -> None:
         self.service = connection.service
         self.id = id
         self._raw = raw
         self._path = path
         self._connection = connection
+        self.shares_task = connection.suspended is not None
 
     @property
     def key(self) -> bytes:
@@ -265,9 +279,6 @@ class PipeExchange(Exchange):
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         self._connection.greeted(revision, parameters)
-
-    def variables(self) -> Variables | None:
-        return None if self._connection.suspended is None else copy_context()
 
     def suspended(self) -> None:
         super().suspended()

@@ -38,6 +38,7 @@ from anyshape.server.subscriptions import listen
 __all__ = ["dispatch"]
 
 _EMPTY: Final = msgspec.Raw(b"{}")
+_parse: Final = Revision.parse
 
 Answer = Callable[[Any, Exchange, Revision], bytes | Awaitable[bytes]]
 """Who answers a method: from its parameters to the JSON text of its result."""
@@ -51,12 +52,13 @@ class _Route(NamedTuple):
     handshake: Answer | None
 
 
-async def dispatch(
+def dispatch(
     method: str, parameters: CallParameters | msgspec.Raw | None, exchange: Exchange
-) -> bytes | None:
-    """Return the answer to a request, or `None` when nobody wants it any more.
+) -> bytes | Awaitable[bytes | None]:
+    """Return the answer to a request, or what has to be awaited for it.
 
-    `parameters` are raw, or read already where a transport has read a call in one go.
+    What is awaited gives `None` when nobody wants the answer any more. `parameters` are raw, or
+    read already where a transport has read a call in one go.
     """
     try:
         route = _ROUTES.get(method, _UNKNOWN)
@@ -66,15 +68,26 @@ async def dispatch(
             read = _read(route, method, parameters or _EMPTY, exchange)
         revision, answer = _settle(route, method, read, exchange)
         result = answer(read, exchange, revision)
-        if not isinstance(result, bytes):
-            result = await result
-        return encode_response(exchange.id, result)
+        if isinstance(result, bytes):
+            return encode_response(exchange.id, result)
+    except Exception as error:
+        return _refuse(error, method, exchange)
+    return _finish(result, method, exchange)
+
+
+async def _finish(result: Awaitable[bytes], method: str, exchange: Exchange) -> bytes | None:
+    try:
+        return encode_response(exchange.id, await result)
     except Abandoned:
         return None
     except Exception as error:
-        failure = translate(error, method)
-        exchange.failure = failure.code
-        return encode_error(exchange.id, failure.code, failure.message, failure.data)
+        return _refuse(error, method, exchange)
+
+
+def _refuse(error: Exception, method: str, exchange: Exchange) -> bytes:
+    failure = translate(error, method)
+    exchange.failure = failure.code
+    return encode_error(exchange.id, failure.code, failure.message, failure.data)
 
 
 def _read(route: _Route, method: str, raw: msgspec.Raw, exchange: Exchange) -> Any:
@@ -98,7 +111,7 @@ def _settle(
     else:
         if headers is not None:
             headers.check_version(version)
-        revision = Revision.parse(version)
+        revision = _parse(version)
         if revision is None:
             raise unsupported_version(version)
     exchange.revision = revision

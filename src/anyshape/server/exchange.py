@@ -10,7 +10,6 @@ import asyncio
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextvars import Context as Variables
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -70,6 +69,10 @@ class Exchange(ABC):
     headers: RequestHeaders | None = None
     """The HTTP headers it came with."""
 
+    shares_task = False
+    """Whether other requests are answered in the same task, so that a call needs context variables
+    of its own."""
+
     batched = False
     """Whether it came with others in an array."""
 
@@ -117,10 +120,6 @@ class Exchange(ABC):
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what a handshake has settled, where there is a place to remember it."""
         return
-
-    def variables(self) -> Variables | None:
-        """Return the context variables to run the call in; `None` for those of the task."""
-        return None
 
     def suspended(self) -> None:
         """Set up what only a request that waits needs: a way to stop it, and its time-out."""

@@ -45,6 +45,9 @@ _REMEMBERED: Final = 512
 _LONGEST_LENGTH: Final = 30
 """Digits of a `Content-Length` that are looked at: all that any real one has."""
 
+_META: Final = ("params", "_meta")
+"""Where the `_meta` of a call is."""
+
 _decode_name = msgspec.json.Decoder(ToolName).decode
 
 
@@ -74,7 +77,10 @@ class HttpApplication:
         if scope["type"] != "http":
             await self._serve_otherwise(scope, receive, send)
             return
-        headers = RequestHeaders.of(scope["headers"])
+        pairs = scope["headers"]
+        headers = RequestHeaders(pairs)
+        if len(headers) != len(pairs):
+            headers = RequestHeaders.of(pairs)
         header = headers.get
         bound = scope.get("server")
         # What decides whether a request is served at all differs little between requests, so the
@@ -121,8 +127,9 @@ class HttpApplication:
                 return
         try:
             if isinstance(message, Call):
-                exchange.begin(bytes(message.id), body, "params", "_meta")
-                await exchange.respond(await dispatch("tools/call", message.params, exchange))
+                exchange.identify(bytes(message.id), body, _META)
+                answer = dispatch("tools/call", message.params, exchange)
+                await exchange.respond(answer if isinstance(answer, bytes) else await answer)
             else:
                 await self._answer(message, exchange, send)
         except BaseException:
@@ -208,8 +215,9 @@ class HttpApplication:
     ) -> None:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
-            exchange.begin(message.id, message.params, "_meta")
-            await exchange.respond(await dispatch(message.method, message.params, exchange))
+            exchange.identify(message.id, message.params, ("_meta",))
+            answer = dispatch(message.method, message.params, exchange)
+            await exchange.respond(answer if isinstance(answer, bytes) else await answer)
             return
         if isinstance(message, Malformed):
             await send_json(send, 400, encode_error(message.id, message.code, message.message))
@@ -239,10 +247,7 @@ class HttpApplication:
             if isinstance(message, Malformed)
         ]
         given = await asyncio.gather(
-            *(
-                dispatch(request.method, request.params, BatchExchange.of(lead, request))
-                for request in requests
-            )
+            *(_answer_member(request, BatchExchange.of(lead, request)) for request in requests)
         )
         answers.extend(answer for answer in given if answer is not None)
         if answers:
@@ -316,6 +321,11 @@ class HttpApplication:
                 await self.drain()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+async def _answer_member(request: Request, exchange: BatchExchange) -> bytes | None:
+    answer = dispatch(request.method, request.params, exchange)
+    return answer if isinstance(answer, bytes) else await answer
 
 
 def _called_tool(message: Incoming) -> str | None:

@@ -14,7 +14,7 @@ from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.parameters import PROTOCOL_VERSION
-from anyshape.server.response import EventStream, Send, dismiss, send_json
+from anyshape.server.response import EventStream, Send, dismiss, json_response, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
@@ -62,8 +62,8 @@ class HttpExchange(Exchange):
         self._respond = respond
         self._takes_json, self.takes_stream = accepted
 
-    def begin(self, id: bytes, raw: bytes | msgspec.Raw | None, *path: str) -> None:
-        """Say which request this is, once the body has been read."""
+    def identify(self, id: bytes, raw: bytes | msgspec.Raw | None, path: tuple[str, ...]) -> None:
+        """Say which request this is, and where its `_meta` is."""
         self.id = id
         self._raw = raw
         self._path = path
@@ -94,6 +94,10 @@ class HttpExchange(Exchange):
             await self.stream.finish(answer)
         elif answer is None:
             await dismiss(self._respond)
+        elif self.failure is None and self._takes_json:
+            start, body = json_response(200, answer)
+            await self._respond(start)
+            await self._respond(body)
         else:
             status = 200 if self.failure is None else http_status(self.failure, self.revision)
             if self._takes_json:
@@ -158,7 +162,7 @@ class BatchExchange(HttpExchange):
         assert lead.headers is not None
         accepted = (lead._takes_json, lead.takes_stream)
         exchange = cls(lead._application, lead.headers, lead._receive, lead._respond, accepted)
-        exchange.begin(request.id, request.params, "_meta")
+        exchange.identify(request.id, request.params, ("_meta",))
         exchange.access = lead.access
         exchange._lead = lead
         return exchange

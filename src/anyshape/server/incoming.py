@@ -31,7 +31,6 @@ Incoming: TypeAlias = Call | Message
 """What a frame can turn out to be."""
 
 _decode_call: Final = msgspec.json.Decoder(Call).decode
-_CALL: Final = b'"tools/call"'
 _AFTER_NUMBERS: Final = ord("9") + 1
 """A string or a number starts below this; null, true, false, arrays and objects do not."""
 
@@ -42,13 +41,10 @@ def read(frame: bytes, max_depth: int) -> Incoming:
         return Malformed(
             PARSE_ERROR, f"Parse error: the message is nested more than {max_depth} levels deep"
         )
-    if _CALL in frame:
-        try:
-            if not frame.isascii():
-                frame.decode()  # Arguments are skipped over, so nothing else looks at their UTF-8.
-            call = _decode_call(frame)
-        except (ValueError, RecursionError):
-            return decode(frame)
-        if memoryview(call.id)[0] < _AFTER_NUMBERS:
-            return call
-    return decode(frame)
+    try:
+        if not frame.isascii():
+            frame.decode()  # Arguments are skipped over, so nothing else looks at their UTF-8.
+        call = _decode_call(frame)
+    except (ValueError, RecursionError):
+        return decode(frame)
+    return call if memoryview(call.id)[0] < _AFTER_NUMBERS else decode(frame)

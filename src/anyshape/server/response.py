@@ -15,9 +15,10 @@ from typing import Any, Final, TypeAlias
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 
-__all__ = ["EventStream", "Send", "accept", "dismiss", "refuse", "send_json"]
+__all__ = ["EventStream", "Send", "accept", "dismiss", "json_response", "refuse", "send_json"]
 
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Event: TypeAlias = MutableMapping[str, Any]
+Send: TypeAlias = Callable[[Event], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
 _log = logging.getLogger("anyshape.server")
@@ -36,16 +37,19 @@ _GONE: Final = 499
 """What proxies write into their logs when a client did not wait for its answer."""
 
 
+def json_response(status: int, body: bytes, *headers: Header) -> tuple[Event, Event]:
+    """Return the two events that make a response with a JSON body."""
+    sent = [_JSON, (b"content-length", b"%d" % len(body)), *headers]
+    return (
+        {"type": "http.response.start", "status": status, "headers": sent},
+        {"type": "http.response.body", "body": body},
+    )
+
+
 async def send_json(send: Send, status: int, body: bytes, *headers: Header) -> None:
     """Send a response with a JSON body."""
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [_JSON, (b"content-length", b"%d" % len(body)), *headers],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
+    for event in json_response(status, body, *headers):
+        await send(event)
 
 
 async def refuse(send: Send, status: int, reason: str, *headers: Header) -> None:

@@ -114,7 +114,7 @@ class Session:
     async def _run(self) -> None:
         """Handle lines while there are any; then be idle until there are more."""
         lines = self._lines
-        handle = self._connection.handle
+        begin = self._connection.begin
         write = self._writer.write
         while True:
             term = self._term
@@ -122,7 +122,9 @@ class Session:
             while lines:
                 line = lines.popleft()
                 if line:
-                    answer = await handle(line)
+                    answer = begin(line)
+                    if answer is not None and not isinstance(answer, bytes):
+                        answer = await answer
                 else:  # It was too long to be kept.
                     answer = self._connection.oversized()
                 if answer is not None:

@@ -8,9 +8,10 @@ the tool is a result that says so, never an exception.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
+from types import CoroutineType
 from typing import Any, NoReturn, cast
 
 from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError, ToolError
@@ -18,6 +19,7 @@ from anyshape.protocol.content import Icon
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.result import ABSENT, EncodedResult
+from anyshape.resumption import Resumed
 from anyshape.schema import Limits, Schema
 from anyshape.tools import failures
 from anyshape.tools.binding import ArgumentsError, Bind
@@ -33,6 +35,7 @@ from anyshape.tools.workers import WORKERS
 __all__ = ["Tool"]
 
 _DEFAULT_LIMITS = Limits()
+_COROUTINE: type = CoroutineType
 _VALUES = frozenset((str, int, float, bool, list, dict, type(None)))
 """Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
 
@@ -154,45 +157,88 @@ class Tool:
         Whatever goes wrong in the tool becomes a result with `is_error`. Only the cancellation of
         the task that awaits this, and what ends the process, are raised.
         """
+        outcome = self.begin(arguments, context)
+        return outcome if isinstance(outcome, EncodedResult) else await outcome
+
+    def begin(
+        self, arguments: bytes | None = None, context: Context | None = None
+    ) -> EncodedResult | Coroutine[Any, Any, EncodedResult]:
+        """Run one call, in a task, as far as it gets without waiting.
+
+        Returns its result, or what remains of it, to be awaited in the same task. Most calls never
+        wait; those cost no coroutine but the function's own.
+        """
+        returned = False
         try:
             values = self._bind(arguments)
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(values)
+            if type(outcome) is _COROUTINE:
+                try:
+                    waited = outcome.send(None)
+                except StopIteration as stop:
+                    outcome = stop.value
+                else:
+                    return self._end(Resumed(outcome, waited), context)
+            if type(outcome) not in _VALUES and isawaitable(outcome):
+                return self._end(outcome, context)
+            returned = True
+            result = self._finish(outcome)
+        except BaseException as error:
+            return self._excuse(error, context, returned=returned)
+        if context is not None:
+            context.end()
+        return result
+
+    async def _end(self, awaitable: Awaitable[Any], context: Context | None) -> EncodedResult:
+        """Wait for what a call waits for, then finish it."""
+        returned = False
+        try:
+            outcome: Any = awaitable
             while type(outcome) not in _VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome
                 else:
                     outcome = await within(self.timeout, outcome)
-            try:
-                return self._finish(outcome)
-            except (ResultError, NotJson, LimitExceeded) as error:
+            returned = True
+            result = self._finish(outcome)
+        except BaseException as error:
+            return self._excuse(error, context, returned=returned)
+        if context is not None:
+            context.end()
+        return result
+
+    def _excuse(
+        self, error: BaseException, context: Context | None, *, returned: bool
+    ) -> EncodedResult:
+        """Return the result of a call that failed, or raise what is not the tool's failure."""
+        try:
+            if returned and isinstance(error, ResultError | NotJson | LimitExceeded):
                 return failures.unusable(self.name, error)
-        except ArgumentsError as refusal:
-            return failures.refused(refusal.problems)
-        except ToolError as error:
-            return failures.failed(str(error))
-        except OvertimeError:
-            _give_up(context)
-            return failures.timed_out(self.name, cast("float", self.timeout))
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if isinstance(error, ArgumentsError):
+                return failures.refused(error.problems)
+            if isinstance(error, ToolError):
+                return failures.failed(str(error))
+            if isinstance(error, OvertimeError):
                 _give_up(context)
-                raise
-            # Nobody cancelled this call: something that the tool waited for was.
-            return failures.crashed(self.name, error)
-        except BaseExceptionGroup as group:
-            message = failures.message_in(group)
-            if message is not None:
-                return failures.failed(message)
-            if not isinstance(group, Exception):
-                raise
-            return failures.crashed(self.name, group)
-        except (Exception, SystemExit) as error:
-            return failures.crashed(self.name, error)
+                return failures.timed_out(self.name, cast("float", self.timeout))
+            if isinstance(error, asyncio.CancelledError):
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    _give_up(context)
+                    raise error
+                # Nobody cancelled this call: something that the tool waited for was.
+                return failures.crashed(self.name, error)
+            if isinstance(error, BaseExceptionGroup):
+                message = failures.message_in(cast("BaseExceptionGroup[BaseException]", error))
+                if message is not None:
+                    return failures.failed(message)
+            if isinstance(error, Exception | SystemExit):
+                return failures.crashed(self.name, error)
+            raise error
         finally:
-            if self._context and context is not None:
+            if context is not None:
                 context.end()
 
     def _hand_over(self, context: Context | None, values: dict[str, Any]) -> Context:

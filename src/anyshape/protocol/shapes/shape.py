@@ -105,23 +105,28 @@ class Shape:
         mirrors_objects = options.mirror_objects or not self.family.may_omit_mirror
         adapt = block_adapter(self.revision)
         plain_meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
+        mirroring = opening + b'"content":[{"type":"text","text":'
+        ending = plain_meta + b"}"
 
+        # Joined, not formatted, for the sake of large values: see `encode_response`.
         def encode(result: EncodedResult) -> bytes:
-            blocks = result.content
-            if adapt is not None and blocks:
-                blocks = tuple(map(adapt, blocks))
-            structured = result.structured
-            if structured is None:
-                carried = b""
-            else:
+            structured, blocks = result.structured, result.content
+            carried = quoted = b""
+            if structured is not None:
                 carried = carry(structured, result.is_error)
                 if mirrors_objects or structured[:1] != b"{":
-                    mirror = b'{"type":"text","text":' + _encode(structured.decode()) + b"}"
-                    if mirror not in blocks:
-                        blocks = (*blocks, mirror)
+                    quoted = _encode(structured.decode())
+                    if not (blocks or result.is_error or result.meta):
+                        # A value and nothing else, as nearly all results are.
+                        return b"".join((mirroring, quoted, b"}]", carried, ending))
+            if adapt is not None and blocks:
+                blocks = tuple(map(adapt, blocks))
+            if quoted:
+                mirror = b'{"type":"text","text":' + quoted + b"}"
+                if mirror not in blocks:
+                    blocks = (*blocks, mirror)
             failed = b',"isError":true' if result.is_error else b""
             meta = plain_meta if result.meta is None else _joined_meta(result.meta, server_info)
-            # Joined, not formatted, for the sake of large values: see `encode_response`.
             return b"".join(
                 (opening, b'"content":[', b",".join(blocks), b"]", carried, failed, meta, b"}")
             )

@@ -1,40 +1,31 @@
-"""Awaiting in place, and learning of the first wait."""
+"""Starting a coroutine by hand, and awaiting what remains of it."""
 
 import asyncio
 import contextvars
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 
-from anyshape.server.suspension import watched
+from anyshape.resumption import Resumed, start
 
 
-class _Counter:
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self) -> None:
-        self.calls += 1
-
-
-async def test_a_coroutine_that_never_waits_tells_nobody() -> None:
+async def test_a_coroutine_that_never_waits_gives_its_value_at_once() -> None:
     async def quick() -> int:
         return 7
 
-    suspended = _Counter()
-    assert await watched(quick(), suspended) == 7
-    assert suspended.calls == 0
+    assert start(quick()) == 7
 
 
-async def test_a_coroutine_that_waits_tells_once() -> None:
+async def test_a_coroutine_that_waits_goes_on_when_it_is_awaited() -> None:
     async def slow() -> int:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         return 7
 
-    suspended = _Counter()
-    assert await watched(slow(), suspended) == 7
-    assert suspended.calls == 1
+    remains = start(slow())
+    assert isinstance(remains, Resumed)
+    assert await remains == 7
 
 
 async def test_exceptions_come_through_before_and_after_a_wait() -> None:
@@ -45,7 +36,7 @@ async def test_exceptions_come_through_before_and_after_a_wait() -> None:
 
     for waits in (False, True):
         with pytest.raises(LookupError):
-            await watched(fail(waits), _Counter())
+            await _run(fail(waits))
 
 
 async def test_cancelling_the_task_reaches_the_coroutine() -> None:
@@ -58,9 +49,8 @@ async def test_cancelling_the_task_reaches_the_coroutine() -> None:
             seen.append("cancelled")
             raise
 
-    started = asyncio.Event()
-    task = asyncio.create_task(_await(watched(wait_forever(), started.set)))
-    await asyncio.wait_for(started.wait(), 5)
+    task = asyncio.create_task(_run(wait_forever()))
+    await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -76,7 +66,7 @@ async def test_a_time_out_inside_works_because_the_task_is_the_same() -> None:
             return "timed out"
         return "finished"
 
-    assert await watched(time_out(), _Counter()) == "timed out"
+    assert await _run(time_out()) == "timed out"
 
 
 async def test_a_task_group_inside_works() -> None:
@@ -86,7 +76,7 @@ async def test_a_task_group_inside_works() -> None:
             second = tasks.create_task(asyncio.sleep(0, 2))
         return first.result() + second.result()
 
-    assert await watched(group(), _Counter()) == 3
+    assert await _run(group()) == 3
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -99,7 +89,7 @@ async def test_with_a_context_variables_do_not_leak(waits: bool) -> None:
             await asyncio.sleep(0)
         return variable.get()
 
-    assert await watched(stain(), _Counter(), contextvars.copy_context()) == "stained"
+    assert await _run(stain(), contextvars.copy_context()) == "stained"
     assert variable.get() == "clean"
 
 
@@ -112,11 +102,14 @@ async def test_closing_the_awaiting_coroutine_closes_the_inner_one() -> None:
         finally:
             closed.append(True)
 
-    outer = _await(watched(inner(), _Counter()))
+    outer = _run(inner())
     outer.send(None)
     outer.close()
     assert closed == [True]
 
 
-async def _await(awaitable: Any) -> Any:
-    return await awaitable
+async def _run(
+    coroutine: Coroutine[Any, Any, Any], context: contextvars.Context | None = None
+) -> Any:
+    outcome: Any = start(coroutine, context)
+    return await outcome if isinstance(outcome, Resumed) else outcome
