@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -112,4 +112,4 @@ async def _run(
     coroutine: Coroutine[Any, Any, Any], context: contextvars.Context | None = None
 ) -> Any:
     outcome: Any = start(coroutine, context)
-    return await outcome if isinstance(outcome, Resumed) else outcome
+    return await cast("Resumed[Any]", outcome) if isinstance(outcome, Resumed) else outcome

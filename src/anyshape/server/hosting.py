@@ -113,6 +113,8 @@ def run_http(
         )
     import uvicorn
 
+    from anyshape.server.joining import JoiningProtocol
+
     class GracefulServer(uvicorn.Server):
         """uvicorn, which waits for open responses: they are made to end meanwhile."""
 
@@ -126,6 +128,7 @@ def run_http(
         "port": port,
         "access_log": False,
         "lifespan": "on",
+        "http": JoiningProtocol,
         "ws": "none",
         "server_header": False,
         "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
