@@ -31,6 +31,9 @@ class LineSplitter:
         pieces = chunk.split(b"\n")
         rest = pieces.pop()
         lines: list[bytes] = []
+        if len(pieces) == 1 and not (rest or self._parts or self._discarding):
+            self._take(pieces[0], lines)
+            return lines
         if pieces:
             first = pieces[0]
             if self._discarding:

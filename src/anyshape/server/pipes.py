@@ -155,11 +155,15 @@ class PipeWriter:
 
     def write(self, message: bytes) -> None:
         """Queue one message, and its newline, for the end of this turn of the loop."""
-        self._pending.append(message)
+        self.queue(message)
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
-        elif len(self._pending) >= _MOST_PENDING:
+
+    def queue(self, message: bytes) -> None:
+        """Queue one message, and its newline, until something is written or flushed."""
+        self._pending.append(message)
+        if len(self._pending) >= _MOST_PENDING:
             self.flush()
 
     def flush(self) -> None:

@@ -115,7 +115,7 @@ class Session:
         """Handle lines while there are any; then be idle until there are more."""
         lines = self._lines
         begin = self._connection.begin
-        write = self._writer.write
+        queue, flush = self._writer.queue, self._writer.flush
         while True:
             term = self._term
             turn = 0
@@ -124,15 +124,18 @@ class Session:
                 if line:
                     answer = begin(line)
                     if answer is not None and not isinstance(answer, bytes):
+                        flush()
                         answer = await answer
                 else:  # It was too long to be kept.
                     answer = self._connection.oversized()
-                if answer is not None:
-                    write(answer)
                 if term != self._term:
+                    if answer is not None:
+                        self._writer.write(answer)  # Others may end in the same turn of the loop.
                     break
+                if answer is not None:
+                    queue(answer)
                 if not lines:
-                    self._writer.flush()
+                    flush()
                     if self._linger():
                         turn += 1
                         if turn % _LONGEST_TURN == 0:
