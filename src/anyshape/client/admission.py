@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string, decode_value
+from anyshape.client.lifecycle import open_request
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import InvalidSchema, ProtocolError
@@ -47,8 +48,8 @@ class ListedTool:
     read: Read = field(kw_only=True, repr=False, compare=False)
     """From the wire form of its results to their natural values."""
     header_plan: HeaderPlan = field(kw_only=True, repr=False, compare=False)
-    call_members: bytes = field(kw_only=True, repr=False, compare=False)
-    """The members of a call's parameters, up to the arguments."""
+    opening: bytes = field(kw_only=True, repr=False, compare=False)
+    """The text of its calls from the method to the arguments; see `open_request`."""
     is_repeatable: bool = field(kw_only=True, repr=False, compare=False)
     """Whether the server says that calling twice does no more than calling once."""
 
@@ -113,7 +114,7 @@ def admit(
             revision, ABSENT if output_schema is None else output_schema, unwrap=unwrap
         ),
         header_plan=header_plan(input_schema),
-        call_members=b'"name":%b,"arguments":' % _encode(name),
+        opening=open_request("tools/call", b'"name":%b,"arguments":' % _encode(name)),
     )
 
 

@@ -16,7 +16,6 @@ __all__ = [
     "as_list",
     "as_object",
     "as_string",
-    "check_depth",
     "decode_value",
     "protocol_error",
 ]
@@ -25,13 +24,8 @@ _decode_any: Final = msgspec.json.Decoder(Any).decode
 _CONTAINERS: Final = frozenset({dict, list})
 
 
-def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> Any:
-    """Return the JSON value; `LimitExceeded` if it is nested too deeply.
-
-    One that a transport read whole has been checked there.
-    """
-    if isinstance(raw, dict):
-        return raw
+def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
+    """Return the JSON value; `LimitExceeded` if it is nested too deeply."""
     try:
         value = _decode_any(raw)
     except RecursionError:
@@ -41,17 +35,13 @@ def decode_value(raw: msgspec.Raw | bytes | dict[str, Any], max_depth: int) -> A
     text = bytes(raw)
     if LONE_SURROGATE in text:
         raise ProtocolError("the answer holds half of a surrogate pair", code=PARSE_ERROR)
-    check_depth(value, text, max_depth)
-    return value
-
-
-def check_depth(value: object, text: bytes, max_depth: int) -> None:
-    """Refuse a value, decoded from `text`, that is nested too deeply."""
     # No value is deeper than half its length, or than it has opening brackets.
-    if len(text) <= 2 * max_depth or text.count(b"{") + text.count(b"[") <= max_depth:
-        return
-    if _is_deeper(value, max_depth):
+    bound = len(text) // 2
+    if bound > max_depth:
+        bound = text.count(b"{") + text.count(b"[")
+    if bound > max_depth and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
+    return value
 
 
 def _is_deeper(value: object, max_depth: int) -> bool:

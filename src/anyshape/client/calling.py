@@ -6,7 +6,7 @@ that ask for another round, https://modelcontextprotocol.io/specification/2026-0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import Any, Final, cast
 
@@ -14,16 +14,17 @@ import msgspec
 
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import decode_value
-from anyshape.client.exchange import Exchange
+from anyshape.client.exchange import Exchange, Result
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.result import ABSENT
+from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Schema, compile
 
-__all__ = ["ask_tool", "read_answer", "write_call"]
+__all__ = ["read_answer", "settle_call", "write_call"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
@@ -46,37 +47,46 @@ def write_call(
     plan = tool.header_plan
     return Question(
         "tools/call",
-        tool.call_members + _encode_object(given, "arguments"),
+        _encode_object(given, "arguments"),
         tool.name,
         plan.extract(given) if plan.parameters else None,
         _write_meta(meta) if meta else b"",
         on_progress,
         tool.is_repeatable,
-        whole=True,
+        tool.opening,
+        calls_tool=True,
     )
 
 
-async def ask_tool(
-    exchange: Exchange, tool: ListedTool, question: Question, timeout: float | None
-) -> dict[str, Any]:
-    """Return the result of a call, asking again for as long as the server wants that."""
+async def settle_call(
+    exchange: Exchange,
+    tool: ListedTool,
+    question: Question,
+    timeout: float | None,
+    begun: Result | Coroutine[Any, Any, Result],
+) -> OrdinaryResult | dict[str, Any]:
+    """Return the result of a call that was begun, asking again while the server wants that."""
     rounds, depth = exchange.bounds.max_rounds, exchange.bounds.max_depth
     members = question.members
-    for _ in range(rounds):
-        result = decode_value(await exchange.request(question, timeout), depth)
-        if type(result) is not dict:
+    result = begun if isinstance(begun, Result) else await begun
+    for asked in range(1, rounds + 1):
+        if isinstance(result, OrdinaryResult):
+            return result
+        value = decode_value(result, depth)
+        if type(value) is not dict:
             raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
-        answer = cast("dict[str, Any]", result)
+        answer = cast("dict[str, Any]", value)
         kind = answer.get("resultType", "complete")
         if kind == "complete":
             return answer
-        question = msgspec.structs.replace(
-            question, members=members + _next_round(tool, answer, kind)
-        )
+        again = members + _next_round(tool, answer, kind)
+        if asked < rounds:
+            question = msgspec.structs.replace(question, members=again)
+            result = await exchange.request(question, timeout)
     raise ProtocolError(f"tool {tool.name!r} asked to be called again {rounds} times")
 
 
-def read_answer(tool: ListedTool, result: dict[str, Any]) -> CallResult:
+def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> CallResult:
     """Return what a call came to; `OutputMismatch` if it breaks the tool's schema."""
     read = tool.read(result)
     output = tool.output

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import as_object
-from anyshape.client.calling import ask_tool, read_answer, write_call
+from anyshape.client.calling import read_answer, settle_call, write_call
 from anyshape.client.exchange import Exchange, not_open
 from anyshape.client.listing import Listing
 from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
@@ -34,6 +34,7 @@ from anyshape.client.typed import converter_to
 from anyshape.errors import AnyshapeError, ProtocolError, ToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Limits
 
 if TYPE_CHECKING:
@@ -173,21 +174,25 @@ class Client:
         `ValidationError` if the arguments break the tool's schema (nothing is sent then),
         `OutputMismatch` if the answer does, `ProtocolError` or `TransportError` if there is none.
         """
-        limit = self._limit(timeout)
+        limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments
-        tool = self._listing.get(name) or await self._find(name, limit)
+        listing, exchange = self._listing, self._exchange
+        tool = listing.get(name) or await self._find(name, limit)
         question = write_call(tool, arguments, meta, on_progress, check=check)
-        fetches = self._listing.fetches
+        fetches = listing.fetches
         try:
-            result = await ask_tool(self._exchange, tool, question, limit)
+            result = exchange.begin(question, limit)
+            if not isinstance(result, OrdinaryResult):
+                result = await settle_call(exchange, tool, question, limit, result)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
             # The headers follow the tool's schema: it may have changed since it was listed.
-            await self._listing.fetch(limit, newer_than=fetches)
+            await listing.fetch(limit, newer_than=fetches)
             tool = await self._find(name, limit)
             question = write_call(tool, arguments, meta, on_progress, check=check)
-            result = await ask_tool(self._exchange, tool, question, limit)
+            result = exchange.begin(question, limit)
+            result = await settle_call(exchange, tool, question, limit, result)
         return read_answer(tool, result)
 
     @overload

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from anyshape.client.answers import protocol_error
-from anyshape.client.lifecycle import Lifecycle
+from anyshape.client.lifecycle import Lifecycle, open_request
 from anyshape.client.options import Bounds
 from anyshape.client.progress import ProgressRelay, read_progress
 from anyshape.client.question import Outgoing, Question
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.transport import ConnectionLost, Hearing, SessionLost, Transport
+from anyshape.client.transports.transport import (
+    Answer,
+    ConnectionLost,
+    Hearing,
+    SessionLost,
+    Transport,
+)
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
@@ -28,16 +34,13 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
     encode_response,
 )
-from anyshape.resumption import Resumed
+from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = ["Exchange", "NoAnswer", "Result", "not_open"]
 
 
-async def _fail(error: TransportError) -> Result:
-    raise error
-
-
-Result: TypeAlias = msgspec.Raw | dict[str, Any]
+Result: TypeAlias = msgspec.Raw | OrdinaryResult
+"""The `result` member of an answer: as text, or read already where a call has an ordinary one."""
 
 
 def not_open() -> TransportError:
@@ -78,57 +81,87 @@ class Exchange:
         *,
         cancellable: bool = True,
         endless: bool = False,
-    ) -> Result:
-        """Send one request, once, and return its result, as text or, where asked for, whole."""
-        id = next(self._ids)
-        meta = question.meta
-        relay: ProgressRelay | None = None
-        if question.on_progress is not None:
-            relay = self._relays[id] = ProgressRelay(question.on_progress)
-            meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
-        frame = lifecycle.frame(id, question.method, question.members, meta)
-        outgoing = Outgoing(id, frame, question, lifecycle, cancellable, endless)
-        if relay is None:
-            response = await self.transport.request(outgoing)
-        else:
-            try:
-                response = await self.transport.request(outgoing)
-                await relay.finish()
-            finally:
-                relay.abandon()
-                del self._relays[id]
-        result = response.result
-        if result is not None:
-            return result
-        error = response.error if isinstance(response, Response) else None
-        raise protocol_error(error, self.bounds.max_depth)
+    ) -> msgspec.Raw:
+        """Send one request, once, and return its result; only calls have another kind."""
+        answer = self._send(lifecycle, question, cancellable, endless)
+        result = self._result_of(answer if isinstance(answer, Answer) else await answer)
+        return cast("msgspec.Raw", result)
+
+    def begin(
+        self, question: Question, timeout: float | None
+    ) -> Result | Coroutine[Any, Any, Result]:
+        """Send a request, again where that is safe; return its result, or what waits for it.
+
+        Waiting is bounded by `timeout`, in seconds. A server in memory answers most calls without
+        waiting for anything, and a timer for each of them would cost more than all the rest.
+        """
+        answer = self._send(self.agreed(), question)
+        if isinstance(answer, OrdinaryResult):
+            return answer
+        if isinstance(answer, Response):
+            return self._result_of(answer)
+        return self._wait(question, answer, timeout)
 
     async def request(self, question: Question, timeout: float | None) -> Result:
         """Send a request within `timeout` seconds, again where that is safe."""
-        generation = self._generation
-        attempt = self.ask(self.agreed(), question)
+        result = self.begin(question, timeout)
+        return result if isinstance(result, Result) else await result
+
+    def _send(
+        self,
+        lifecycle: Lifecycle,
+        question: Question,
+        cancellable: bool = True,
+        endless: bool = False,
+    ) -> Answer | Coroutine[Any, Any, Answer]:
+        id = next(self._ids)
+        meta, on_progress = question.meta, question.on_progress
+        if on_progress is not None:
+            meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
+        opening = question.opening or open_request(question.method)
+        frame = lifecycle.frame(id, opening, question.members, meta)
+        outgoing = Outgoing(id, frame, question, lifecycle, cancellable, endless)
+        if on_progress is None:
+            return self.transport.request(outgoing)
+        return self._send_and_relay(outgoing, ProgressRelay(on_progress))
+
+    async def _send_and_relay(self, outgoing: Outgoing, relay: ProgressRelay) -> Answer:
+        self._relays[outgoing.id] = relay
         try:
-            waits_for = attempt.send(None)
-        except StopIteration as done:
-            return done.value
-        except (ConnectionLost, SessionLost) as error:
-            first = _fail(error)
-        else:
-            first = Resumed(attempt, waits_for)
+            answer = self.transport.request(outgoing)
+            if not isinstance(answer, Answer):
+                answer = await answer
+            await relay.finish()
+            return answer
+        finally:
+            relay.abandon()
+            del self._relays[outgoing.id]
+
+    def _result_of(self, answer: Answer) -> Result:
+        if isinstance(answer, OrdinaryResult):
+            return answer
+        if answer.result is not None:
+            return answer.result
+        raise protocol_error(answer.error, self.bounds.max_depth)
+
+    async def _wait(
+        self, question: Question, attempt: Coroutine[Any, Any, Answer], timeout: float | None
+    ) -> Result:
         try:
             async with asyncio.timeout(timeout):
-                return await self._persist(question, first, generation)
+                return self._result_of(await self._persist(question, attempt))
         except TimeoutError as error:
             raise self.silence(question, timeout) from error
 
     async def _persist(
-        self, question: Question, attempt: Awaitable[Result], generation: int
-    ) -> Result:
+        self, question: Question, attempt: Answer | Coroutine[Any, Any, Answer]
+    ) -> Answer:
         """Return what an attempt gives; make others after losses that allow it."""
         losses = 0
         while True:
+            generation = self._generation
             try:
-                return await attempt
+                return attempt if isinstance(attempt, Answer) else await attempt
             except ConnectionLost as error:
                 losses += 1
                 if losses > self.transport.attempts or (error.sent and not question.repeatable):
@@ -142,8 +175,7 @@ class Exchange:
                 if losses > 1:
                     raise
                 await self._reopen(generation)
-            generation = self._generation
-            attempt = self.ask(self.agreed(), question)
+            attempt = self._send(self.agreed(), question)
 
     def agreed(self) -> Lifecycle:
         """Return the lifecycle, or say that there is none yet."""

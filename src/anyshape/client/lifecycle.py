@@ -16,10 +16,15 @@ from anyshape.client.options import Identity
 from anyshape.protocol.headers import encode_header_value
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Handshake", "Lifecycle", "Stateless"]
+__all__ = ["Handshake", "Lifecycle", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _PREFIX: Final = "io.modelcontextprotocol/"
+
+
+def open_request(method: str, members: bytes = b"") -> bytes:
+    """Return what follows the id of a request, up to and with the first of its parameters."""
+    return b',"method":"%b","params":{%b' % (method.encode(), members)
 
 
 class Lifecycle(Protocol):
@@ -35,8 +40,11 @@ class Lifecycle(Protocol):
         """Whether a handshake holds the requests together."""
         ...
 
-    def frame(self, id: int, method: str, members: bytes, meta: bytes) -> bytes:
-        """Return a request; `members` and `meta` are JSON members without their braces."""
+    def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
+        """Return a request: `opening` as `open_request` gives it, then the rest of the parameters.
+
+        `members` and `meta` are JSON members without their braces.
+        """
         ...
 
     def headers(
@@ -59,14 +67,16 @@ class Stateless:
             f"{_PREFIX}clientCapabilities": {},
         }
         self._meta = b'"_meta":%b' % _encode(described)[:-1]
+        self._end = b",%b}}}" % self._meta
 
-    def frame(self, id: int, method: str, members: bytes, meta: bytes) -> bytes:
+    def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
         """Return a request with the metadata of this revision."""
-        head = b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":{' % (id, method.encode())
-        comma = b"," if members else b""
-        tail = b",%b}}}" % meta if meta else b"}}}"
+        end = self._end
+        if meta or not members:
+            comma = b"," if members else b""
+            end = b"%b%b%b}}}" % (comma, self._meta, b"," + meta if meta else b"")
         # Joined, not formatted: formatting grows its buffer as it goes, slowly for long arguments.
-        return b"".join((head, members, comma, self._meta, tail))
+        return b"".join((b'{"jsonrpc":"2.0","id":%d' % id, opening, members, end))
 
     def headers(
         self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
@@ -91,15 +101,12 @@ class Handshake:
             {"MCP-Protocol-Version": revision.value} if revision.has_version_header else {}
         )
 
-    def frame(self, id: int, method: str, members: bytes, meta: bytes) -> bytes:
+    def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
         """Return a request."""
+        end = b"}}"
         if meta:
-            members += b'%b"_meta":{%b}' % (b"," if members else b"", meta)
-        return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":{%b}}' % (
-            id,
-            method.encode(),
-            members,
-        )
+            end = b'%b"_meta":{%b}}}' % (b"," if members else b"", meta)
+        return b"".join((b'{"jsonrpc":"2.0","id":%d' % id, opening, members, end))
 
     def headers(
         self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None

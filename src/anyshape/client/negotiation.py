@@ -7,6 +7,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -14,7 +15,6 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.answers import as_object, as_string, decode_value
-from anyshape.client.eager import finish_within
 from anyshape.client.exchange import Exchange
 from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
 from anyshape.client.options import Identity
@@ -89,8 +89,8 @@ async def _discover(
         lifecycle = Stateless(revision, identity)
         try:
             # An older server need not hear of a question that it did not understand.
-            asking = exchange.ask(lifecycle, _DISCOVER, cancellable=False)
-            raw = await finish_within(asking, timeout)
+            async with asyncio.timeout(timeout):
+                raw = await exchange.ask(lifecycle, _DISCOVER, cancellable=False)
             result = as_object(decode_value(raw, exchange.bounds.max_depth))
         except TimeoutError:
             return _Older(str(exchange.silence(_DISCOVER, timeout)))
@@ -176,9 +176,9 @@ async def _initialize(
         }
     )[1:-1]
     question = Question("initialize", members)
-    asking = exchange.ask(_Opening(offered), question, cancellable=False)
     try:
-        raw = await finish_within(asking, timeout)
+        async with asyncio.timeout(timeout):
+            raw = await exchange.ask(_Opening(offered), question, cancellable=False)
     except TimeoutError as error:
         raise exchange.silence(question, timeout) from error
     return as_object(decode_value(raw, exchange.bounds.max_depth))

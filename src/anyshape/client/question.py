@@ -27,8 +27,10 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     on_progress: OnProgress | None = None
     repeatable: bool = False
     """Whether asking twice does no more than asking once."""
-    whole: bool = False
-    """Whether the answer is wanted as a value, not as text to be read further."""
+    opening: bytes = b""
+    """What stands before `members`, if that was written beforehand; see `open_request`."""
+    calls_tool: bool = False
+    """Whether its answer is the result of a call, to be read as one at once where that works."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):

@@ -16,20 +16,26 @@ class CallResult:
     """The outcome of one call.
 
     `value` is natural: the same whatever the server's age, or what came with `unwrap=False`. It is
-    `None` both for the value null and for no value; `has_value` tells them apart. `raw` is the
-    result as it stands on the wire.
+    `None` both for the value null and for no value; `has_value` tells them apart.
     """
 
-    __slots__ = ("_content", "_read", "has_value", "is_error", "raw", "value")
+    __slots__ = ("_content", "_raw", "_read", "has_value", "is_error", "value")
 
     def __init__(self, read: ReadResult) -> None:
         value = read.value
-        self.raw: Mapping[str, Any] = read.wire
         self.has_value: bool = value is not ABSENT
         self.value: Any = value if self.has_value else None
         self.is_error: bool = read.is_error
         self._read = read
+        self._raw: Mapping[str, Any] | None = None
         self._content: tuple[Content, ...] | None = None
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The result as it stands on the wire."""
+        if self._raw is None:
+            self._raw = self._read.wire
+        return self._raw
 
     @property
     def content(self) -> tuple[Content, ...]:

@@ -10,7 +10,9 @@ mended part is ever taken for what the server said.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
+
+import msgspec
 
 from anyshape.protocol.jsonrpc import (
     PARSE_ERROR,
@@ -21,8 +23,9 @@ from anyshape.protocol.jsonrpc import (
     Response,
     decode,
 )
+from anyshape.protocol.shapes.ordinary import DEPTH, OrdinaryResult
 
-__all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame"]
+__all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame", "read_ordinary"]
 
 CUT_DEPTH: Final = 400
 """How deep a frame is kept; more than `Bounds.max_depth` may be."""
@@ -50,6 +53,29 @@ def read_frame(frame: bytes) -> tuple[Request | Notification | Response | Malfor
         if mended is not frame:
             message = decode(mended)
     return message.messages if isinstance(message, Batch) else (message,)
+
+
+class _OrdinaryAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    jsonrpc: Literal["2.0"]
+    id: int
+    result: OrdinaryResult
+
+
+_decode_ordinary: Final = msgspec.json.Decoder(_OrdinaryAnswer).decode
+
+
+def read_ordinary(frame: bytes, id: int, max_depth: int) -> OrdinaryResult | None:
+    """Return the result in a frame that answers the call `id` as nearly all do, else `None`.
+
+    That is all there is to check about such a frame; any other is for `read_frame`.
+    """
+    if max_depth < DEPTH:
+        return None
+    try:
+        answer = _decode_ordinary(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return answer.result if answer.id == id else None
 
 
 def _mend(frame: bytes) -> bytes:

@@ -22,7 +22,7 @@ from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.credentials import CredentialStore
 from anyshape.client.transports.events import EventReader
-from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.client.transports.http_failures import (
     EVENTS,
     JSON,
@@ -33,6 +33,7 @@ from anyshape.client.transports.http_failures import (
 )
 from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.transport import (
+    Answer,
     ConnectionLost,
     HttpStatus,
     Listener,
@@ -95,7 +96,7 @@ class HttpTransport:
         self._stateful = stateful
         self._session = None
 
-    async def request(self, outgoing: Outgoing) -> Response:
+    async def request(self, outgoing: Outgoing) -> Answer:
         """Post the request and read until its answer."""
         headers = outgoing.headers()
         try:
@@ -245,7 +246,7 @@ class HttpTransport:
 
     # Reading.
 
-    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
+    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Answer:
         if self._stateful and outgoing.method == "initialize":
             self._keep_session(response)
         kind = kind_of(response)
@@ -278,7 +279,7 @@ class HttpTransport:
             self._pools.answered = True
         return body
 
-    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Response:
+    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Answer:
         reader = EventReader(self._bounds.max_answer_bytes)
         resumptions = 0
         try:
@@ -316,7 +317,7 @@ class HttpTransport:
 
     async def _follow_stream(
         self, response: aiohttp.ClientResponse, reader: EventReader, outgoing: Outgoing
-    ) -> Response | None:
+    ) -> Answer | None:
         size = 0
         try:
             async for chunk in response.content.iter_any():
@@ -333,8 +334,12 @@ class HttpTransport:
                 raise
         return None
 
-    def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Response | None:
+    def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Answer | None:
         """Return the answer to `outgoing` if the frame holds it; pass on everything else."""
+        if outgoing is not None and outgoing.question.calls_tool:
+            result = read_ordinary(frame, outgoing.id, self._bounds.max_depth)
+            if result is not None:
+                return result
         if not frame.strip():
             return None
         found: Response | None = None

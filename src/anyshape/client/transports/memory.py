@@ -6,17 +6,14 @@ Cancelling a call cancels the handler itself, so nothing has to be told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Protocol, runtime_checkable
 
-import msgspec
-
-from anyshape.client.answers import check_depth
 from anyshape.client.options import Bounds
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.frames import read_frame
-from anyshape.client.transports.transport import Listener, Whole
+from anyshape.client.transports.frames import read_frame, read_ordinary
+from anyshape.client.transports.transport import Answer, Listener
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -28,8 +25,6 @@ from anyshape.protocol.jsonrpc import (
 
 __all__ = ["Connectable", "Connection", "MemoryTransport"]
 
-_decode_whole: Final = msgspec.json.Decoder(Whole).decode
-
 
 class Connection(Protocol):
     """One peer of a server, as `connect` returns it."""
@@ -40,6 +35,15 @@ class Connection(Protocol):
 
     async def close(self) -> None:
         """Cancel what is in flight."""
+        ...
+
+
+@runtime_checkable
+class Prompt(Protocol):
+    """A connection that does not make anyone wait for what it knows at once."""
+
+    def begin(self, frame: bytes, /) -> bytes | Awaitable[bytes | None] | None:
+        """Do as `handle`, or return the answer itself; called in the task that awaits it."""
         ...
 
 
@@ -63,38 +67,44 @@ class MemoryTransport:
         self._max_depth = bounds.max_depth
         self._max_bytes = bounds.max_answer_bytes
         self._connection: Connection | None = None
+        self._begin: Callable[[bytes], bytes | Awaitable[bytes | None] | None] | None = None
         self._listener: Listener | None = None
         self._replies: set[asyncio.Future[bytes | None]] = set()
 
     async def open(self, listener: Listener) -> None:
         """Connect."""
         self._listener = listener
-        self._connection = self._server.connect(self._hear)
+        self._connection = connection = self._server.connect(self._hear)
+        self._begin = connection.begin if isinstance(connection, Prompt) else connection.handle
 
     def settle(self, *, stateful: bool) -> None:
         """Do nothing: the connection itself knows what was said on it."""
 
-    async def request(self, outgoing: Outgoing) -> Response | Whole:
+    def request(self, outgoing: Outgoing) -> Answer | Coroutine[Any, Any, Answer]:
         """Let the server handle the request here and now."""
-        connection = self._connection
-        if connection is None:
+        begin = self._begin
+        if begin is None:
             raise TransportError(f"{self.place} is not connected")
-        frame = await connection.handle(outgoing.frame)
-        if frame is None and self._connection is None:
+        answer = begin(outgoing.frame)
+        if isinstance(answer, bytes):
+            return self._read(answer, outgoing)
+        return self._wait(answer, outgoing)
+
+    async def _wait(self, answer: Awaitable[bytes | None] | None, outgoing: Outgoing) -> Answer:
+        frame = None if answer is None else await answer
+        if frame is not None:
+            return self._read(frame, outgoing)
+        if self._connection is None:
             raise TransportError(f"the client was closed before {outgoing.method} was answered")
-        if frame is None:
-            raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
+        raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
+
+    def _read(self, frame: bytes, outgoing: Outgoing) -> Answer:
         if len(frame) > self._max_bytes:
             raise TransportError(f"{self.place} sent an answer longer than {self._max_bytes} bytes")
-        if outgoing.question.whole:
-            try:
-                whole = _decode_whole(frame)
-            except (msgspec.DecodeError, RecursionError):
-                pass
-            else:
-                if whole.id == outgoing.id:
-                    check_depth(whole.result, frame, self._max_depth)
-                    return whole
+        if outgoing.question.calls_tool:
+            result = read_ordinary(frame, outgoing.id, self._max_depth)
+            if result is not None:
+                return result
         message = read_frame(frame)[0]
         if type(message) is Response and (message.id == b"%d" % outgoing.id or message.id is None):
             return message
@@ -123,6 +133,7 @@ class MemoryTransport:
     async def close(self) -> None:
         """Close the connection."""
         connection, self._connection = self._connection, None
+        self._begin = None
         self._listener = None
         if connection is not None:
             await connection.close()

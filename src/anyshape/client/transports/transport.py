@@ -7,22 +7,21 @@ decided above it. Everything a server says on its own goes to the `Listener`.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
-
-import msgspec
+from typing import Any, Protocol, TypeAlias
 
 from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
+from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = [
+    "Answer",
     "ConnectionLost",
     "Hearing",
     "HttpStatus",
     "Listener",
     "SessionLost",
     "Transport",
-    "Whole",
     "cancellation",
 ]
 
@@ -31,12 +30,8 @@ Listener: TypeAlias = Callable[[Hearing], bytes | None]
 """Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""
 
 
-class Whole(msgspec.Struct, frozen=True):
-    """An answer that a transport read in one go, and found nothing wrong with."""
-
-    jsonrpc: Literal["2.0"]
-    id: int
-    result: dict[str, Any]
+Answer: TypeAlias = Response | OrdinaryResult
+"""The answer to a request, or the result in it where that could be read at once."""
 
 
 class Transport(Protocol):
@@ -55,8 +50,8 @@ class Transport(Protocol):
         """Learn whether there is a handshake, and with it sessions and streams to resume."""
         ...
 
-    def request(self, outgoing: Outgoing) -> Coroutine[Any, Any, Response | Whole]:
-        """Send a request and return its answer; being cancelled gives up on it."""
+    def request(self, outgoing: Outgoing) -> Answer | Coroutine[Any, Any, Answer]:
+        """Send a request and return its answer, or what waits for it; cancelling that gives up."""
         ...
 
     async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:

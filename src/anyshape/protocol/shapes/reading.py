@@ -24,13 +24,15 @@ import msgspec
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
-from anyshape.protocol.result import ABSENT, Absent
+from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
 
 _FASTMCP_MARKER: Final = "x-fastmcp-wrap-result"
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
+_RESULT: Final = frozenset({"result"})
 _ENVELOPE: Final = _BARE | {"properties", "required"}
 
 # Most texts are ruled out by how they start, without reading them as JSON.
@@ -48,10 +50,15 @@ class ReadResult(msgspec.Struct, frozen=True):
     as it came, which is what the listed schema speaks of.
     """
 
-    wire: Mapping[str, Any]
+    source: OrdinaryResult | dict[str, Any]
     value: Any
     structured: Any
     is_error: bool
+
+    @property
+    def wire(self) -> Mapping[str, Any]:
+        """The result as it came."""
+        return _wire_of(self.source)
 
     @property
     def content(self) -> tuple[Content, ...]:
@@ -67,7 +74,10 @@ class ReadResult(msgspec.Struct, frozen=True):
 
 
 Read: TypeAlias = Callable[[object], ReadResult]
-"""From the `result` member of an answer to what it says; `ProtocolError` if it is no result."""
+"""From the `result` member of an answer to what it says; `ProtocolError` if it is no result.
+
+The member is an `OrdinaryResult`, or any JSON value.
+"""
 
 
 def result_reader(
@@ -82,24 +92,33 @@ def result_reader(
     has_schema = isinstance(output_schema, dict)
     null_is_nothing = unwrap and has_schema and not revision.is_natural
 
-    def read(wire: object) -> ReadResult:
-        result = _checked(wire)
-        is_error = result.get("isError", False)
-        structured: Any = result.get("structuredContent", ABSENT)
-        if isinstance(structured, Absent):
-            says_null = null_is_nothing and not is_error and _says_only_null(result)
+    def read(source: object) -> ReadResult:
+        if isinstance(source, OrdinaryResult):
+            result = source
+            is_error = source.is_error is True
+            structured = source.structured_content
+        else:
+            result = _checked(source)
+            is_error = result.get("isError", False)
+            structured = result.get("structuredContent", ABSENT)
+        if structured is ABSENT:
+            says_null = null_is_nothing and not is_error and _says_only_null(_wire_of(result))
             return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error)
         value = structured
         if unwrap and not is_error and _has_only_result(structured):
-            inner: object = structured["result"]
-            if marked or _is_marked(result):
-                value = inner
-            elif enveloped or (
-                (by_hand or not (has_schema or isinstance(inner, dict)))
-                and _texts_repeat(result, inner)
-            ):
-                value = structured if _texts_repeat(result, structured) else inner
+            value = unwrapped(structured, _wire_of(result))
         return ReadResult(result, value, structured, is_error)
+
+    def unwrapped(structured: dict[str, Any], result: dict[str, Any]) -> Any:
+        inner: object = structured["result"]
+        if marked or _is_marked(result):
+            return inner
+        if enveloped or (
+            (by_hand or not (has_schema or isinstance(inner, dict)))
+            and _texts_repeat(result, inner)
+        ):
+            return structured if _texts_repeat(result, structured) else inner
+        return structured
 
     return read
 
@@ -117,7 +136,7 @@ def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
     properties = keywords.get("properties")
     if keywords.get("type") != "object" or not isinstance(properties, dict):
         return False, False
-    if cast("dict[str, object]", properties).keys() != {"result"}:
+    if cast("dict[str, object]", properties).keys() != _RESULT:
         return False, False
     if keywords.get(_FASTMCP_MARKER) is True:
         return True, True
@@ -139,6 +158,10 @@ def _is_closed_envelope(schema: object, revision: Revision) -> bool:
     return _judge(opened, revision)[1]
 
 
+def _wire_of(source: OrdinaryResult | dict[str, Any]) -> dict[str, Any]:
+    return source.wire() if isinstance(source, OrdinaryResult) else source
+
+
 def _checked(wire: object) -> dict[str, Any]:
     if not isinstance(wire, dict):
         raise ProtocolError("the answer to tools/call is not an object")
@@ -154,9 +177,7 @@ def _checked(wire: object) -> dict[str, Any]:
 
 
 def _has_only_result(structured: object) -> bool:
-    return isinstance(structured, dict) and cast("dict[str, object]", structured).keys() == {
-        "result"
-    }
+    return isinstance(structured, dict) and cast("dict[str, object]", structured).keys() == _RESULT
 
 
 def _is_marked(result: dict[str, Any]) -> bool:
