@@ -7,6 +7,7 @@ import sys
 import threading
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 import anyshape.schema
@@ -401,6 +402,42 @@ class TestCache:
 
         with pytest.raises(InvalidSchema):
             compile({"type": "array"}, role="input")
+
+    def test_documents_that_differ_in_descriptions_alone_compile_once(self) -> None:
+        texts = ("Where", 'The "city"', "Path: C:\\", "")
+        documents = [
+            {"properties": {"a": {"type": "string", "description": text}}, "description": text}
+            for text in texts
+        ]
+        schemas = [compile(document) for document in documents]
+
+        assert all(schema._core is schemas[0]._core for schema in schemas)
+        assert [schema.document for schema in schemas] == documents
+        assert [list(schema.document) for schema in schemas] == [list(documents[0])] * len(texts)
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            '{"const": {"description": "TEXT"}}',
+            '{"enum": [1, {"description": "TEXT"}]}',
+            '{"items": {"const": [{"a": [{"description": "TEXT"}]}]}}',
+            '{"properties": {"description": {"const": "TEXT"}}}',
+            '{"properties": {"description": {"enum": ["TEXT"]}}}',
+        ],
+    )
+    def test_descriptions_that_are_values_are_told_apart(self, document: str) -> None:
+        for text in ("one", "other"):
+            written = json.loads(document.replace("TEXT", text))
+            schema = compile(written)
+            for value in ({"description": "other"}, [[{"a": [{"description": "other"}]}]]):
+                assert schema.accepts(value) is jsonschema_rs.is_valid(written, value)
+
+    def test_a_document_with_descriptions_is_refused_as_one_without(self) -> None:
+        for described in ({}, {"description": "first"}, {"description": "second"}):
+            with pytest.raises(InvalidSchema, match="/properties/a"):
+                compile({"properties": {"a": [described]}, **described})
+        with pytest.raises(InvalidSchema, match="/description"):
+            compile({"description": 1})
 
     def test_failures_are_not_remembered(self) -> None:
         for _ in range(2):

@@ -162,3 +162,33 @@ def test_no_schema_accepts_what_is_not_json(
 )
 def test_fences_stand_where_they_are_safe(document: Any, fenced: bool) -> None:
     assert (compile(document)._core.fences is not None) is fenced
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
+PARTS = [
+    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]},
+]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        OPEN,
+        {**OPEN, "required": ["a", "b"]},
+        {"anyOf": [OPEN, {"type": "null"}]},
+        {"allOf": [OPEN]},
+        {"allOf": PARTS},
+        {"allOf": [{"$ref": "#/$defs/a"}, PARTS[1]], "$defs": {"a": PARTS[0]}},
+        {"$ref": "#/$defs/a", "properties": {"b": True}, "$defs": {"a": PARTS[0]}},
+        {**PARTS[0], "anyOf": [PARTS[1], {"required": ["c"]}]},
+        {**PARTS[0], "dependentSchemas": {"a": PARTS[1]}},
+    ],
+)
+def test_the_first_test_accepts_what_is_usual(document: dict[str, Any]) -> None:
+    schema = compile(document)
+
+    assert schema._quick({"a": 1, "b": 2})
+    assert schema.accepts({"a": 1, "b": 2, "c": [{"d": None}]})
+    with pytest.raises(NotJson):
+        schema.accepts({"a": 1, "b": 2, "c": [{"d": float("nan")}]})

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 import jsonschema_rs
 
-from anyshape.errors import InvalidSchema, LimitExceeded
+from anyshape.errors import InvalidSchema, LimitExceeded, SchemaError
 from anyshape.schema._cache import Cache
 from anyshape.schema._cost import Meter
 from anyshape.schema._document import Role, admit_document, check_role
@@ -50,16 +51,28 @@ def compile(
     """
     if role not in (None, "input", "output"):
         raise ValueError(f'role must be "input", "output" or None, got {role!r}')
-    given, text = admit_document(document, limits)
+    admitted = admit_document(document, limits)
+    given = admitted.document
     check_role(given, role)
     supplied = {
-        uri: admit_document(resource, limits, uri)[0] for uri, resource in (resources or {}).items()
+        uri: admit_document(resource, limits, uri).document
+        for uri, resource in (resources or {}).items()
     }
     sources = Sources.of(given, supplied)
     if remote is not None:
         sources = sources.fetch(remote, limits)
-    key = (hashlib.sha256(text).digest(), limits, formats, sources.digest())
-    return Schema(_cache.get(key, lambda: _build(sources, limits, formats)), given)
+
+    def build() -> Core:
+        if admitted.has_prose:
+            # What is kept for all documents with this essence must not depend on the first one.
+            try:
+                return _build(replace(sources, document=admitted.without_prose()), limits, formats)
+            except (SchemaError, LimitExceeded):
+                pass  # said again below, in the words of this document
+        return _build(sources, limits, formats)
+
+    key = (hashlib.sha256(admitted.essence()).digest(), limits, formats, sources.digest())
+    return Schema(_cache.get(key, build), given)
 
 
 def _build(sources: Sources, limits: Limits, formats: bool) -> Core:

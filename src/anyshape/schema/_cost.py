@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -417,29 +418,29 @@ def _simple_factor(graph: Graph) -> int | None:
     steps = [0] * len(graph.nodes)
     parents = [0] * len(graph.nodes)
     for node in sorted(graph.nodes, key=_rank, reverse=True):
-        here, looking, rest = _weight(node), 0, 0
+        here, looking, rest, looks_itself = _weight(node), 0, 0, False
         for edge in node.edges:
-            if edge.step is Step.IN_PLACE:
+            step = edge.step
+            if step is Step.IN_PLACE:
                 here += steps[edge.target.index]
                 looking += parents[edge.target.index]
-            elif edge.step in _OVERLAPPING or edge.keyword in ("contains", "unevaluatedItems"):
+            elif step in _OVERLAPPING or edge.keyword in _BESIDE_OTHERS:
                 return None
             else:
-                rest += edge.step is Step.REST
-        if rest > 1:
-            return None
-        looking += any(edge.step is not Step.IN_PLACE for edge in node.edges)
-        if looking > 1:
+                looks_itself = True
+                rest += step is Step.REST
+        looking += looks_itself
+        if rest > 1 or looking > 1:
             return None
         steps[node.index], parents[node.index] = min(here, MOST_STEPS), looking
     return max(steps)
 
 
 _OVERLAPPING = (Step.PATTERN, Step.EVERY_PROPERTY, Step.NAME)
+_BESIDE_OTHERS = ("contains", "unevaluatedItems")
+_LISTS = frozenset(("dependentRequired", "dependencies", "enum"))
 
-
-def _rank(node: Node) -> int:
-    return node.rank
+_rank = operator.attrgetter("rank")
 
 
 def _add(counts: dict[int, int], node: int, times: int) -> None:
@@ -469,7 +470,7 @@ def _weight(node: Node) -> int:
     has, which count as places of their own.
     """
     schema = node.spot.schema
-    if isinstance(schema, bool):
+    if isinstance(schema, bool) or _LISTS.isdisjoint(schema):
         return 1
     entries = 0
     for keyword in ("dependentRequired", "dependencies"):

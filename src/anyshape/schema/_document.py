@@ -7,7 +7,9 @@ before it is read as a schema: cyclic, bottomless, huge, or no JSON at all.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, cast
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -16,7 +18,7 @@ from anyshape.schema._instance import read_json
 from anyshape.schema._json import is_object
 from anyshape.schema._limits import Limits
 
-__all__ = ["Document", "Role", "admit_document", "canonical", "check_role"]
+__all__ = ["Admitted", "Document", "Role", "admit_document", "canonical", "check_role"]
 
 Document: TypeAlias = "dict[str, Any] | bool"
 Role: TypeAlias = Literal["input", "output"]
@@ -24,22 +26,52 @@ Role: TypeAlias = Literal["input", "output"]
 canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
 """Writes equal documents equally, and `true`, `1` and `1.0` differently."""
 
+_ordered: Final = msgspec.json.Encoder()
+_PROSE: Final = re.compile(rb'"description":"[^"\\]*(?:\\.[^"\\]*)*"')
+"""A description in canonical text, or a key that ends in `"description`, which is no keyword."""
+_BLANK: Final = b'"description":""'
+_SCALARS: Final[frozenset[object]] = frozenset((bool, int, type(None)))
 
-def admit_document(document: object, limits: Limits, uri: str = "") -> tuple[Document, bytes]:
-    """Return a private copy of a schema document, and its canonical text."""
+
+@dataclass(slots=True, eq=False)
+class Admitted:
+    """A private copy of a document, its canonical text, and whether its descriptions are prose.
+
+    They are where no constant of the document could hold one.
+    """
+
+    document: Document
+    text: bytes
+    has_prose: bool
+
+    def essence(self) -> bytes:
+        """Return what is equal for documents that differ in their descriptions alone."""
+        return _PROSE.sub(_BLANK, self.text) if self.has_prose else self.text
+
+    def without_prose(self) -> Document:
+        """Return a copy with descriptions blank, in the order of the document."""
+        text = _PROSE.sub(_BLANK, _ordered.encode(self.document))
+        return cast("Document", msgspec.json.decode(text))
+
+
+def admit_document(document: object, limits: Limits, uri: str = "") -> Admitted:
+    """Return a private copy of a schema document, and what is known of it."""
+    copier = _Copier(limits)
     try:
-        copied = _Copier(limits).copy(document)
+        copied = copier.copy(document)
         text = canonical.encode(copied)
+        has_prose = not copier.has_constants and b'"description":"' in text
     except (_UnusualError, ValueError):
         copied = _read_document(document, limits, uri)
         text = canonical.encode(copied)
+        has_prose = False
     if len(text) > limits.document_bytes:
         raise _too_long(limits, len(text), uri)
     if not isinstance(copied, bool) and not is_object(copied):
         raise InvalidSchema(
             f"expected a schema{_at(uri)} (an object, true or false), got {_name(copied)}"
         )
-    return copied, text
+    return Admitted(copied, text, has_prose)
 
 
 class _UnusualError(Exception):
@@ -49,40 +81,66 @@ class _UnusualError(Exception):
 class _Copier:
     """Copies plain JSON within bounds: several times as fast as `read_json`, and as silent."""
 
-    __slots__ = ("_depth", "_left")
+    __slots__ = ("_depth", "_left", "has_constants")
 
     def __init__(self, limits: Limits) -> None:
         self._left = limits.document_bytes
         self._depth = limits.depth
+        self.has_constants = False
+        """Whether `const` or `enum` has arrays or objects in it."""
 
     def copy(self, value: Any) -> Any:
         kind = cast("object", type(value))
-        self._left -= len(value) + 2 if kind is str else 1
+        if kind is dict or kind is list:
+            self._depth -= 1
+            self._left -= len(value) + 1
+            if self._depth < 0 or self._left < 0:
+                raise _UnusualError
+            copied = self._copy_object(value) if kind is dict else self._copy_array(value)
+            self._depth += 1
+        else:
+            if kind is str:
+                self._left -= len(value)
+            elif kind is float:
+                if value - value != 0.0:  # NaN and the infinities alone
+                    raise _UnusualError
+            elif kind not in _SCALARS:
+                raise _UnusualError
+            copied = value
         if self._left < 0:
             raise _UnusualError
-        if kind is str or kind is bool or kind is int or value is None:
-            return value
-        if kind is float:
-            if value - value != 0.0:  # NaN and the infinities alone
+        return copied
+
+    def _copy_object(self, value: dict[Any, Any]) -> dict[str, Any]:
+        copied: dict[str, Any] = {}
+        for key, item in value.items():
+            if type(key) is not str:
                 raise _UnusualError
-            return value
-        self._depth -= 1
-        if self._depth < 0:
-            raise _UnusualError
-        if kind is dict:
-            copied: dict[str, Any] = {}
-            for key, item in value.items():
-                if type(key) is not str:
-                    raise _UnusualError
-                self._left -= len(key)
+            self._left -= len(key)
+            if type(item) is str:  # most are
+                self._left -= len(item)
+                copied[key] = item
+            else:
                 copied[key] = self.copy(item)
-            self._depth += 1
-            return copied
-        if kind is list:
-            items = [self.copy(item) for item in value]
-            self._depth += 1
-            return items
-        raise _UnusualError
+                if key in ("const", "enum") and _holds_containers(item):
+                    self.has_constants = True
+        return copied
+
+    def _copy_array(self, value: list[Any]) -> list[Any]:
+        copied: list[Any] = []
+        for item in value:
+            if type(item) is str:
+                self._left -= len(item)
+                copied.append(item)
+            else:
+                copied.append(self.copy(item))
+        return copied
+
+
+def _holds_containers(value: Any) -> bool:
+    return type(value) is dict or (
+        type(value) is list and any(type(item) in (dict, list) for item in cast("Any", value))
+    )
 
 
 def _read_document(document: object, limits: Limits, uri: str) -> object:

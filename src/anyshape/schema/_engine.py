@@ -19,7 +19,7 @@ from anyshape.schema._instance import FENCE_URI, fence_document
 from anyshape.schema._json import escape, is_array, is_object, unescape
 from anyshape.schema._limits import Limits
 from anyshape.schema._patterns import Patterns
-from anyshape.schema._references import ROOT_URI, Spot, references_in
+from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
 __all__ = ["Engine", "Test", "copy_json", "places_to_respell"]
@@ -124,11 +124,14 @@ class Engine:
         return test
 
     def _build(self, copies: dict[str, Document], backtracks: int) -> jsonschema_rs.Validator:
+        limits = self.limits
+        if limits.backtracks != backtracks:
+            limits = replace(limits, backtracks=backtracks)
         return jsonschema_rs.validator_for(
             copies[ROOT_URI],
             registry=_registry(copies, self.foreign),
             validate_formats=self.formats,
-            pattern_options=self.patterns.options(replace(self.limits, backtracks=backtracks)),
+            pattern_options=self.patterns.options(limits),
             offline=True,
         )
 
@@ -159,7 +162,7 @@ def places_to_respell(
     An empty reference means the document, `#`; the engine takes it for no reference at all.
     """
     empty = tuple(
-        place for place, spot in spots.items() for _, text in references_in(spot) if text == ""
+        place for place, spot in spots.items() for _, text in spot.references if text == ""
     )
     return empty + _places_with_patterns(spots, patterns)
 
@@ -169,9 +172,7 @@ def _places_with_patterns(
 ) -> tuple[tuple[str, str], ...]:
     if all(spell(text, backtracking=patterns.backtracking) == text for text in patterns.all):
         return ()
-    if any(
-        "/patternProperties/" in text for spot in spots.values() for _, text in references_in(spot)
-    ):
+    if any("/patternProperties/" in text for spot in spots.values() for _, text in spot.references):
         # The reference names the key as it is spelt now.
         return ()
     found = [

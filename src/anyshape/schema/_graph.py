@@ -23,12 +23,12 @@ from typing import TypeAlias
 from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._dialects import Form, Step
 from anyshape.schema._json import is_array
-from anyshape.schema._references import Library, Spot, references_in, subschemas_of
+from anyshape.schema._references import Library, Spot
 
 _Place: TypeAlias = tuple[str, str]
 _Scope: TypeAlias = tuple[tuple[str, _Place], ...]
 _Unit: TypeAlias = tuple[_Place | None, _Scope]
-_NodeKey: TypeAlias = tuple[_Unit, _Place, _Scope]
+_Way: TypeAlias = tuple[str, Step, str | int | None, Spot, bool]
 
 COPIES = 8
 """How many nodes a subschema may become, on average, before the graph is refused."""
@@ -61,7 +61,7 @@ class _Frame:
     node: Node
     unit: _Unit
     scope: _Scope
-    todo: Iterator[tuple[str, Step, str | int | None, Spot, bool]]
+    todo: Iterator[_Way]
     closes: _Unit | None
 
 
@@ -106,25 +106,20 @@ def _resolve_all(library: Library) -> None:
     while done < len(library.spots):
         places = list(library.spots.values())
         for spot in places[done:]:
-            for keyword, reference in references_in(spot):
+            for keyword, reference in spot.references:
                 library.resolve(spot, keyword, reference)
         done = len(places)
 
 
 def _compile(root: Spot, library: Library, most: int) -> list[Node]:
+    """Return a node for each subschema of each unit; a unit is what a reference leads to."""
     nodes: list[Node] = []
-    known: dict[_NodeKey, Node] = {}
     units: dict[_Unit, Node] = {}
     active: set[_Unit] = set()
     stack: list[_Frame] = []
 
     def enter(spot: Spot, unit: _Unit, scope: _Scope, closes: _Unit | None) -> Node:
-        scope = _enter_resource(library, spot, scope)
-        key = (unit, (spot.document, spot.pointer), scope)
-        node = known.get(key)
-        if node is not None:
-            return node
-        node = known[key] = Node(len(nodes), spot, types=_types(spot))
+        node = Node(len(nodes), spot, [], 0, _types(spot))
         nodes.append(node)
         if len(nodes) > most:
             raise LimitExceeded(
@@ -133,7 +128,12 @@ def _compile(root: Spot, library: Library, most: int) -> list[Node]:
                 allowed=most // COPIES,
                 found=len(nodes),
             )
-        stack.append(_Frame(node, unit, scope, _steps(spot, library, scope), closes))
+        if spot.children or spot.references:
+            scope = _enter_resource(library, spot, scope)
+            ways = _find_ways(spot, library, scope)
+            stack.append(_Frame(node, unit, scope, iter(ways), closes))
+            if closes is not None:
+                active.add(closes)
         return node
 
     enter(root, (None, ()), (), None)
@@ -152,14 +152,10 @@ def _compile(root: Spot, library: Library, most: int) -> list[Node]:
             continue
         scope = _enter_resource(library, target, frame.scope)
         unit: _Unit = ((target.document, target.pointer), scope)
-        if unit in active:
-            frame.node.edges.append(Edge(keyword, step, label, units[unit], remembered=True))
-        elif unit in units:
-            frame.node.edges.append(Edge(keyword, step, label, units[unit]))
-        else:
-            active.add(unit)
+        remembered = unit in active
+        if unit not in units:
             units[unit] = enter(target, unit, scope, unit)
-            frame.node.edges.append(Edge(keyword, step, label, units[unit]))
+        frame.node.edges.append(Edge(keyword, step, label, units[unit], remembered))
     return nodes
 
 
@@ -175,34 +171,35 @@ def _enter_resource(library: Library, spot: Spot, scope: _Scope) -> _Scope:
     return tuple(sorted(bound.items()))
 
 
-def _steps(
-    spot: Spot, library: Library, scope: _Scope
-) -> Iterator[tuple[str, Step, str | int | None, Spot, bool]]:
-    """Yield (keyword, step, label, target, by reference) for all that `spot` applies."""
-    for keyword, reference in references_in(spot):
+def _find_ways(spot: Spot, library: Library, scope: _Scope) -> list[_Way]:
+    """Return (keyword, step, label, target, by reference) for all that `spot` applies."""
+    ways: list[_Way] = []
+    for keyword, reference in spot.references:
         target, dynamic = library.resolve_anchor(spot, keyword, reference)
         if dynamic is not None and keyword != "$ref":
             target = library.spots[dict(scope).get(dynamic, (target.document, target.pointer))]
-        yield keyword, Step.IN_PLACE, None, target, True
+        ways.append((keyword, Step.IN_PLACE, None, target, True))
         if spot.dialect.reference_hides_siblings:
-            return
+            return ways
     schema = spot.schema
     if isinstance(schema, bool):
-        return
-    prefix = _prefix_length(schema)
-    for keyword, name, pointer, _ in subschemas_of(spot):
-        applicator = spot.dialect.applicators[keyword]
+        return ways
+    applicators = spot.dialect.applicators
+    for keyword, name, target in spot.children:
+        applicator = applicators[keyword]
         step, label = applicator.step, name
-        if step is Step.NOWHERE or _is_idle(keyword, schema):
-            continue
         if step is Step.REST:
             if applicator.form is Form.ONE_OR_LIST and isinstance(name, int):
                 step = Step.ITEM
             elif keyword == "additionalItems" or (keyword == "items" and "prefixItems" in schema):
-                label = prefix
+                label = _prefix_length(schema)
             else:
                 label = 0
-        yield keyword, step, label, library.spots[spot.document, pointer], False
+        elif step is Step.NOWHERE:
+            continue
+        if not _is_idle(keyword, schema):
+            ways.append((keyword, step, label, target, False))
+    return ways
 
 
 def _is_idle(keyword: str, schema: dict[str, object]) -> bool:

@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 import jsonschema_rs
 
 from anyshape.schema._dialects import Dialect, Step
-from anyshape.schema._graph import Graph, Node
+from anyshape.schema._graph import Edge, Graph, Node
 from anyshape.schema._instance import FENCE_URI, READ_TEXT, SCALARS, TYPES
 from anyshape.schema._json import is_array, is_object, unescape
 
@@ -36,6 +36,8 @@ _FENCE: Final[Mapping[str, object]] = {"$ref": FENCE_URI}
 _INVERTING: Final = frozenset(
     ("not", "if", "contains", "unevaluatedItems", "unevaluatedProperties")
 )
+_DOUBTFUL: Final = _INVERTING | {"oneOf"}
+"""Keywords by which a fence may be unsafe."""
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 _ABOUT: Final[Mapping[str, str]] = {
     "properties": "object",
@@ -51,10 +53,10 @@ _MOST_ALTERNATIVES: Final = 64
 class Fences:
     """What to add to which subschema: keywords, or `None` to replace it by a fence.
 
-    `exact` is what to add instead for a test that is quicker because it expects what is usual: a
-    value of the type that the keywords are about, and, where all properties are required, those
-    and no other (*that many, no other* is cheaper to check than *each of them*; `required` goes).
-    Being stricter, this test can only accept.
+    `exact` is what to add instead for a test that is quicker, to build and to run, because it
+    expects what is usual: a value of the type that the keywords are about, with the properties that
+    they name and no other; where all of these are required, *that many, no other* is cheaper to
+    check than *each of them* (`required` goes). Being stricter, this test can only accept.
     """
 
     additions: Mapping[Place, Mapping[str, object] | None]
@@ -107,18 +109,22 @@ def plan_fences(
     `depth` is how deep a value may be; `formats` says whether formats are enforced; `longest` is
     how long a text may be at some places before its pattern is matched.
     """
-    if graph.recursive or _height(graph) > depth:
+    # A path without cycles is no longer than there are nodes.
+    if graph.recursive or (len(graph.nodes) > depth and _height(graph) > depth):
         return None
-    planner = _Planner(formats)
+    planner = _Planner(formats, _joined(graph))
     planner.cover(graph.root)
-    for node in graph.nodes:
-        planner.cap(node, longest)
-    unsafe = {
-        (node.spot.document, node.spot.pointer)
-        for node in _reach(graph, _inverted(graph)) | _consumed(graph)
-    }
-    if unsafe & planner.additions.keys():
-        return None
+    if longest:
+        for node in graph.nodes:
+            planner.cap(node, longest)
+    unsafe: set[Place] = set()
+    if not _DOUBTFUL.isdisjoint([edge.keyword for node in graph.nodes for edge in node.edges]):
+        unsafe = {
+            (node.spot.document, node.spot.pointer)
+            for node in _reach(graph, _inverted(graph)) | _consumed(graph)
+        }
+        if unsafe & planner.additions.keys():
+            return None
     exact = {place: added for place, added in planner.exact.items() if place not in unsafe}
     return Fences(planner.additions, exact)
 
@@ -128,6 +134,7 @@ class _Planner:
     """Decides, from the root down, which subschema is to see the whole of each value."""
 
     formats: bool
+    joined: set[int]
     additions: dict[Place, Mapping[str, object] | None] = field(
         default_factory=dict[Place, "Mapping[str, object] | None"]
     )
@@ -186,9 +193,12 @@ class _Planner:
             exact = dict(added)
         else:
             exact = {**self._keywords(node, schema, frozenset((usual,))), "type": usual}
-        if "object" in types and _is_exact(schema):
-            exact["minProperties"] = len(_targets(node, ("properties",)))
-            exact["additionalProperties"] = False
+        if "object" in types and schema.get("properties") and node.index not in self.joined:
+            if _is_exact(schema):
+                exact["minProperties"] = len(_targets(node, ("properties",)))
+                exact["additionalProperties"] = False
+            elif "additionalProperties" in exact:
+                exact["additionalProperties"] = False
         if exact != added:
             self.exact[node.spot.document, node.spot.pointer] = exact
         if "object" in types:
@@ -355,6 +365,31 @@ def _differ(one: _Facts, other: _Facts) -> bool:
 
 def _widen(types: frozenset[str]) -> frozenset[str]:
     return types | {"number"} if "integer" in types else types
+
+
+def _joined(graph: Graph) -> set[int]:
+    """Return the nodes that are not alone in what they say about a value.
+
+    They may name some of its properties while others name the rest.
+    """
+    found: set[int] = set()
+    branching = [
+        (node, ways)
+        for node in graph.nodes
+        if (ways := [edge for edge in node.edges if edge.step is Step.IN_PLACE])
+    ]
+    for node, ways in sorted(branching, key=lambda branch: branch[0].rank):
+        schema = node.spot.schema
+        itself = not isinstance(schema, bool) and not _ABOUT.keys().isdisjoint(schema)
+        if itself or len({_group(edge) for edge in ways}) > 1 or node.index in found:
+            found.add(node.index)
+            found.update(edge.target.index for edge in ways)
+    return found
+
+
+def _group(edge: Edge) -> object:
+    """Return what is the same for alternatives to each other."""
+    return edge.keyword if edge.keyword in ("anyOf", "oneOf") else id(edge)
 
 
 def _inverted(graph: Graph) -> set[int]:

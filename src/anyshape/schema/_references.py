@@ -27,20 +27,30 @@ from anyshape.schema._json import escape, is_array, is_object, unescape
 ROOT_URI = "json-schema:///"
 """What the engine calls a document that does not name itself."""
 
+_NAMING = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
+"""Keywords by which a subschema gives itself a name, in some dialect."""
+
 _URI_PARTS = re.compile(
     r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Spot:
-    """A subschema and where it stands: `pointer` in `document`, inside the resource `base`."""
+    """A subschema and where it stands: `pointer` in `document`, inside the resource `base`.
+
+    The library that it is put into finds out its references and the subschemas directly in it.
+    """
 
     schema: dict[str, object] | bool
     document: str
     pointer: str
     base: str
     dialect: Dialect
+    references: tuple[tuple[str, str], ...] = ()
+    """Each reference that it makes itself: (keyword, reference)."""
+    children: list[tuple[str, str | int | None, Spot]] | tuple[()] = ()
+    """Each subschema in it: (keyword, name or index, spot), in the order of keyword and name."""
 
     @property
     def place(self) -> str:
@@ -65,6 +75,7 @@ class Library:
         self._resources: dict[str, Spot] = {}
         self._anchors: dict[tuple[str, str], Anchor] = {}
         self._dynamic: dict[str, list[str]] = {}
+        self._found: dict[tuple[str, str, str], tuple[Spot, str | None]] = {}
         self.spots: dict[tuple[str, str], Spot] = {}
 
     def add(self, document: object, uri: str, dialect: Dialect) -> Spot:
@@ -94,7 +105,7 @@ class Library:
         seen: set[str] = set()
         for (document, _), place in list(self.spots.items()):
             if document == spot.document:
-                for _, reference in references_in(place):
+                for _, reference in place.references:
                     uri = split_fragment(join(place.base, reference))[0]
                     if uri not in seen and self._find(uri) is None:
                         seen.add(uri)
@@ -110,6 +121,13 @@ class Library:
 
     def resolve_anchor(self, spot: Spot, keyword: str, reference: str) -> tuple[Spot, str | None]:
         """Return the same, and the name of the dynamic anchor by which it was found, if by one."""
+        key = (spot.base, keyword, reference)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._resolve(spot, keyword, reference)
+        return found
+
+    def _resolve(self, spot: Spot, keyword: str, reference: str) -> tuple[Spot, str | None]:
         uri, fragment = split_fragment(join(spot.base, reference))
         resource = self._find(uri)
         if resource is None:
@@ -147,43 +165,55 @@ class Library:
         return None
 
     def _index(self, start: Spot) -> None:
+        spots = self.spots
         stack = [start]
         while stack:
             spot = stack.pop()
             schema = spot.schema
             key = (spot.document, spot.pointer)
-            if key in self.spots:
+            if key in spots:
                 continue
-            if not isinstance(schema, bool):
-                spot = self._identify(spot, schema)
-            self.spots[key] = spot
-            if len(self.spots) > self._most:
+            if not isinstance(schema, bool) and not _NAMING.isdisjoint(schema):
+                self._identify(spot, schema)
+            spots[key] = spot
+            if len(spots) > self._most:
                 raise LimitExceeded(
                     f"the schema has more than {self._most} subschemas (limit: subschemas)",
                     limit="subschemas",
                     allowed=self._most,
-                    found=len(self.spots),
+                    found=len(spots),
                     path=spot.pointer,
                 )
-            stack.extend(
-                Spot(inner, spot.document, pointer, spot.base, spot.dialect)
-                for _, _, pointer, inner in subschemas_of(spot)
-            )
+            if isinstance(schema, bool):
+                continue
+            spot.references = tuple(_references_in(schema, spot.dialect))
+            if spot.dialect.applicators.keys().isdisjoint(schema):
+                continue
+            spot.children = [
+                (
+                    keyword,
+                    name,
+                    # One that was referred to before what is around it is there already.
+                    spots.get((spot.document, pointer))
+                    or Spot(inner, spot.document, pointer, spot.base, spot.dialect),
+                )
+                for keyword, name, pointer, inner in _subschemas_in(spot, schema)
+            ]
+            stack.extend(child for _, _, child in spot.children)
 
-    def _identify(self, spot: Spot, schema: dict[str, object]) -> Spot:
-        """Register the names `schema` gives itself; return the spot inside its own resource."""
+    def _identify(self, spot: Spot, schema: dict[str, object]) -> None:
+        """Register the names `schema` gives itself; put the spot inside its own resource."""
         dialect = spot.dialect
         if dialect.reference_hides_siblings and "$ref" in schema:
-            return spot
+            return
         identifier = schema.get(dialect.id_keyword)
         if isinstance(identifier, str):
             uri, fragment = split_fragment(join(spot.base, identifier))
             if dialect.reference_hides_siblings and fragment:
                 self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
             if not fragment and (uri != spot.base or spot.pointer == ""):
-                inner = dialect_of(schema, default=dialect, path=spot.pointer)
-                spot = Spot(schema, spot.document, spot.pointer, uri, inner)
-                dialect = inner
+                dialect = dialect_of(schema, default=dialect, path=spot.pointer)
+                spot.base, spot.dialect = uri, dialect
                 _check_single(self._resources.setdefault(uri, spot), spot, dialect.id_keyword, uri)
                 if spot.pointer == "":
                     # The document answers to the URI it was loaded by as well as to its own.
@@ -207,7 +237,6 @@ class Library:
         ):  # 2019-09 Core, section 8.2.4.2.2: it means something at the root of a resource only
             self._anchors[spot.base, ""] = Anchor(spot, dynamic=True)
             self._dynamic.setdefault(spot.base, []).append("")
-        return spot
 
     def _walk(self, resource: Spot, pointer: str) -> Spot | None:
         """Follow a JSON Pointer from the root of `resource`."""
@@ -245,16 +274,13 @@ def _check_single(known: Spot, spot: Spot, keyword: str, name: str) -> None:
         )
 
 
-def subschemas_of(
-    spot: Spot,
+def _subschemas_in(
+    spot: Spot, schema: dict[str, object]
 ) -> Iterator[tuple[str, str | int | None, str, dict[str, object] | bool]]:
     """Yield (keyword, name or index, pointer, subschema) for each subschema directly in `spot`.
 
     Keywords come in the order of their names: the order in which the engine compiles them.
     """
-    schema = spot.schema
-    if isinstance(schema, bool):
-        return
     applicators = spot.dialect.applicators
     for keyword in sorted(schema.keys() & applicators.keys()):
         value = schema[keyword]
@@ -275,12 +301,8 @@ def subschemas_of(
                     yield keyword, name, f"{at}/{escape(name)}", inner
 
 
-def references_in(spot: Spot) -> Iterator[tuple[str, str]]:
-    """Yield (keyword, reference) for each reference that `spot` itself makes."""
-    schema = spot.schema
-    if isinstance(schema, bool):
-        return
-    for keyword in spot.dialect.references:
+def _references_in(schema: dict[str, object], dialect: Dialect) -> Iterator[tuple[str, str]]:
+    for keyword in dialect.references:
         reference = schema.get(keyword)
         if isinstance(reference, str):
             yield keyword, reference

@@ -75,7 +75,7 @@ class Sources:
 
         def references_of(referrer: Any, base: str) -> Iterable[str]:
             if base:
-                referrer = admitted[base] = admit_document(referrer, limits, base)[0]
+                referrer = admitted[base] = admit_document(referrer, limits, base).document
             before = {uri for uri, _ in library.spots}
             own = _base(referrer, self.resources, self.dialect)
             spot = library.add(own, base or ROOT_URI, dialect_of(own))
