@@ -20,7 +20,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from anyshape.protocol.content import encode_content, read_content
 from anyshape.protocol.description import ToolDescription
-from anyshape.protocol.jsonrpc import encode_id, encode_response
+from anyshape.protocol.jsonrpc import encode_response
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
@@ -71,7 +71,7 @@ def frames_of(case: dict[str, Any], revision: Revision) -> dict[str, Any]:
     return {
         "list": json.loads(encode_response(b"1", listing)),
         "calls": [
-            json.loads(encode_response(encode_id(number), call))
+            json.loads(encode_response(b"%d" % number, call))
             for number, call in enumerate(calls, start=2)
         ],
     }

@@ -40,9 +40,7 @@ __all__ = [
     "decode",
     "encode_batch",
     "encode_error",
-    "encode_id",
     "encode_notification",
-    "encode_request",
     "encode_response",
     "request_key",
 ]
@@ -232,18 +230,6 @@ def request_key(id: bytes) -> bytes:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return _encode(value)
-
-
-def encode_id(id: str | int | float) -> bytes:
-    """Return the JSON text of an id that we choose ourselves."""
-    return _encode(id)
-
-
-def encode_request(id: bytes, method: str, params: bytes | None = None) -> bytes:
-    """Return a request; `params` is the JSON text of an object."""
-    if params is None:
-        return b'{"jsonrpc":"2.0","id":%b,"method":%b}' % (id, _encode(method))
-    return b'{"jsonrpc":"2.0","id":%b,"method":%b,"params":%b}' % (id, _encode(method), params)
 
 
 def encode_notification(method: str, params: bytes | None = None) -> bytes:
