@@ -95,7 +95,8 @@ def _is_file(written: str) -> bool:
 
 async def _review_server(target: Target) -> tuple[list[Review], list[str]]:
     """Return a review of each tool, and which older clients are listed nothing, and why."""
-    from anyshape.client.review import OLDER, Review, review_tool
+    from anyshape.client.review import Review, review_tool
+    from anyshape.protocol.shapes import OLDER
 
     async with connect(target) as client:
         listed = await client.list_tools()

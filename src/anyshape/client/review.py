@@ -15,11 +15,11 @@ from anyshape.client.admission import ListedTool, admit
 from anyshape.client.advice import advise_on_schema, advise_on_tool
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import is_envelope, shape
+from anyshape.protocol.revision import MODERN, Revision
+from anyshape.protocol.shapes import OLDER, is_envelope, shape
 from anyshape.schema import Limits, compile
 
-__all__ = ["OLDER", "Carried", "Listed", "Review", "review_entry", "review_schema", "review_tool"]
+__all__ = ["Carried", "Listed", "Review", "review_entry", "review_schema", "review_tool"]
 
 Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 """How a tool's output reaches clients: as it is, stamped an object, in the envelope, as text only;
@@ -27,9 +27,6 @@ Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 
 Listed: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The entries of a listing by name."""
-
-OLDER: Final = (Revision.V2025_11_25, Revision.V2025_03_26)
-"""One revision of each older kind: those that know objects only, and those that know text only."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -64,7 +61,7 @@ def review_entry(entry: object, limits: Limits | None = None, *, position: int =
     try:
         if shown != name:
             raise ProtocolError("expected a tool: an object with name and inputSchema")
-        tool = admit(shown, found, Revision.V2026_07_28, limits or Limits(), unwrap=True)
+        tool = admit(shown, found, MODERN[0], limits or Limits(), unwrap=True)
     except AnyshapeError as error:
         return Review(shown, refused=str(error), size=size)
     return review_tool(tool)

@@ -6,6 +6,8 @@ and `natural`. What they share is in `shape`, and the way back, for clients, in 
 
 from __future__ import annotations
 
+from typing import Final
+
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
 from anyshape.protocol.shapes.family import ShapeOptions
@@ -15,6 +17,7 @@ from anyshape.protocol.shapes.shape import Encode, Shape
 from anyshape.protocol.shapes.unstructured import UNSTRUCTURED
 
 __all__ = [
+    "OLDER",
     "Carriage",
     "Encode",
     "Read",
@@ -35,6 +38,9 @@ _FAMILIES = {
     Revision.DRAFT_2026_06_V1: NATURAL,
     Revision.V2026_07_28: NATURAL,
 }
+OLDER: Final = (Revision.V2025_11_25, Revision.V2025_03_26)
+"""The latest revision of each older family: those that know objects only, or text only."""
+
 _SHAPES = {revision: Shape(revision, family) for revision, family in _FAMILIES.items()}
 
 
