@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
@@ -10,7 +11,6 @@ import jsonschema_rs
 from anyshape.errors import InvalidSchema, Problem
 from anyshape.schema._cost import Meter
 from anyshape.schema._dialects import Dialect, metaschema_documents
-from anyshape.schema._document import Document
 from anyshape.schema._engine import Engine
 from anyshape.schema._explain import Explainer
 from anyshape.schema._limits import Limits
@@ -31,8 +31,7 @@ def _official(dialect: Dialect) -> jsonschema_rs.Validator:
 def check_document(document: object, dialect: Dialect, uri: str = "") -> None:
     """Raise `InvalidSchema` for a document that breaks the metaschema of its dialect."""
     if not _official(dialect).is_valid(document):
-        metaschema = metaschema_documents(dialect)[dialect.metaschema_uri]
-        raise _invalid(_explain(document, metaschema, Sources(True, {}, dialect)), uri)
+        raise _invalid(_explain(document, _official_explainer(dialect)), uri)
 
 
 def check_reached(reached: Reached, sources: Sources) -> None:
@@ -55,7 +54,8 @@ def check_reached(reached: Reached, sources: Sources) -> None:
                 offline=True,
             )
             if not validator.is_valid(document):
-                raise _invalid(_explain(document, {"$ref": own}, sources), name)
+                explainer = _explainer(replace(sources, document={"$ref": own}))
+                raise _invalid(_explain(document, explainer), name)
 
 
 def _invalid(problem: Problem, uri: str) -> InvalidSchema:
@@ -66,12 +66,21 @@ def _invalid(problem: Problem, uri: str) -> InvalidSchema:
     )
 
 
-def _explain(document: object, metaschema: Document, sources: Sources) -> Problem:
-    """Say what is wrong with `document`: the deepest problem, which is the most particular one."""
+@functools.cache
+def _official_explainer(dialect: Dialect) -> Explainer:
+    metaschema = metaschema_documents(dialect)[dialect.metaschema_uri]
+    return _explainer(Sources(metaschema, {}, dialect))
+
+
+def _explainer(sources: Sources) -> Explainer:
+    """Return what explains why documents break the metaschema that `sources` are about."""
     limits = Limits()
-    reached = Sources(metaschema, sources.resources, sources.dialect).reach(limits)
+    reached = sources.reach(limits)
     patterns = check_patterns(reached.spots.values(), limits)
     engine = Engine(reached.documents, (), sources.dialect, False, patterns, limits)
-    cost = Meter(reached.graph).cost
-    problems = Explainer(reached.graph, engine, cost).problems(document, 10)
-    return max(problems, key=lambda problem: problem.path.count("/"))
+    return Explainer(reached.graph, engine, Meter(reached.graph).cost)
+
+
+def _explain(document: object, explainer: Explainer) -> Problem:
+    """Say what is wrong with `document`: the deepest problem, which is the most particular one."""
+    return max(explainer.problems(document, 10), key=lambda problem: problem.path.count("/"))
