@@ -233,6 +233,31 @@ async def test_metadata_reaches_the_tool(server: Server) -> None:
         assert await client.call("trace", meta={"traceparent": "00-ab"}) == "00-ab"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        "progressToken",
+    ],
+)
+async def test_metadata_that_the_client_writes_itself_is_refused(
+    server: Server, revision: str, name: str
+) -> None:
+    called: list[str] = []
+
+    @server.tool
+    async def record() -> None:
+        called.append("record")
+
+    async with Client(server, revision=revision) as client:
+        with pytest.raises(ProtocolError, match=name) as raised:
+            await client.call_tool("record", meta={"traceparent": "00-ab", name: "mine"})
+        assert raised.value.code == -32602
+    assert called == []
+
+
 async def test_the_server_is_known_by_what_it_says(server: Server, revision: str) -> None:
     async with Client(server, revision=revision) as client:
         assert (client.server.name, client.server.version) == ("example", "1.2.3")

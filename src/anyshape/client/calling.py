@@ -15,11 +15,13 @@ import msgspec
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import decode_value
 from anyshape.client.exchange import Exchange, Result
+from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
+from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Schema, compile
@@ -146,6 +148,13 @@ def _anything() -> Schema:
 def _write_meta(meta: Mapping[str, Any]) -> bytes:
     given = _as_object(meta)
     _anything().validate(given)
+    taken = RESERVED.intersection(given)
+    if taken:
+        raise ProtocolError(
+            f"meta: {min(taken)} is for the client to write; leave it out, and use "
+            "Client(identity=…) or on_progress",
+            code=INVALID_PARAMS,
+        )
     return _encode_object(given, "meta")[1:-1]
 
 

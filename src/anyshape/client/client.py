@@ -173,6 +173,7 @@ class Client:
 
         `ValidationError` if the arguments break the tool's schema (nothing is sent then),
         `OutputMismatch` if the answer does, `ProtocolError` or `TransportError` if there is none.
+        `meta` is sent as the `_meta` of the request, beside what the protocol keeps there itself.
         """
         limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments

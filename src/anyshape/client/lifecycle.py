@@ -16,10 +16,15 @@ from anyshape.client.options import Identity
 from anyshape.protocol.headers import encode_header_value
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Handshake", "Lifecycle", "Stateless", "open_request"]
+__all__ = ["RESERVED", "Handshake", "Lifecycle", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_PREFIX: Final = "io.modelcontextprotocol/"
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_INFO: Final = "io.modelcontextprotocol/clientInfo"
+_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+
+RESERVED: Final = frozenset({_VERSION, _INFO, _CAPABILITIES, "progressToken"})
+"""The metadata of a request that is for the client to write, whatever the revision."""
 
 
 def open_request(method: str, members: bytes = b"") -> bytes:
@@ -62,9 +67,9 @@ class Stateless:
     def __init__(self, revision: Revision, identity: Identity) -> None:
         self.revision = revision
         described: dict[str, object] = {
-            f"{_PREFIX}protocolVersion": revision.value,
-            f"{_PREFIX}clientInfo": identity.wire(),
-            f"{_PREFIX}clientCapabilities": {},
+            _VERSION: revision.value,
+            _INFO: identity.wire(),
+            _CAPABILITIES: {},
         }
         self._meta = b'"_meta":%b' % _encode(described)[:-1]
         self._end = b",%b}}}" % self._meta
