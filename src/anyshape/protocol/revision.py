@@ -119,6 +119,11 @@ class Revision(enum.StrEnum):
         return self.is_modern
 
     @property
+    def has_declared_calls(self) -> bool:
+        """Whether each call declares the capabilities and headers that the tool relies on."""
+        return self.is_modern
+
+    @property
     def disconnect_cancels(self) -> bool:
         """Whether a client that closes its HTTP connection has cancelled its request."""
         return self.is_modern

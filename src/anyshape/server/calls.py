@@ -28,7 +28,7 @@ from anyshape.server.telemetry import active_tracer, traced
 from anyshape.tools.context import Context
 from anyshape.tools.failures import timed_out
 
-__all__ = ["call_declared", "call_tool"]
+__all__ = ["call_tool"]
 
 _BRACE: Final = ord("{")
 _SHOWN: Final = 128
@@ -37,39 +37,20 @@ _SHORT: Final = 20
 _decode_id: Final = msgspec.json.Decoder(str | int | float).decode
 
 
-def call_declared(
-    parameters: CallParameters, exchange: Exchange, revision: Revision
-) -> bytes | Awaitable[bytes]:
-    """Answer a call that declares what it needs to be understood, if the declarations hold."""
-    entry = _find(parameters, exchange)
-    if entry.is_guarded:
-        if exchange.headers is not None and entry.tool.headers:
-            exchange.headers.check_arguments(entry.tool.headers, _arguments(parameters))
-        if entry.requires:
-            _check_capabilities(entry.requires, exchange.meta)
-    return _run(entry, parameters, exchange, revision)
-
-
 def call_tool(
     parameters: CallParameters, exchange: Exchange, revision: Revision
 ) -> bytes | Awaitable[bytes]:
-    """Answer a call of a client whose handshake has said what there is to say."""
-    return _run(_find(parameters, exchange), parameters, exchange, revision)
-
-
-def _find(parameters: CallParameters, exchange: Exchange) -> Entry:
-    entry = exchange.service.catalog.entries.get(parameters.name)
+    """Answer a call: at once if it need not wait, else by what is returned to be awaited."""
+    service = exchange.service
+    entry = service.catalog.entries.get(parameters.name)
     if entry is None:
         raise ProtocolError(f"Unknown tool: {parameters.name[:_SHOWN]}", code=INVALID_PARAMS)
-    return entry
-
-
-def _run(
-    entry: Entry, parameters: CallParameters, exchange: Exchange, revision: Revision
-) -> bytes | Awaitable[bytes]:
-    """Run a call: its answer if it need not wait, else what remains of it."""
-    service = exchange.service
-    arguments = _arguments(parameters)
+    raw = parameters.arguments
+    arguments = None if raw is UNSET else bytes(raw)
+    if arguments is not None and arguments[0] != _BRACE:
+        arguments = _without_null(arguments)
+    if entry.is_guarded and revision.has_declared_calls:
+        _check_declarations(entry, arguments, exchange)
     if service.waiting >= service.most_waiting:
         raise busy(service.most_waiting)
     context = _context(parameters, exchange) if entry.takes_context else None
@@ -129,17 +110,18 @@ def _context(parameters: CallParameters, exchange: Exchange) -> Context:
     )
 
 
-def _arguments(parameters: CallParameters) -> bytes | None:
-    """Return the arguments as JSON text; null is how some clients say that there are none."""
-    raw = parameters.arguments
-    if raw is UNSET:
-        return None
-    arguments = bytes(raw)
-    if arguments[0] == _BRACE:
-        return arguments
-    if arguments == b"null":
-        return None
-    raise invalid_params("arguments have to be an object")
+def _without_null(arguments: bytes) -> None:
+    """Return no arguments for null, which is how some clients say that there are none."""
+    if arguments != b"null":
+        raise invalid_params("arguments have to be an object")
+
+
+def _check_declarations(entry: Entry, arguments: bytes | None, exchange: Exchange) -> None:
+    """Raise unless headers and capabilities are declared as the tool needs them."""
+    if exchange.headers is not None and entry.tool.headers:
+        exchange.headers.check_arguments(entry.tool.headers, arguments)
+    if entry.requires:
+        _check_capabilities(entry.requires, exchange.meta)
 
 
 def _check_capabilities(required: Mapping[str, Any], meta: Mapping[str, Any]) -> None:

@@ -49,9 +49,6 @@ _decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
 _CHANGED: Final = encode_notification("notifications/tools/list_changed")
 _BEFORE_HANDSHAKE: Final = frozenset({"initialize", "ping"})
 _SHOWN: Final = 120
-_META: Final = ("params", "_meta")
-"""Where the `_meta` of a call is."""
-
 Answer: TypeAlias = bytes | Awaitable[bytes | None] | None
 """The answer to a message, which may have none, or what to await for it."""
 
@@ -102,7 +99,7 @@ class Connection:
             id = bytes(message.id)
             if self._flights and request_key(id) in self._flights:
                 return _refuse_duplicate(id)
-            exchange = PipeExchange(self, id, frame, _META)
+            exchange = PipeExchange(self, id, frame)
             return dispatch("tools/call", message.params, exchange)
         if isinstance(message, Request):
             return self._answer(message)
@@ -162,7 +159,7 @@ class Connection:
     def _answer(self, request: Request, *, batched: bool = False) -> Answer:
         if self._flights and request_key(request.id) in self._flights:
             return _refuse_duplicate(request.id)
-        exchange = PipeExchange(self, request.id, request.params, ("_meta",))
+        exchange = PipeExchange(self, request.id, request.params)
         if batched:
             exchange.batched = True
         return dispatch(request.method, request.params, exchange)
@@ -236,17 +233,12 @@ class PipeExchange(Exchange):
     tells_changes = True
     announces_closing = True
 
-    def __init__(
-        self,
-        connection: Connection,
-        id: bytes,
-        raw: bytes | msgspec.Raw | None,
-        path: tuple[str, ...],
-    ) -> None:
+    def __init__(self, connection: Connection, id: bytes, raw: bytes | msgspec.Raw | None) -> None:
         self.service = connection.service
         self.id = id
         self._raw = raw
-        self._path = path
+        if not isinstance(raw, bytes):
+            self._path = ("_meta",)
         self._connection = connection
         self.shares_task = connection.suspended is not None
 

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error, encode_response
 from anyshape.protocol.revision import MODERN, Revision, negotiate
-from anyshape.server.calls import call_declared, call_tool
+from anyshape.server.calls import call_tool
 from anyshape.server.exchange import Abandoned, Exchange
 from anyshape.server.failures import (
     method_not_found,
@@ -165,6 +165,6 @@ _ROUTES: Final = {
     "ping": _Route(_decode_bare, None, _ping),
     "server/discover": _Route(_decode_bare, _discover, None),
     "subscriptions/listen": _Route(_reader(ListenParameters), listen, None),
-    "tools/call": _Route(_reader(CallParameters), call_declared, call_tool),
+    "tools/call": _Route(_reader(CallParameters), call_tool, call_tool),
     "tools/list": _Route(_reader(ListParameters), _list_tools, _list_tools),
 }

@@ -93,8 +93,9 @@ class Exchange(ABC):
     """The id of the request, as JSON text."""
 
     _raw: bytes | msgspec.Raw | None = None
-    _path: tuple[str, ...] = ()
-    """What `_meta` is inside of, and the keys that lead to it."""
+    _path: tuple[str, ...] = ("params", "_meta")
+    """What `_meta` is inside of, the whole message or its parameters, and the keys that lead to it.
+    """
 
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None

@@ -45,9 +45,6 @@ _REMEMBERED: Final = 512
 _LONGEST_LENGTH: Final = 30
 """Digits of a `Content-Length` that are looked at: all that any real one has."""
 
-_META: Final = ("params", "_meta")
-"""Where the `_meta` of a call is."""
-
 _decode_name = msgspec.json.Decoder(ToolName).decode
 
 
@@ -118,7 +115,11 @@ class HttpApplication:
             if body is None:
                 return
         message = read(body, self._max_depth)
-        exchange = HttpExchange(self, headers, receive, send, accepted)
+        if isinstance(message, Call):
+            id = bytes(message.id)
+            exchange = HttpExchange(self, headers, receive, send, accepted, id, body)
+        else:
+            exchange = HttpExchange(self, headers, receive, send, accepted)
         if access is not None:
             exchange.access = access
             refused = self._missing_scope(message, access)
@@ -127,7 +128,6 @@ class HttpApplication:
                 return
         try:
             if isinstance(message, Call):
-                exchange.identify(bytes(message.id), body, _META)
                 answer = dispatch("tools/call", message.params, exchange)
                 await exchange.respond(answer if isinstance(answer, bytes) else await answer)
             else:
@@ -215,7 +215,7 @@ class HttpApplication:
     ) -> None:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
-            exchange.identify(message.id, message.params, ("_meta",))
+            exchange.identify(message.id, message.params)
             answer = dispatch(message.method, message.params, exchange)
             await exchange.respond(answer if isinstance(answer, bytes) else await answer)
             return

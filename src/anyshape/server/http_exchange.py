@@ -54,7 +54,11 @@ class HttpExchange(Exchange):
         receive: Receive,
         respond: Send,
         accepted: tuple[bool, bool],
+        id: bytes = b"",
+        raw: bytes | None = None,
     ) -> None:
+        self.id = id
+        self._raw = raw
         self.service = application.service
         self.headers = headers
         self._application = application
@@ -62,11 +66,11 @@ class HttpExchange(Exchange):
         self._respond = respond
         self._takes_json, self.takes_stream = accepted
 
-    def identify(self, id: bytes, raw: bytes | msgspec.Raw | None, path: tuple[str, ...]) -> None:
-        """Say which request this is, and where its `_meta` is."""
+    def identify(self, id: bytes, parameters: msgspec.Raw | None) -> None:
+        """Say which request this is, if it is no call that was read whole."""
         self.id = id
-        self._raw = raw
-        self._path = path
+        self._raw = parameters
+        self._path = ("_meta",)
 
     def assumed(self, method: str) -> Revision:
         """Return the revision that the header names, for a body that names none."""
@@ -162,7 +166,7 @@ class BatchExchange(HttpExchange):
         assert lead.headers is not None
         accepted = (lead._takes_json, lead.takes_stream)
         exchange = cls(lead._application, lead.headers, lead._receive, lead._respond, accepted)
-        exchange.identify(request.id, request.params, ("_meta",))
+        exchange.identify(request.id, request.params)
         exchange.access = lead.access
         exchange._lead = lead
         return exchange

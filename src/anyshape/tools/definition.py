@@ -23,8 +23,8 @@ from anyshape.tools.words import Words
 
 __all__ = ["Definition", "Invoke", "define_function", "define_handler"]
 
-Invoke = Callable[[dict[str, Any]], Any]
-"""Calls the function with the values of its parameters by name."""
+Invoke = Callable[..., Any]
+"""Calls the function; takes the values of its parameters by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +163,14 @@ def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits
 def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
     positional = signature.positional
     if not positional:
-        return lambda values: function(**values)
+        return function
     defaults = {
         parameter.name: parameter.default
         for parameter in signature.parameters
         if parameter.positional and not parameter.required
     }
 
-    def invoke(values: dict[str, Any]) -> Any:
+    def invoke(**values: Any) -> Any:
         # One left out has to be filled, or those after it would move into its place.
         first = [values.pop(name) if name in values else defaults[name] for name in positional]
         return function(*first, **values)

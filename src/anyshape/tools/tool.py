@@ -173,7 +173,7 @@ class Tool:
             values = self._bind(arguments)
             if self._context:
                 context = self._hand_over(context, values)
-            outcome: Any = self._start(values)
+            outcome: Any = self._start(**values)
             if type(outcome) is _COROUTINE:
                 try:
                     waited = outcome.send(None)
@@ -251,8 +251,8 @@ class Tool:
             values[name] = context
         return context
 
-    def _start_on_worker(self, values: dict[str, Any]) -> asyncio.Future[Any]:
-        return WORKERS.run(partial(self._invoke, values))
+    def _start_on_worker(self, /, **values: Any) -> asyncio.Future[Any]:
+        return WORKERS.run(partial(self._invoke, **values))
 
     def _assemble(
         self,
