@@ -129,7 +129,7 @@ def _add_table(
     report.table(f"{tool}, {revision}, {connections} connections", header, rows)
 
 
-# What PRODUCT.md promises at 16 connections: the least fraction of the floor for each kind of
+# What is promised at 16 connections: the least fraction of the floor for each kind of
 # types, and the least multiple of each peer, by revision and tool.
 OF_FLOOR = {
     "get_count": {name.name: 0.75 for name in contenders.OURS},
