@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Awaitable, Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import pytest
 from pydantic import BaseModel
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import Context, Tool
+
+__all__ = ["ClassVar"]  # an annotation below names it
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,6 +133,21 @@ async def test_a_type_declared_inside_a_function_is_found(call: Any) -> None:
     assert (await call(tool, {"it": {"number": 1}})).value == {"number": 1}
 
 
+def test_the_same_annotation_means_what_it_means_where_it_stands() -> None:
+    texts = ("Item", "list[Item] | None", "list['Item']", "None", "'Item'")
+
+    def described(item: Any, text: str) -> Any:
+        def tool(it: Any) -> Any: ...
+
+        found = types.FunctionType(tool.__code__, {"Item": item}, "tool")
+        found.__annotations__ = {"it": text}
+        return Tool.from_function(found).listing.input_schema["properties"]["it"]
+
+    for text in texts:
+        assert described(int, text) == described(int, text)
+        assert (described(int, text) == described(str, text)) is (text == "None")
+
+
 async def test_a_decorator_without_annotations_keeps_those_of_the_function(call: Any) -> None:
     def later(function: Any) -> Any:
         @functools.wraps(function)
@@ -209,6 +227,24 @@ def unknown_name(it: Any) -> None: ...
 unknown_name.__annotations__["it"] = "Nowhere"
 
 
+def unknown_inside(it: Any) -> None: ...
+
+
+unknown_inside.__annotations__["it"] = "list['Nowhere']"
+
+
+def no_type(it: Any) -> None: ...
+
+
+no_type.__annotations__["it"] = "ClassVar[int]"
+
+
+def no_expression(it: Any) -> None: ...
+
+
+no_expression.__annotations__["it"] = "int or"
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -220,6 +256,9 @@ unknown_name.__annotations__["it"] = "Nowhere"
         (Shop.__dict__["name"], r"a classmethod inside its class.*after the class"),
         (Shop, r"Shop\(\): a class is not a function"),
         (unknown_name, r"unknown_name\(\): annotation name 'Nowhere'"),
+        (unknown_inside, r"unknown_inside\(\): annotation name 'Nowhere'"),
+        (no_type, r"no_type\(\): its annotations cannot be read"),
+        (no_expression, r"no_expression\(\): its annotations cannot be read"),
         (lambda: 1, r"the tool's name cannot be used.*pass name="),
         (3, "expected a function, got int"),
         ("find", "got the string .find.; a tool is named by name="),

@@ -15,12 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
+import msgspec
+
 from anyshape.tools.lean import rebuild, subschemas
 
 __all__ = ["loosen", "publish", "to_read", "to_write"]
 
 Document = dict[str, Any]
 
+_encode: Final = msgspec.json.Encoder().encode
 _MARK: Final = "loose "  # with a space, which no format has that an author may have written
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
@@ -76,6 +79,11 @@ def _settle(document: Document, meaning: Callable[[Document, str], Document]) ->
 
 
 def _is_marked(document: Document) -> bool:
+    try:
+        if _MARK.encode() not in _encode(document):
+            return False
+    except (TypeError, ValueError):
+        pass  # a default that is no JSON is refused where it is published
     pending: list[Any] = [document, *document.get("$defs", {}).values()]
     while pending:
         schema = pending.pop()

@@ -9,7 +9,7 @@ a schema that an author wrote is published as written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 __all__ = ["arrange", "rebuild", "subschemas"]
@@ -17,21 +17,24 @@ __all__ = ["arrange", "rebuild", "subschemas"]
 Document = dict[str, Any]
 
 _PREFIX = "#/$defs/"
-_ONE = (
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
+_ONE = frozenset(
+    (
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    )
 )
-_LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
-_MAP = ("dependentSchemas", "patternProperties", "properties")
+_LIST = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+_MAP = frozenset(("dependentSchemas", "patternProperties", "properties"))
+_HOLDING = _ONE | _LIST | _MAP
 _ANNOTATIONS = frozenset(
     ("default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
@@ -49,19 +52,25 @@ def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
     return {**root, "$defs": dict(sorted(shared.items()))} if shared else root
 
 
-def subschemas(schema: Document) -> Iterator[Any]:
-    """Yield what stands in the schema positions of `schema`, definitions apart."""
-    for keyword in _ONE:
-        if keyword in schema:
-            yield schema[keyword]
-    for keyword in _LIST:
-        yield from schema.get(keyword, ())
-    for keyword in _MAP:
-        yield from schema.get(keyword, {}).values()
+def subschemas(schema: Document) -> list[Any]:
+    """Return what stands in the schema positions of `schema`, definitions apart."""
+    found: list[Any] = []
+    if _HOLDING.isdisjoint(schema):
+        return found
+    for keyword, value in schema.items():
+        if keyword in _ONE:
+            found.append(value)
+        elif keyword in _LIST:
+            found.extend(value)
+        elif keyword in _MAP:
+            found.extend(value.values())
+    return found
 
 
 def rebuild(schema: Document, change: Callable[[Any], Any]) -> Document:
     """Return `schema` with `change` made to what stands in its schema positions."""
+    if _HOLDING.isdisjoint(schema):
+        return dict(schema)
     return {key: _rebuild_under(key, value, change) for key, value in schema.items()}
 
 
