@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from anyshape.errors import LimitExceeded, Problem
 from anyshape.tools import msgspec_types
+from anyshape.tools.conversion import Fields, converter
 from anyshape.tools.inputs import Inputs
-from anyshape.tools.plain import integral
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
@@ -30,7 +32,6 @@ Bind = Callable[[bytes | None], dict[str, Any]]
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
-_EMPTY = b"{}"
 
 
 class ArgumentsError(Exception):
@@ -57,20 +58,49 @@ def bind_parameters(schema: Schema, inputs: Inputs, *, derived: bool, takes_any:
     A schema that the author wrote may accept names that the function does not take; those are
     refused here, unless it `takes_any`.
     """
-    bind = _reader(schema)
-    if not derived and not takes_any:
-        bind = _refusing_others(bind, tuple(inputs.names))
-    if inputs.validate_json is not None:
-        bind = _validating(bind, inputs, takes_any=takes_any)
-    elif inputs.plain:
-        bind = _converting(bind, inputs)
+    names = None if derived or takes_any else tuple(inputs.names)
+    validates = inputs.validate_json is not None
+    if validates and not inputs.structs and not takes_any and inputs.validate_python is not None:
+        bind = _reader(schema, names, _validate_decoded(inputs))
+    elif validates:
+        bind = _validating(_reader(schema, names), inputs, takes_any=takes_any)
+    elif inputs.numbers is not None:
+        bind = _reader(schema, names, _convert_numbers(inputs.numbers))
+    else:
+        bind = _reader(schema, names)
     if inputs.structs:
         bind = _building(bind, inputs)
     return _refreshing(bind, inputs) if inputs.fresh else bind
 
 
-def _reader(schema: Schema) -> Bind:
+def _decode_object(raw: bytes | None) -> dict[str, Any]:
+    return {} if raw is None else _decode(raw)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """What makes values of decoded arguments, if anything, and what does where that fails."""
+
+    convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    failure: type[Exception] = OverflowError
+    recover: Bind = _decode_object
+
+
+_NO_CONVERSION = _Conversion()
+
+
+def _reader(
+    schema: Schema,
+    names: tuple[str, ...] | None = None,
+    conversion: _Conversion = _NO_CONVERSION,
+) -> Bind:
+    """Return what reads, checks and converts arguments: one function, as each more takes time.
+
+    No others than `names` are taken, if those are given.
+    """
     accepts, problems = schema.accepts, schema.problems
+    known = None if names is None else frozenset(names)
+    convert, failure, recover = conversion.convert, conversion.failure, conversion.recover
 
     def read(raw: bytes | None) -> dict[str, Any]:
         try:
@@ -84,63 +114,81 @@ def _reader(schema: Schema) -> Bind:
             raise _refuse(error.message, error.path) from None
         if not accepted:
             raise ArgumentsError(problems(arguments))
-        return arguments
+        if known is not None and not arguments.keys() <= known:
+            raise ArgumentsError(
+                [_unknown(name, names or ()) for name in arguments if name not in known]
+            )
+        if convert is None:
+            return arguments
+        try:
+            return convert(arguments)
+        except failure:
+            return recover(raw)
 
     return read
 
 
-def _refusing_others(read: Bind, names: tuple[str, ...]) -> Bind:
-    known = frozenset(names)
-
-    def bind(raw: bytes | None) -> dict[str, Any]:
-        arguments = read(raw)
-        if not arguments.keys() <= known:
-            others = [name for name in arguments if name not in known]
-            raise ArgumentsError([_unknown(name, names) for name in others])
+def _convert_numbers(numbers: Fields) -> _Conversion:
+    def recover(raw: bytes | None) -> dict[str, Any]:
+        arguments = _decode_object(raw)
+        for name, conversion in numbers.by_key.items():
+            if name not in arguments:
+                continue
+            try:
+                converter(Fields({name: conversion}))(arguments)
+            except OverflowError:
+                message = "expected a number that a float can hold, got a larger one"
+                raise _refuse(message, f"/{name}") from None
         return arguments
 
-    return bind
+    return _Conversion(converter(numbers), OverflowError, recover)
 
 
-def _converting(read: Bind, inputs: Inputs) -> Bind:
-    converters = inputs.plain
+def _validate_decoded(inputs: Inputs) -> _Conversion:
+    from pydantic import ValidationError
 
-    def bind(raw: bytes | None) -> dict[str, Any]:
-        arguments = read(raw)
-        for name, convert in converters:
-            if name in arguments:
-                try:
-                    arguments[name] = convert(arguments[name])
-                except OverflowError:
-                    message = "expected a number that a float can hold, got a larger one"
-                    raise _refuse(message, f"/{name}") from None
-        return arguments
+    assert inputs.validate_python is not None
+    validate_text = _text_validator(inputs)
 
-    return bind
+    def recover(raw: bytes | None) -> dict[str, Any]:
+        # The text has the last word, and says what is wrong. Decoded anew: validators that an
+        # author wrote may have changed what was decoded before.
+        return validate_text(raw, _decode_object(raw))
+
+    return _Conversion(partial(inputs.validate_python, strict=True), ValidationError, recover)
 
 
-def _validating(read: Bind, inputs: Inputs, *, takes_any: bool) -> Bind:
+def _text_validator(inputs: Inputs) -> Callable[[bytes | None, dict[str, Any]], dict[str, Any]]:
     from pydantic import ValidationError
 
     from anyshape.tools.pydantic_types import problems_of
 
     validate_json = inputs.validate_json
     assert validate_json is not None
-    structs = [name for name, _ in inputs.structs]
-    names = frozenset(inputs.names)
 
-    def bind(raw: bytes | None) -> dict[str, Any]:
-        arguments = read(raw)
+    def validate(raw: bytes | None, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            values = validate_json(_EMPTY if raw is None else raw, strict=True)
+            return validate_json(b"{}" if raw is None else raw, strict=True)
         except ValidationError as error:
             whole = _with_whole_numbers(arguments)
             if whole is arguments:
                 raise ArgumentsError(problems_of(error, arguments)) from None
             try:
-                values = validate_json(_encode(whole), strict=True)
+                return validate_json(_encode(whole), strict=True)
             except ValidationError as again:
                 raise ArgumentsError(problems_of(again, arguments)) from None
+
+    return validate
+
+
+def _validating(read: Bind, inputs: Inputs, *, takes_any: bool) -> Bind:
+    validate_text = _text_validator(inputs)
+    structs = [name for name, _ in inputs.structs]
+    names = frozenset(inputs.names)
+
+    def bind(raw: bytes | None) -> dict[str, Any]:
+        arguments = read(raw)
+        values = validate_text(raw, arguments)
         for name in structs:
             if name in arguments:
                 values[name] = arguments[name]
@@ -198,7 +246,7 @@ def _with_whole_numbers(value: Any) -> Any:
     would have refused the float, although its schema accepts it.
     """
     if type(value) is float:
-        return integral(value) if value.is_integer() else value
+        return int(value) if value.is_integer() else value
     if type(value) is list:
         before = cast("list[Any]", value)
         items = [_with_whole_numbers(item) for item in before]

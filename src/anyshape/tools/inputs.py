@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import msgspec_types, plain
 from anyshape.tools.admission import mentions
+from anyshape.tools.conversion import Conversion, Fields, changes
 from anyshape.tools.defaults import is_mutable, publish_default
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read
 from anyshape.tools.lean import arrange
-from anyshape.tools.plain import Convert
 from anyshape.tools.signature import EMPTY, Parameter, Signature
 
 if TYPE_CHECKING:
@@ -39,17 +39,19 @@ class Inputs:
     """The derived schema of some parameters, and what conversion their values need.
 
     `document` is what is published; `enforced` leaves to conversion what that knows better.
-    `names` maps JSON names to parameters. Those in `structs` are built by msgspec, those in `plain`
-    converted where numbers may need it, and `validate_json` reads all the others.
+    `names` maps JSON names to parameters. Those in `structs` are built by msgspec, those in
+    `numbers` converted where numbers may need it, and pydantic reads all the others: from the text
+    with `validate_json`, or with `validate_python` from decoded JSON where that comes to the same.
     """
 
     document: Document
     enforced: Document
     names: dict[str, str]
     required: frozenset[str]
-    plain: tuple[tuple[str, Convert], ...] = ()
+    numbers: Fields | None = None
     structs: tuple[tuple[str, Any], ...] = ()
     validate_json: Callable[..., dict[str, Any]] | None = None
+    validate_python: Callable[..., dict[str, Any]] | None = None
     fresh: tuple[tuple[str, Any], ...] = ()
     """Parameters whose default is mutable: each call that leaves one out gets its own copy."""
 
@@ -80,9 +82,10 @@ def describe_inputs(
         enforced=to_read(document),
         names=described.names,
         required=frozenset(required),
-        plain=described.plain,
+        numbers=described.numbers,
         structs=described.structs,
         validate_json=described.validate_json,
+        validate_python=described.validate_python,
         fresh=tuple((field.name, field.default) for field in fields if is_mutable(field.default)),
     )
 
@@ -152,9 +155,10 @@ class _Described:
     properties: Document
     definitions: Mapping[str, Document]
     names: dict[str, str]
-    plain: tuple[tuple[str, Convert], ...] = ()
+    numbers: Fields | None = None
     structs: tuple[tuple[str, Any], ...] = ()
     validate_json: Callable[..., dict[str, Any]] | None = None
+    validate_python: Callable[..., dict[str, Any]] | None = None
 
 
 def _describe_plain(fields: list[_Field], *, checked: bool) -> _Described | None:
@@ -169,7 +173,7 @@ def _describe_plain(fields: list[_Field], *, checked: bool) -> _Described | None
         properties={field.name: form.schema for field, form in zip(fields, forms, strict=True)},
         definitions=definitions,
         names={field.name: field.name for field in fields},
-        plain=_needed(fields, [form.convert for form in forms]),
+        numbers=_numbers(fields, [form.convert for form in forms]),
     )
 
 
@@ -188,10 +192,10 @@ def _describe_typed(fields: list[_Field], label: str, *, checked: bool) -> _Desc
         properties[name] = (
             cast("ArgumentsAdapter", adapter).properties[name] if found is None else found
         )
-    converters = plain.converters(field.annotation for field in fields) if checked else None
-    if converters is not None:
+    conversions = plain.conversions(field.annotation for field in fields) if checked else None
+    if conversions is not None:
         # Types that need a library to describe them, and nothing to convert them.
-        return _Described(properties, definitions, names, plain=_needed(fields, converters))
+        return _Described(properties, definitions, names, numbers=_numbers(fields, conversions))
     return _Described(
         properties,
         definitions,
@@ -200,17 +204,18 @@ def _describe_typed(fields: list[_Field], label: str, *, checked: bool) -> _Desc
             (field.name, field.annotation) for field in fields if field.name in structured
         ),
         validate_json=None if adapter is None else adapter.validate_json,
+        validate_python=None if adapter is None else adapter.validate_python,
     )
 
 
-def _needed(
-    fields: list[_Field], converters: Sequence[Convert | None]
-) -> tuple[tuple[str, Convert], ...]:
-    return tuple(
-        (field.name, convert)
-        for field, convert in zip(fields, converters, strict=True)
-        if convert is not None
-    )
+def _numbers(fields: list[_Field], conversions: Sequence[Conversion | None]) -> Fields | None:
+    numbers = Fields()
+    for field, conversion in zip(fields, conversions, strict=True):
+        if conversion is not None and changes(conversion):
+            numbers.by_key[field.name] = conversion
+            if not field.required:
+                numbers.optional.add(field.name)
+    return numbers if numbers.by_key else None
 
 
 def _share_out(

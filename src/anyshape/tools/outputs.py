@@ -121,7 +121,7 @@ def _derive(annotation: Any, label: str) -> Output:
         (form,), definitions = described
         return Output(Kind.STRUCTURED, arrange(form.schema, definitions))
     output = _derive_typed(annotation, label)
-    if plain.converters([annotation]) is not None:
+    if plain.conversions([annotation]) is not None:
         # It took a library to describe them, but these values are JSON types as they are.
         return replace(output, to_builtins=None, encodes=False)
     return output

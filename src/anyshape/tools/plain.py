@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
 from anyshape.tools.constraints import only_constrains
+from anyshape.tools.conversion import Conversion, Each, Fields, Member, Number, Values
 
-__all__ = ["Convert", "Plain", "converters", "describe", "integral"]
-
-Convert = Callable[[Any], Any]
-"""Turns a decoded JSON value that satisfies its schema into the Python value."""
+__all__ = ["Plain", "conversions", "describe"]
 
 Document = dict[str, Any]
 
@@ -35,7 +33,7 @@ class Plain:
     """A plain annotation: its schema, and how its values are converted (`None`: not at all)."""
 
     schema: Document
-    convert: Convert | None = None
+    convert: Conversion | None = None
     kind: str = ""
     """The one JSON type of its values, or empty where there are several."""
 
@@ -53,10 +51,10 @@ def describe(annotations: Iterable[Any]) -> tuple[list[Plain], dict[str, Documen
     return plains, definitions
 
 
-def converters(annotations: Iterable[Any]) -> list[Convert | None] | None:
+def conversions(annotations: Iterable[Any]) -> list[Conversion | None] | None:
     """Return how values of each annotation are converted; `None` unless all are plain."""
     reader = _Reader({}, constrained=True)
-    found: list[Convert | None] = []
+    found: list[Conversion | None] = []
     for annotation in annotations:
         form = reader.read(annotation)
         if form is None:
@@ -72,7 +70,7 @@ class _Reader:
         self._definitions = definitions
         self._constrained = constrained
         self._dictionaries: dict[str, Any] = {}
-        self._converters: dict[str, Convert | None] = {}
+        self._fields: dict[str, Fields | None] = {}
 
     def read(self, annotation: Any) -> Plain | None:
         scalar = _SCALARS.get(annotation) if _is_hashable(annotation) else None
@@ -104,14 +102,7 @@ class _Reader:
         if inner is None:
             return None
         schema: Document = {"type": "array", "items": inner.schema} if inner.schema else _array()
-        if inner.convert is None:
-            return Plain(schema, None, "array")
-        if inner.convert is integral:
-            return Plain(schema, _convert_integers, "array")
-        if inner.convert is _to_float:
-            return Plain(schema, _convert_floats, "array")
-        convert = inner.convert
-        return Plain(schema, lambda values: [convert(value) for value in values], "array")
+        return Plain(schema, None if inner.convert is None else Each(inner.convert), "array")
 
     def _read_dict(self, item: Any) -> Plain | None:
         inner = self.read(item)
@@ -120,12 +111,7 @@ class _Reader:
         schema: Document = {"type": "object"}
         if inner.schema:
             schema["additionalProperties"] = inner.schema
-        if inner.convert is None:
-            return Plain(schema, None, "object")
-        convert = inner.convert
-        return Plain(
-            schema, lambda values: {key: convert(value) for key, value in values.items()}, "object"
-        )
+        return Plain(schema, None if inner.convert is None else Values(inner.convert), "object")
 
     def _read_union(self, members: tuple[Any, ...]) -> Plain | None:
         read = [self.read(member) for member in members]
@@ -140,7 +126,7 @@ class _Reader:
         converters = {plain.kind: plain.convert for plain in plains}
         if "integer" in converters and "number" in converters:
             converters["integer"] = converters["number"] = None
-        by_type: dict[type, Convert] = {}
+        by_type: dict[type, Conversion] = {}
         for kind, python_type in (
             ("integer", float),
             ("number", int),
@@ -150,14 +136,8 @@ class _Reader:
             convert = converters.get(kind)
             if convert is not None:
                 by_type[python_type] = convert
-
-        def convert_member(value: Any) -> Any:
-            convert = by_type.get(cast("type[Any]", type(value)))
-            return value if convert is None else convert(value)
-
-        return Plain(
-            {"anyOf": [plain.schema for plain in plains]}, convert_member if by_type else None
-        )
+        schema: Document = {"anyOf": [plain.schema for plain in plains]}
+        return Plain(schema, Member(by_type) if by_type else None)
 
     def _read_typed_dict(self, cls: Any) -> Plain | None:
         name = cls.__name__
@@ -165,7 +145,7 @@ class _Reader:
         if name in self._dictionaries:
             if self._dictionaries[name] is not cls:
                 return None
-            return Plain(reference, self._converters.get(name, self._late(name)), "object")
+            return Plain(reference, self._fields[name], "object")
         if _has_unusual_rules(cls):
             return None
         try:
@@ -173,13 +153,13 @@ class _Reader:
         except (NameError, TypeError):
             return None
         self._dictionaries[name] = cls
+        fields = self._fields[name] = Fields()
         definition: Document = {"type": "object"}
         if cls.__doc__:
             definition["description"] = cleandoc(cls.__doc__)
         self._definitions[name] = definition
         properties: Document = {}
         required: list[str] = []
-        converters: dict[str, Convert] = {}
         for key, hint in hints.items():
             hint, qualifiers = _unqualified(hint)
             # `__required_keys__` misses qualifiers in annotations that were written as strings.
@@ -187,53 +167,21 @@ class _Reader:
                 key in cls.__required_keys__ and "NotRequired" not in qualifiers
             ) or "Required" in qualifiers:
                 required.append(key)
+            else:
+                fields.optional.add(key)
             field = self.read(hint)
             if field is None:
                 return None
             properties[key] = field.schema
             if field.convert is not None:
-                converters[key] = field.convert
+                fields.by_key[key] = field.convert
         if properties:
             definition["properties"] = properties
         if required:
             definition["required"] = required
-        convert = _convert_fields(converters) if converters else None
-        self._converters[name] = convert
-        return Plain(reference, convert, "object")
-
-    def _late(self, name: str) -> Convert:
-        """Return a conversion for a TypedDict that is still being read: it contains itself."""
-
-        def convert(value: Any) -> Any:
-            known = self._converters[name]
-            return value if known is None else known(value)
-
-        return convert
-
-
-def _convert_fields(converters: dict[str, Convert]) -> Convert:
-    integers = tuple(key for key, convert in converters.items() if convert is integral)
-    floats = tuple(key for key, convert in converters.items() if convert is _to_float)
-    others = tuple(
-        (key, convert)
-        for key, convert in converters.items()
-        if key not in integers and key not in floats
-    )
-
-    def convert(value: Any) -> Any:
-        # In place: the dict was made by the decoder, for this call.
-        for key in integers:
-            if type(value.get(key)) is float:
-                value[key] = int(value[key])
-        for key in floats:
-            if type(value.get(key)) is int:
-                value[key] = float(value[key])
-        for key, convert_field in others:
-            if key in value:
-                value[key] = convert_field(value[key])
-        return value
-
-    return convert
+        if not fields.by_key:
+            self._fields[name] = None
+        return Plain(reference, self._fields[name], "object")
 
 
 def _read_literal(values: tuple[Any, ...]) -> Plain | None:
@@ -245,26 +193,8 @@ def _read_literal(values: tuple[Any, ...]) -> Plain | None:
     if kind and kind != "null":
         schema = {"type": kind, **schema}
     if any(type(value) is int for value in values):
-        return Plain(schema, integral, kind if kind == "integer" else "")
+        return Plain(schema, Number.WHOLE, kind if kind == "integer" else "")
     return Plain(schema, None, kind)
-
-
-def integral(value: Any) -> Any:
-    """Return a whole float as the integer it is; anything else unchanged."""
-    return int(value) if type(value) is float else value
-
-
-def _to_float(value: Any) -> Any:
-    return float(value) if type(value) is int else value
-
-
-def _convert_integers(values: list[Any]) -> list[Any]:
-    # The first scan runs in C and nearly always finds nothing to do.
-    return [integral(value) for value in values] if float in map(type, values) else values
-
-
-def _convert_floats(values: list[Any]) -> list[Any]:
-    return [_to_float(value) for value in values] if int in map(type, values) else values
 
 
 def _array() -> Document:
@@ -315,8 +245,8 @@ _JSON_TYPES: dict[type, str] = {
 _SCALARS: dict[Any, Plain] = {
     str: Plain({"type": "string"}, None, "string"),
     bool: Plain({"type": "boolean"}, None, "boolean"),
-    int: Plain({"type": "integer"}, integral, "integer"),
-    float: Plain({"type": "number"}, _to_float, "number"),
+    int: Plain({"type": "integer"}, Number.WHOLE, "integer"),
+    float: Plain({"type": "number"}, Number.FRACTION, "number"),
     None: Plain({"type": "null"}, None, "null"),
     type(None): Plain({"type": "null"}, None, "null"),
     list: Plain({"type": "array"}, None, "array"),

@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 from anyshape.errors import Problem
 from anyshape.tools.formats import loosen
 from anyshape.tools.lean import arrange
+from anyshape.tools.pydantic_modes import reads_decoded
 
 __all__ = [
     "ArgumentsAdapter",
@@ -130,12 +131,14 @@ class ArgumentsAdapter:
     """All parameters that pydantic reads, together: they share definitions and one pass.
 
     `properties` are keyed by JSON name, `names` maps each of those to its parameter.
+    `validate_python` is there if decoded JSON may be read in place of its text.
     """
 
     properties: Document
     definitions: dict[str, Document]
     names: dict[str, str]
     validate_json: Callable[..., dict[str, Any]]
+    validate_python: Callable[..., dict[str, Any]] | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -164,11 +167,13 @@ def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
     properties = document.get("properties", {})
     if len(properties) < len(fields):
         raise UnsupportedError("two parameters have the same alias")
+    validator = adapter.validator
     return ArgumentsAdapter(
         properties=properties,
         definitions=document.get("$defs", {}),
         names=dict(zip(properties, fields, strict=True)),
-        validate_json=adapter.validator.validate_json,
+        validate_json=validator.validate_json,
+        validate_python=(validator.validate_python if reads_decoded(adapter.core_schema) else None),
     )
 
 
