@@ -6,6 +6,10 @@
 True
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from anyshape.errors import (
     InvalidSchema,
     LimitExceeded,
@@ -19,8 +23,10 @@ from anyshape.errors import (
 from anyshape.schema._compile import compile
 from anyshape.schema._cost import Cost
 from anyshape.schema._limits import Limits
-from anyshape.schema._remote import RemoteReferences
 from anyshape.schema._schema import Schema
+
+if TYPE_CHECKING:
+    from anyshape.schema._remote import RemoteReferences
 
 __all__ = [
     "Cost",
@@ -37,3 +43,13 @@ __all__ = [
     "ValidationError",
     "compile",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # Few fetch anything, and what it takes is no small part of this package.
+    if name != "RemoteReferences":
+        raise AttributeError(f"module 'anyshape.schema' has no attribute {name!r}")
+    from anyshape.schema._remote import RemoteReferences
+
+    globals()[name] = RemoteReferences
+    return RemoteReferences

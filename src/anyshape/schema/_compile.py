@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
+from msgspec.structs import replace
 
 from anyshape.errors import InvalidSchema, LimitExceeded, SchemaError
 from anyshape.schema._cache import Cache
@@ -23,9 +24,11 @@ from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching
 from anyshape.schema._metaschemas import check_document, check_reached
 from anyshape.schema._patterns import check_patterns
-from anyshape.schema._remote import RemoteReferences
 from anyshape.schema._schema import Core, Schema, depth_for
 from anyshape.schema._sources import Reached, Sources
+
+if TYPE_CHECKING:
+    from anyshape.schema._remote import RemoteReferences
 
 __all__ = ["compile"]
 

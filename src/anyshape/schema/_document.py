@@ -8,7 +8,6 @@ before it is read as a schema: cyclic, bottomless, huge, or no JSON at all.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -33,8 +32,7 @@ _BLANK: Final = b'"description":""'
 _SCALARS: Final[frozenset[object]] = frozenset((bool, int, type(None)))
 
 
-@dataclass(slots=True, eq=False)
-class Admitted:
+class Admitted(msgspec.Struct, eq=False):
     """A private copy of a document, its canonical text, and whether its descriptions are prose.
 
     They are where no constant of the document could hold one.

@@ -8,10 +8,11 @@ steps, and says "no" to the schema and to its negation alike. That is how the tw
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import jsonschema_rs
+import msgspec
 
 from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._guard import Fences
@@ -32,8 +33,7 @@ _DOCUMENT_URI = "anyshape:///document"
 _FENCE_RESOURCE = (FENCE_URI, fence_document())
 
 
-@dataclass(slots=True, eq=False)
-class Engine:
+class Engine(msgspec.Struct, eq=False):
     """Makes validators of one schema.
 
     `documents` are those that it consists of, by URI, `ROOT_URI` the one being compiled; `respelt`
@@ -48,9 +48,9 @@ class Engine:
     limits: Limits
     foreign: frozenset[Dialect] = frozenset()
     """Dialects whose metaschemas are referred to and which the engine does not know here."""
-    _tests: dict[tuple[str, int], Test] = field(default_factory=dict[tuple[str, int], Test])
+    _tests: dict[tuple[str, int], Test] = msgspec.field(default_factory=dict[tuple[str, int], Test])
     _plain: dict[str, Document] | None = None
-    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _names: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def fenced(self, fences: Fences, *, exact: bool) -> Test:
         """Return the test that accepts only what is JSON throughout, all of it or most of it."""

@@ -17,8 +17,9 @@ A cycle of in-place edges alone would never end; such documents are invalid.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+import msgspec
 
 from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._dialects import Form, Step
@@ -34,8 +35,7 @@ COPIES = 8
 """How many nodes a subschema may become, on average, before the graph is refused."""
 
 
-@dataclass(slots=True, eq=False)
-class Edge:
+class Edge(msgspec.Struct, eq=False):
     """From a subschema to one that its `keyword` applies; `label` is a property name or index."""
 
     keyword: str
@@ -45,19 +45,17 @@ class Edge:
     remembered: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Node:
+class Node(msgspec.Struct, eq=False):
     """One subschema in one scope; `rank` orders nodes so that in-place edges lead upwards."""
 
     index: int
     spot: Spot
-    edges: list[Edge] = field(default_factory=list["Edge"])
+    edges: list[Edge] = msgspec.field(default_factory=list["Edge"])
     rank: int = 0
     types: frozenset[str] | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _Frame:
+class _Frame(msgspec.Struct, eq=False):
     node: Node
     unit: _Unit
     scope: _Scope
@@ -65,8 +63,7 @@ class _Frame:
     closes: _Unit | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class Graph(msgspec.Struct, frozen=True, eq=False):
     """All nodes, the root first; `longest_chain` is the longest run of in-place edges."""
 
     nodes: tuple[Node, ...]

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import jsonschema_rs
+import msgspec
 
 from anyshape.schema._dialects import Dialect, Step
 from anyshape.schema._graph import Edge, Graph, Node
@@ -49,8 +49,7 @@ _ABOUT: Final[Mapping[str, str]] = {
 _MOST_ALTERNATIVES: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Fences:
+class Fences(msgspec.Struct, frozen=True):
     """What to add to which subschema: keywords, or `None` to replace it by a fence.
 
     `exact` is what to add instead for a test that is quicker, to build and to run, because it
@@ -129,16 +128,15 @@ def plan_fences(
     return Fences(planner.additions, exact)
 
 
-@dataclass(slots=True)
-class _Planner:
+class _Planner(msgspec.Struct):
     """Decides, from the root down, which subschema is to see the whole of each value."""
 
     formats: bool
     joined: set[int]
-    additions: dict[Place, Mapping[str, object] | None] = field(
+    additions: dict[Place, Mapping[str, object] | None] = msgspec.field(
         default_factory=dict[Place, "Mapping[str, object] | None"]
     )
-    exact: dict[Place, Mapping[str, object]] = field(
+    exact: dict[Place, Mapping[str, object]] = msgspec.field(
         default_factory=dict[Place, "Mapping[str, object]"]
     )
 

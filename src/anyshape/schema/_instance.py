@@ -12,11 +12,11 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, cast
 
 import jsonschema_rs
+import msgspec
 
 from anyshape.errors import LimitExceeded, NotJson
 from anyshape.schema._json import escape
@@ -84,8 +84,7 @@ def json_test(depth: int) -> Callable[[object], bool]:
     return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True).is_valid
 
 
-@dataclass(slots=True, eq=False)
-class _Frame:
+class _Frame(msgspec.Struct, eq=False):
     """An array or object that is being read: what comes next, and under which key it stands."""
 
     source: object

@@ -10,7 +10,6 @@ with the pattern really meets.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -49,8 +48,7 @@ def text_size(value: object) -> int | None:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matching:
+class Matching(msgspec.Struct, frozen=True, eq=False):
     """The costly patterns of one schema, and the subschemas that lead to them."""
 
     graph: Graph

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
+from msgspec.structs import replace
 
 from anyshape.errors import InvalidSchema, Problem
 from anyshape.schema._cost import Meter
 from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._engine import Engine
-from anyshape.schema._explain import Explainer
 from anyshape.schema._limits import Limits
 from anyshape.schema._patterns import check_patterns
 from anyshape.schema._references import ROOT_URI
 from anyshape.schema._sources import Reached, Sources
+
+if TYPE_CHECKING:
+    from anyshape.schema._explain import Explainer
 
 __all__ = ["check_document", "check_reached"]
 
@@ -74,6 +76,8 @@ def _official_explainer(dialect: Dialect) -> Explainer:
 
 def _explainer(sources: Sources) -> Explainer:
     """Return what explains why documents break the metaschema that `sources` are about."""
+    from anyshape.schema._explain import Explainer
+
     limits = Limits()
     reached = sources.reach(limits)
     patterns = check_patterns(reached.spots.values(), limits)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import jsonschema_rs
+import msgspec
 
 from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._instance import shorten
@@ -33,8 +33,7 @@ _COUNTS: Final = re.compile(r"(?<!\\[uxpP])\{\d+(?:,\d*)?\}")
 _BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(msgspec.Struct, frozen=True):
     """One regular expression: its text, whether it backtracks, and its compiled size at most."""
 
     text: str
@@ -47,8 +46,7 @@ class Pattern:
         return self.backtracks or self.size > LIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
+class Patterns(msgspec.Struct, frozen=True):
     """The regular expressions of a schema: all of them, and those that have to be paid for."""
 
     all: tuple[str, ...]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote
+
+import msgspec
 
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference
 from anyshape.schema._dialects import (
@@ -35,8 +36,7 @@ _URI_PARTS = re.compile(
 )
 
 
-@dataclass(slots=True, eq=False)
-class Spot:
+class Spot(msgspec.Struct, eq=False):
     """A subschema and where it stands: `pointer` in `document`, inside the resource `base`.
 
     The library that it is put into finds out its references and the subschemas directly in it.
@@ -58,8 +58,7 @@ class Spot:
         return self.pointer if self.document == ROOT_URI else f"{self.document}#{self.pointer}"
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(msgspec.Struct, frozen=True):
     """A named spot; a dynamic one can be overridden by resources further out."""
 
     spot: Spot

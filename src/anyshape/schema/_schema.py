@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from anyshape.errors import LimitExceeded, Problem, ValidationError
 from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._dialects import Dialect
 from anyshape.schema._engine import Engine, Test, copy_json
-from anyshape.schema._explain import Explainer
 from anyshape.schema._graph import Graph
 from anyshape.schema._guard import Fences
 from anyshape.schema._instance import FENCE_DEPTH, json_test, read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching, text_size
+
+if TYPE_CHECKING:
+    from anyshape.schema._explain import Explainer
 
 __all__ = ["Core", "Schema"]
 
@@ -24,8 +27,7 @@ _FRAMES = 16_000
 """Nested evaluations that the engine was seen to survive on an 8 MB stack, with room to spare."""
 
 
-@dataclass(slots=True, eq=False)
-class Core:
+class Core(msgspec.Struct, eq=False):
     """What compiling a document gives, shared by all schemas with an equal one.
 
     `fences` (see `_guard`) make the engine accept nothing but JSON; they are `None` where none is
@@ -50,6 +52,8 @@ class Core:
     def explainer(self) -> Explainer:
         """Return what finds problems, made when the first value fails."""
         if self._explainer is None:
+            from anyshape.schema._explain import Explainer
+
             self._explainer = Explainer(self.graph, self.engine, self.meter.cost)
         return self._explainer
 

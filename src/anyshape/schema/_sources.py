@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from anyshape.schema._dialects import Dialect, dialect_of, is_metaschema
 from anyshape.schema._document import Document, admit_document, canonical
 from anyshape.schema._graph import Graph, build
 from anyshape.schema._limits import Limits
 from anyshape.schema._references import ROOT_URI, Library, Spot, load, split_fragment
-from anyshape.schema._remote import RemoteReferences, fetch_references
+
+if TYPE_CHECKING:
+    from anyshape.schema._remote import RemoteReferences
 
 __all__ = ["Reached", "Sources"]
 
@@ -26,8 +30,7 @@ _MOST_METASCHEMAS = 8
 """How many metaschemas may be based on one another, or come to light one after another."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reached:
+class Reached(msgspec.Struct, frozen=True, eq=False):
     """What compiling comes to see: the graph, all places, and the documents the engine needs.
 
     `custom` are the metaschemas among them that documents are written in; `foreign` the dialects
@@ -41,8 +44,7 @@ class Reached:
     foreign: frozenset[Dialect]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sources:
+class Sources(msgspec.Struct, frozen=True, eq=False):
     """One document being compiled and the resources it may refer to, all admitted."""
 
     document: Document
@@ -69,6 +71,8 @@ class Sources:
 
     def fetch(self, remote: RemoteReferences, limits: Limits) -> Sources:
         """Return the sources with all that is referred to, not supplied, and may be fetched."""
+        from anyshape.schema._remote import fetch_references
+
         # One library for all, so that a document may refer to what another one contains.
         library = Library(self._based(), subschemas=limits.subschemas)
         admitted: dict[str, Document] = {}

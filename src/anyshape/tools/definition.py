@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
 
 from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
 from anyshape.protocol.description import ToolDescription
@@ -27,8 +29,7 @@ Invoke = Callable[..., Any]
 """Calls the function; takes the values of its parameters by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """What was decided: the listing, the checks, and the steps of a call."""
 
     listing: ToolDescription
@@ -42,8 +43,7 @@ class Definition:
     context: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Input:
+class _Input(msgspec.Struct, frozen=True):
     """The arguments' side of a definition: what is published, enforced and run."""
 
     document: dict[str, Any]

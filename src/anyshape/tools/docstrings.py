@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 __all__ = ["Documentation", "read_docstring"]
 
@@ -25,12 +26,11 @@ _REST = re.compile(
 _SUMMARY = "\x00"
 
 
-@dataclass(frozen=True, slots=True)
-class Documentation:
+class Documentation(msgspec.Struct, frozen=True):
     """The text that describes a tool, and one text per parameter it describes."""
 
     description: str | None = None
-    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    parameters: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 def read_docstring(text: str | None) -> Documentation:

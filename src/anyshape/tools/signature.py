@@ -13,8 +13,9 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Union, cast, get_args, get_origin
+
+import msgspec
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.context import Context
@@ -28,8 +29,7 @@ _UNBOUND = ("self", "cls")
 _NO_TYPES: tuple[Any, ...] = (typing.ClassVar, typing.Final, typing.Generic, typing.Protocol)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """One parameter that a caller fills; what was not written about it is `EMPTY`."""
 
     name: str
@@ -43,8 +43,7 @@ class Parameter:
         return self.default is EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """What a callable takes (without its context), what it gives, and how it runs."""
 
     name: str

@@ -8,7 +8,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
 import msgspec
@@ -24,8 +23,7 @@ __all__ = ["Words"]
 _HINTS = {name: str if name == "title" else bool for name in ToolAnnotations.__annotations__}
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     """What an author says about a tool; what was not said is `None`."""
 
     name: str | None = None
