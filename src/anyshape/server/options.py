@@ -51,7 +51,7 @@ class ServerOptions:
     remain for calls in flight when the server stops.
     """
 
-    page_size: int = 1000
+    page_size: int = 2000
     call_timeout: float | None = 300.0
     max_concurrent_calls: int = 1000
     max_subscriptions: int = 1000
