@@ -54,7 +54,7 @@ class Pipe:
     def read(self) -> bytes:
         """Return what has arrived, waiting for something."""
         ready, _, _ = select.select([self._output], [], [], ANSWER_TIMEOUT)
-        chunk = os.read(self._output, 1 << 18) if ready else b""
+        chunk = os.read(self._output, 1 << 16) if ready else b""
         if not chunk:
             raise ContenderFailed(f"{self.name} fell silent on its pipe")
         return chunk

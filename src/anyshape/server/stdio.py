@@ -20,9 +20,9 @@ from anyshape.server.service import Service
 __all__ = ["Session"]
 
 _IDLE_RUNNERS = 64
-_LINGER = 0.0002
-"""Seconds that a runner with nothing to do holds the loop up, waiting for the next line."""
-_LONGEST_TURN = 32
+_LINGER = 1
+"""Milliseconds that a runner with nothing to do holds the loop up, waiting for the next line."""
+_LONGEST_TURN = 16
 """Lines it may take that way before the loop gets its turn."""
 
 
