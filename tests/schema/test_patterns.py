@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -335,6 +336,34 @@ class TestText:
             schema.accepts("a" * 50_000)
         with pytest.raises(LimitExceeded):
             schema.accepts("a" * 1_000_000)
+
+    @pytest.mark.parametrize("inner", [True, {"type": "integer"}, {"pattern": "^(?!y)b"}])
+    def test_many_patterns_against_many_names_are_refused_without_trying_each(
+        self, inner: object
+    ) -> None:
+        schema = compile({"patternProperties": {f"^(?!x)a{i}": inner for i in range(1_000)}})
+        steps = 0
+
+        def count(*_: object) -> None:
+            nonlocal steps
+            steps += 1
+
+        sys.setprofile(count)
+        try:
+            with pytest.raises(LimitExceeded, match="limit: work"):
+                schema.accepts({f"name{i}": 1 for i in range(2_000)})
+        finally:
+            sys.setprofile(None)
+
+        assert steps < 200_000  # where trying each takes millions
+
+    def test_looking_for_text_is_charged_like_matching_it(self) -> None:
+        names = {f"^(?!x)a{i}": {"items": {"pattern": "^(?!y)b"}} for i in range(20)}
+        schema = compile({"patternProperties": names}, limits=Limits(work=20_000))
+
+        assert schema.accepts({"a1": [1] * 10})
+        with pytest.raises(LimitExceeded, match="limit: work"):
+            schema.accepts({f"a{i}": [1] * 100 for i in range(20)})
 
     def test_ordinary_lookaround_copes_with_long_text(self) -> None:
         schema = compile({"pattern": r"^(?=.*\d)(?!.*<script>).*$"})

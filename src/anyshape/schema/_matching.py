@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from anyshape.errors import LimitExceeded
+from anyshape.schema._cost import COUNTING_STEPS
 from anyshape.schema._dialects import Step
 from anyshape.schema._graph import Edge, Graph, Node
 from anyshape.schema._json import is_array, is_object
@@ -125,23 +126,27 @@ class Matching(msgspec.Struct, frozen=True, eq=False):
         places: dict[tuple[int, object], int] = {}
         seen: set[tuple[int, int]] = set()
         stack: list[tuple[Node, object, int]] = [(self.graph.root, value, 0)]
+        budget = self.limits.work
         while stack:
             node, at, place = stack.pop()
-            if (node.index, place) in seen or node.index not in self.leading:
+            if (node.index, place) in seen:
                 continue
             seen.add((node.index, place))
-            if len(seen) > self.limits.work:
+            costly = [text for text in _patterns_of(node, at) if text in exposed]
+            characters = _characters(at) if costly else 0
+            for text in costly:
+                exposed[text] += characters
+            ways = [edge for edge in node.edges if edge.target.index in self.leading]
+            # Looking is work, too, and is charged before it is done.
+            budget -= COUNTING_STEPS + len(costly) + sum(_count_children(edge, at) for edge in ways)
+            if budget < 0:
                 raise LimitExceeded(
                     f"finding the strings to match takes more than {self.limits.work} steps "
                     "(limit: work)",
                     limit="work",
                     allowed=self.limits.work,
-                    found=len(seen),
                 )
-            for text in _patterns_of(node, at):
-                if text in exposed:
-                    exposed[text] += _characters(at)
-            for edge in node.edges:
+            for edge in ways:
                 for key, inner in _children(node, edge, at):
                     if key is None:
                         stack.append((edge.target, inner, place))
@@ -170,6 +175,13 @@ def _characters(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     return sum(map(len, value)) if is_object(value) else 0
+
+
+def _count_children(edge: Edge, value: object) -> int:
+    """Return the steps that finding what `edge` leads to takes, at most."""
+    if edge.step in _FIXED:
+        return COUNTING_STEPS
+    return COUNTING_STEPS * len(value) if is_object(value) or is_array(value) else 1
 
 
 def _children(node: Node, edge: Edge, value: object) -> Iterator[tuple[object, object]]:
