@@ -48,6 +48,7 @@ class Core(msgspec.Struct, eq=False):
     longest_text: int | None
     depth: int
     _explainer: Explainer | None = None
+    _settling: tuple[Test | None, Test] | None = None
 
     def explainer(self) -> Explainer:
         """Return what finds problems, made when the first value fails."""
@@ -70,21 +71,38 @@ class Core(msgspec.Struct, eq=False):
 
     def settle(self, value: object) -> bool:
         """Decide about `value`, which the quick test did not accept."""
-        fences = self.fences
+        again, prove = self._settling or self._plan_settling()
         try:
-            if fences is None:
-                if self.free_size is None and self._is_final and json_test(self.depth)(value):
-                    return False
-            elif self._is_small(value):
-                if fences.exact and self.engine.fenced(fences, exact=False)(value):
-                    return True
-                # No fence is deeper than that, so that none can have made the difference.
-                if self._is_final and json_test(FENCE_DEPTH)(value):
-                    return False
+            if again is not None and again(value):
+                return True
+            if prove(value):
+                return False
         except Exception:
             # What the engine cannot read, and how it says so, is found out patiently.
             return self.decide(value)
         return self.decide(value)
+
+    def _plan_settling(self) -> tuple[Test | None, Test]:
+        """Return a second test that may accept, and one that proves that "no" was right."""
+        fences = self.fences
+        again: Test | None = None
+        prove: Test = _never
+        if fences is None:
+            if self._is_final and self.free_size is None:
+                prove = json_test(self.depth)
+        else:
+            if fences.exact:
+                again = self.engine.fenced(fences, exact=False)
+            if self._is_final:
+                # No fence is deeper than that, so that none can have made the difference.
+                prove = json_test(FENCE_DEPTH)
+            if self.free_size is not None:
+                # Nothing had to be looked at, or was refused for its length, in a small value.
+                most = self.free_size if self.longest_text is None else self.longest_text
+                again = None if again is None else partial(_measure_and_test, most, again)
+                prove = partial(_measure_and_test, most, prove)
+        self._settling = (again, prove)
+        return self._settling
 
     @property
     def backtracks(self) -> int:
@@ -95,14 +113,6 @@ class Core(msgspec.Struct, eq=False):
     def _is_final(self) -> bool:
         """Tell whether the engine's "no" cannot mean that it does not know."""
         return not self.engine.patterns.backtracking
-
-    def _is_small(self, value: object) -> bool:
-        """Tell whether nothing about `value` had to be looked at, or was refused for its length."""
-        if self.free_size is None:
-            return True
-        size = text_size(value)
-        most = self.free_size if self.longest_text is None else self.longest_text
-        return size is not None and size <= most
 
     def _needs_look(self, value: object) -> bool:
         if self.free_size is None:
