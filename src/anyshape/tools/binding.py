@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -77,11 +76,13 @@ def _decode_object(raw: bytes | None) -> dict[str, Any]:
     return {} if raw is None else _decode(raw)
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversion:
-    """What makes values of decoded arguments, if anything, and what does where that fails."""
+class _Conversion(msgspec.Struct, frozen=True):
+    """What makes values of decoded arguments, if anything, and what does where that fails.
 
-    convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    `prepare` returns the function; it is called for the first arguments that there are.
+    """
+
+    prepare: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]] | None = None
     failure: type[Exception] = OverflowError
     recover: Bind = _decode_object
 
@@ -100,9 +101,11 @@ def _reader(
     """
     accepts, problems = schema.accepts, schema.problems
     known = None if names is None else frozenset(names)
-    convert, failure, recover = conversion.convert, conversion.failure, conversion.recover
+    prepare, failure, recover = conversion.prepare, conversion.failure, conversion.recover
+    convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def read(raw: bytes | None) -> dict[str, Any]:
+        nonlocal convert
         try:
             arguments: dict[str, Any] = {} if raw is None else _decode(raw)
             accepted = accepts(arguments)
@@ -119,7 +122,9 @@ def _reader(
                 [_unknown(name, names or ()) for name in arguments if name not in known]
             )
         if convert is None:
-            return arguments
+            if prepare is None:
+                return arguments
+            convert = prepare()
         try:
             return convert(arguments)
         except failure:
@@ -141,13 +146,15 @@ def _convert_numbers(numbers: Fields) -> _Conversion:
                 raise _refuse(message, f"/{name}") from None
         return arguments
 
-    return _Conversion(converter(numbers), OverflowError, recover)
+    return _Conversion(partial(converter, numbers), OverflowError, recover)
 
 
 def _validate_decoded(inputs: Inputs) -> _Conversion:
     from pydantic import ValidationError
 
-    assert inputs.validate_python is not None
+    validate_python = inputs.validate_python
+    assert validate_python is not None
+    validate = partial(validate_python, strict=True)
     validate_text = _text_validator(inputs)
 
     def recover(raw: bytes | None) -> dict[str, Any]:
@@ -155,7 +162,7 @@ def _validate_decoded(inputs: Inputs) -> _Conversion:
         # author wrote may have changed what was decoded before.
         return validate_text(raw, _decode_object(raw))
 
-    return _Conversion(partial(inputs.validate_python, strict=True), ValidationError, recover)
+    return _Conversion(lambda: validate, ValidationError, recover)
 
 
 def _text_validator(inputs: Inputs) -> Callable[[bytes | None, dict[str, Any]], dict[str, Any]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+import msgspec
 
 from anyshape.tools.source import DEEPEST, Source
 
@@ -25,36 +26,32 @@ class Number(enum.Enum):
     FRACTION = (int, float)
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(msgspec.Struct, frozen=True):
     """A list: its items are converted."""
 
     item: Conversion
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """A dict of any keys: its values are converted."""
 
     value: Conversion
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """One of several types; which one it is shows in the type that JSON gave it."""
 
     by_type: Mapping[type, Conversion]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fields:
+class Fields(msgspec.Struct, frozen=True, eq=False):
     """A dict of known keys, some of which are converted; `optional` ones may be missing.
 
     It may contain itself, so the keys are added once it is there.
     """
 
-    by_key: dict[str, Conversion] = field(default_factory=dict[str, "Conversion"])
-    optional: set[str] = field(default_factory=set[str])
+    by_key: dict[str, Conversion] = msgspec.field(default_factory=dict[str, "Conversion"])
+    optional: set[str] = msgspec.field(default_factory=set[str])
 
 
 Conversion: TypeAlias = Number | Each | Values | Member | Fields
@@ -75,7 +72,7 @@ def changes(conversion: Conversion) -> bool:
 
 
 def converter(fields: Fields) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a function that converts a dict in place and returns it.
+    """Write a function that converts a dict in place and returns it.
 
     The dict satisfies the schema of what is converted; an integer that no float can hold raises
     `OverflowError`.

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
+
+import msgspec
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import msgspec_types, plain
@@ -34,8 +35,7 @@ Document = dict[str, Any]
 _ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(msgspec.Struct, frozen=True):
     """The derived schema of some parameters, and what conversion their values need.
 
     `document` is what is published; `enforced` leaves to conversion what that knows better.
@@ -108,8 +108,7 @@ def takes_whole_object(signature: Signature, document: Document) -> str | None:
     return parameter.name if origin in mappings else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(msgspec.Struct, frozen=True):
     """A parameter with what its `Annotated` and its `Field` default said taken apart."""
 
     name: str
@@ -148,8 +147,7 @@ class _Field:
         return cls(parameter.name, annotation, default, required, description)
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
+class _Described(msgspec.Struct, frozen=True):
     """The properties of some parameters, and the parts of `Inputs` that convert their values."""
 
     properties: Document

@@ -11,8 +11,10 @@ import enum
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final, Never, NoReturn, TypeAlias, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec.structs import replace
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.content import CONTENT_TYPES
@@ -28,6 +30,7 @@ __all__ = [
     "Output",
     "OutputSchema",
     "Unstructured",
+    "UnusualError",
     "describe_output",
 ]
 
@@ -52,6 +55,10 @@ _UNION: Any = Union  # subscribed with what is known only at run time
 ToBuiltins: TypeAlias = Callable[[Any], Any]
 
 
+class UnusualError(Exception):
+    """A value is not exactly as declared; raised by a shortcut that was written for those."""
+
+
 class Kind(enum.Enum):
     """What a tool's return values are."""
 
@@ -63,18 +70,19 @@ class Kind(enum.Enum):
     """Declared unstructured: content is content, a string is text, the rest is JSON as text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """The decision: what values are checked against, and how they become JSON types.
 
-    `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec
-    encodes the values themselves as it encodes what `to_builtins` makes of them. `published` is the
-    document that is listed, where that is another.
+    `to_builtins` is `None` where values are JSON types already; `shortcut` writes a quicker one for
+    values that are exactly as declared; `encodes` says that msgspec encodes the values themselves
+    as it encodes what `to_builtins` makes of them. `published` is the document that is listed,
+    where that is another.
     """
 
     kind: Kind
     document: dict[str, Any] | bool | Absent = ABSENT
     to_builtins: ToBuiltins | None = None
+    shortcut: Callable[[], ToBuiltins] | None = None
     encodes: bool = False
     published: dict[str, Any] | None = None
 
@@ -82,7 +90,7 @@ class Output:
 def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
     """Decide what values of `annotation` become; `written` is the author's own schema, if any."""
     if written is UNSTRUCTURED:
-        return Output(Kind.TEXT, ABSENT, *_to_builtins_of(_value_type(annotation)))
+        return _as_values_of(_value_type(annotation), Output(Kind.TEXT))
     document = _read_written(written, label)
     annotation = _value_type(annotation)
     if annotation is EMPTY:
@@ -97,7 +105,7 @@ def describe_output(annotation: Any, written: OutputSchema, label: str) -> Outpu
             )
         return Output(Kind.CONTENT)
     if document is not ABSENT:
-        return Output(Kind.STRUCTURED, document, *_to_builtins_of(annotation))
+        return _as_values_of(annotation, Output(Kind.STRUCTURED, document))
     return _derive(annotation, label)
 
 
@@ -123,7 +131,7 @@ def _derive(annotation: Any, label: str) -> Output:
     output = _derive_typed(annotation, label)
     if plain.conversions([annotation]) is not None:
         # It took a library to describe them, but these values are JSON types as they are.
-        return replace(output, to_builtins=None, encodes=False)
+        return replace(output, to_builtins=None, shortcut=None, encodes=False)
     return output
 
 
@@ -138,7 +146,7 @@ def _derive_typed(annotation: Any, label: str) -> Output:
             if output is None:
                 raise _no_schema(annotation, label, str(error)) from error
             return output
-        return _output(adapter.document, adapter.to_builtins)
+        return replace(_output(adapter.document, adapter.to_builtins), shortcut=adapter.shortcut)
     output = _derive_from_structs(annotation)
     if output is None:
         raise _no_schema(
@@ -161,18 +169,18 @@ def _output(document: dict[str, Any], to_builtins: ToBuiltins, *, encodes: bool 
         Kind.STRUCTURED,
         to_write(document),
         to_builtins,
-        encodes,
+        encodes=encodes,
         published=None if published is document else published,
     )
 
 
-def _to_builtins_of(annotation: Any) -> tuple[ToBuiltins | None, bool]:
-    """Return how values become JSON types where the annotation's own schema is not published."""
+def _as_values_of(annotation: Any, output: Output) -> Output:
+    """Return `output`, whose schema is another, with how values of `annotation` become JSON."""
     try:
-        output = _derive(annotation, "")
+        own = _derive(annotation, "")
     except ToolDefinitionError:
-        return None, False
-    return output.to_builtins, output.encodes
+        return output
+    return replace(own, kind=output.kind, document=output.document, published=None)
 
 
 def _no_schema(annotation: Any, label: str, reason: str) -> ToolDefinitionError:

@@ -14,9 +14,10 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterable
-from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any, Literal, Union, cast, get_args, get_origin
+
+import msgspec
 
 from anyshape.tools.constraints import only_constrains
 from anyshape.tools.conversion import Conversion, Each, Fields, Member, Number, Values
@@ -28,8 +29,7 @@ Document = dict[str, Any]
 _QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(msgspec.Struct, frozen=True):
     """A plain annotation: its schema, and how its values are converted (`None`: not at all)."""
 
     schema: Document

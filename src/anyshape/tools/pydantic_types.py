@@ -23,6 +23,8 @@ from typing_extensions import TypedDict
 from anyshape.errors import Problem
 from anyshape.tools.formats import loosen
 from anyshape.tools.lean import arrange
+from anyshape.tools.outputs import ToBuiltins
+from anyshape.tools.pydantic_forms import shortcut
 from anyshape.tools.pydantic_modes import reads_decoded
 
 __all__ = [
@@ -143,10 +145,11 @@ class ArgumentsAdapter:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputAdapter:
-    """How values of one return annotation become JSON."""
+    """How values of one return annotation become JSON: see `pydantic_forms` for the shortcut."""
 
     document: Document
-    to_builtins: Callable[[Any], Any]
+    to_builtins: ToBuiltins
+    shortcut: Callable[[], ToBuiltins] | None
 
 
 def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
@@ -195,7 +198,7 @@ def _adapt_output(annotation: Any) -> OutputAdapter:
         return to_python(value, mode="json", by_alias=True, warnings=False)
 
     definitions = document.pop("$defs", {})
-    return OutputAdapter(arrange(document, definitions), to_builtins)
+    return OutputAdapter(arrange(document, definitions), to_builtins, shortcut(adapter.core_schema))
 
 
 def to_json_value(value: Any) -> Any:

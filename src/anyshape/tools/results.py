@@ -23,17 +23,8 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
 
     `promises` says that the tool has an output schema, so that every success has to be structured.
     """
-    finish_value = {
-        Kind.STRUCTURED: _finish_structured,
-        Kind.CONTENT: _finish_content,
-        Kind.BY_VALUE: _finish_by_value,
-        Kind.TEXT: _finish_text,
-    }[kind](encode)
 
-    def finish(value: Any) -> EncodedResult:
-        if not isinstance(value, ToolResult):
-            return finish_value(value)
-        result = cast("ToolResult[Any]", value)
+    def finish_result(result: ToolResult[Any]) -> EncodedResult:
         content = tuple([encode_content(block) for block in result.blocks])
         meta = None if result.meta is None else encode_json(result.meta)
         if result.structured is ABSENT:
@@ -44,12 +35,25 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
         encode_value = encode_json if result.is_error else encode
         return EncodedResult(encode_value(result.structured), content, result.is_error, meta)
 
-    return finish
+    if kind is Kind.STRUCTURED:
 
+        def finish_structured(value: Any) -> EncodedResult:
+            if isinstance(value, ToolResult):
+                return finish_result(cast("ToolResult[Any]", value))
+            return EncodedResult(encode(value))
 
-def _finish_structured(encode: Encode) -> Finish:
+        return finish_structured
+
+    finish_value = {
+        Kind.CONTENT: _finish_content,
+        Kind.BY_VALUE: _finish_by_value,
+        Kind.TEXT: _finish_text,
+    }[kind](encode)
+
     def finish(value: Any) -> EncodedResult:
-        return EncodedResult(encode(value))
+        if isinstance(value, ToolResult):
+            return finish_result(cast("ToolResult[Any]", value))
+        return finish_value(value)
 
     return finish
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from anyshape.errors import NotJson, Problem
+from anyshape.errors import LimitExceeded, NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
-from anyshape.tools.outputs import Output
+from anyshape.tools.outputs import Output, ToBuiltins, UnusualError
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
@@ -45,7 +45,8 @@ def encoder(output: Output, schema: Schema | None) -> Encode:
         schema = _anything()
     if output.to_builtins is None:
         return _encode_json_types(schema)
-    return _encode_converted(schema, output.to_builtins, encodes=output.encodes)
+    encode = _encode_converted(schema, output.to_builtins, encodes=output.encodes)
+    return encode if output.shortcut is None else _encode_quickly(schema, output.shortcut, encode)
 
 
 def encode_json(value: Any) -> bytes:
@@ -84,13 +85,35 @@ def _encode_converted(
     def encode(value: Any) -> bytes:
         try:
             builtins = to_builtins(value)
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError, OverflowError) as error:
             # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
             # is a ValueError.
             raise NotJson(str(error).partition("\n")[0]) from error
         if not accepts(builtins):
             raise ResultError(problems(builtins))
         return _encode_structs(value if encodes else builtins)
+
+    return encode
+
+
+def _encode_quickly(
+    schema: Schema, write_shortcut: Callable[[], ToBuiltins], otherwise: Encode
+) -> Encode:
+    accepts = schema.accepts
+    shortcut: ToBuiltins | None = None
+
+    def encode(value: Any) -> bytes:
+        nonlocal shortcut
+        if shortcut is None:
+            shortcut = write_shortcut()
+        try:
+            builtins = shortcut(value)
+            if accepts(builtins):
+                return _encode_structs(builtins)
+        except (UnusualError, KeyError, RecursionError, NotJson, LimitExceeded):
+            pass
+        # Whatever is unusual or wrong is for pydantic to bring to JSON, and judged as that.
+        return otherwise(value)
 
     return encode
 
