@@ -192,7 +192,7 @@ def test_the_walk_by_itself_agrees_with_the_engine(
     core = schema._core
     unaided = Cost(linear=False, factor=None, least=0, checked=True)
     explainers = [
-        Explainer(core.graph, core.engine, core.meter.cost),
+        Explainer(core.graph, core.engine, core.cost),
         Explainer(core.graph, core.engine, unaided),
     ]
     for value in values:

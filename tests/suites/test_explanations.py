@@ -87,7 +87,7 @@ def test_the_walk_comes_to_the_verdicts_of_the_official_suite(draft: str, file: 
         schema = compile(document, resources=_remotes(), formats=formats)
         core = schema._core
         explainers = [
-            Explainer(core.graph, core.engine, core.meter.cost),
+            Explainer(core.graph, core.engine, core.cost),
             Explainer(core.graph, core.engine, UNAIDED),
         ]
         for case in group["tests"]:

@@ -55,13 +55,12 @@ def compile(
     if role not in (None, "input", "output"):
         raise ValueError(f'role must be "input", "output" or None, got {role!r}')
     admitted = admit_document(document, limits)
-    given = admitted.document
-    check_role(given, role)
+    check_role(admitted.document, role)
     supplied = {
         uri: admit_document(resource, limits, uri).document
         for uri, resource in (resources or {}).items()
     }
-    sources = Sources.of(given, supplied)
+    sources = Sources.of(admitted.document, supplied)
     if remote is not None:
         sources = sources.fetch(remote, limits)
 
@@ -75,7 +74,7 @@ def compile(
         return _build(sources, limits, formats)
 
     key = (hashlib.sha256(admitted.essence()).digest(), limits, formats, sources.digest())
-    return Schema(_cache.get(key, build), given)
+    return Schema(_cache.get(key, build), admitted.keep())
 
 
 def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
@@ -108,11 +107,10 @@ def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
     fences = _plan_fences(engine, reached, meter, longest or {})
     free_size = _free_size(meter, matching, limits)
     return Core(
-        documents=reached.documents,
-        dialect=sources.dialect,
+        sources=sources,
         limits=limits,
-        graph=graph,
-        meter=meter,
+        cost=meter.cost,
+        meter=None if free_size is None else meter,
         engine=engine,
         matching=matching,
         fences=fences,

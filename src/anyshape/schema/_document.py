@@ -33,18 +33,24 @@ _SCALARS: Final[frozenset[object]] = frozenset((bool, int, type(None)))
 
 
 class Admitted(msgspec.Struct, eq=False):
-    """A private copy of a document, its canonical text, and whether its descriptions are prose.
+    """A private copy of a document, its canonical text, and what is known of it.
 
-    They are where no constant of the document could hold one.
+    One that is `plain` can be read back from its text. Its descriptions are prose where no constant
+    of the document could hold one.
     """
 
     document: Document
     text: bytes
+    plain: bool
     has_prose: bool
 
     def essence(self) -> bytes:
         """Return what is equal for documents that differ in their descriptions alone."""
         return _PROSE.sub(_BLANK, self.text) if self.has_prose else self.text
+
+    def keep(self) -> Document | bytes:
+        """Return the document or, smaller and quicker to copy, its text in the order it has."""
+        return _ordered.encode(self.document) if self.plain else self.document
 
     def without_prose(self) -> Document:
         """Return a copy with descriptions blank, in the order of the document."""
@@ -55,21 +61,22 @@ class Admitted(msgspec.Struct, eq=False):
 def admit_document(document: object, limits: Limits, uri: str = "") -> Admitted:
     """Return a private copy of a schema document, and what is known of it."""
     copier = _Copier(limits)
+    plain = True
     try:
         copied = copier.copy(document)
         text = canonical.encode(copied)
-        has_prose = not copier.has_constants and b'"description":"' in text
     except (_UnusualError, ValueError):
+        plain = False
         copied = _read_document(document, limits, uri)
         text = canonical.encode(copied)
-        has_prose = False
     if len(text) > limits.document_bytes:
         raise _too_long(limits, len(text), uri)
     if not isinstance(copied, bool) and not is_object(copied):
         raise InvalidSchema(
             f"expected a schema{_at(uri)} (an object, true or false), got {_name(copied)}"
         )
-    return Admitted(copied, text, has_prose)
+    has_prose = plain and not copier.has_constants and b'"description":"' in text
+    return Admitted(copied, text, plain, has_prose)
 
 
 class _UnusualError(Exception):

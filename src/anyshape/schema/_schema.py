@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,13 @@ import msgspec
 
 from anyshape.errors import LimitExceeded, Problem, ValidationError
 from anyshape.schema._cost import Cost, Meter
-from anyshape.schema._dialects import Dialect
 from anyshape.schema._engine import Engine, Test, copy_json
 from anyshape.schema._graph import Graph
 from anyshape.schema._guard import Fences
 from anyshape.schema._instance import FENCE_DEPTH, json_test, read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._matching import Matching, text_size
+from anyshape.schema._sources import Sources
 
 if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
@@ -31,16 +30,15 @@ class Core(msgspec.Struct, eq=False):
     """What compiling a document gives, shared by all schemas with an equal one.
 
     `fences` (see `_guard`) make the engine accept nothing but JSON; they are `None` where none is
-    safe. A value whose text has more than `free_size` bytes has to be looked at before it is
-    validated; `None` says that none has. Where fences see to that themselves, for the texts that
-    matter, `longest_text` is what they let pass.
+    safe. A value whose text has more than `free_size` bytes has to be looked at, with `meter`,
+    before it is validated; `None` says that none has. Where fences see to that themselves, for the
+    texts that matter, `longest_text` is what they let pass.
     """
 
-    documents: Mapping[str, object]
-    dialect: Dialect
+    sources: Sources
     limits: Limits
-    graph: Graph
-    meter: Meter
+    cost: Cost
+    meter: Meter | None
     engine: Engine
     matching: Matching | None
     fences: Fences | None
@@ -55,8 +53,13 @@ class Core(msgspec.Struct, eq=False):
         if self._explainer is None:
             from anyshape.schema._explain import Explainer
 
-            self._explainer = Explainer(self.graph, self.engine, self.meter.cost)
+            self._explainer = Explainer(self.graph, self.engine, self.cost)
         return self._explainer
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of subschemas, built anew: most schemas never need it again."""
+        return self.sources.reach(self.limits).graph
 
     def quick_test(self) -> Test:
         """Return a test that accepts only what is valid, and JSON: most of what is, at once."""
@@ -137,7 +140,7 @@ class Core(msgspec.Struct, eq=False):
     def judge(self, value: object) -> bool:
         """Decide about `value`, which is JSON."""
         backtracks = self.backtracks
-        if self._needs_look(value):
+        if self.meter is not None and self._needs_look(value):
             self.meter.check(value, self.limits.work, text_size(value))
             if self.matching is not None:
                 backtracks = self.matching.backtracks(value)
@@ -176,28 +179,30 @@ def depth_for(graph: Graph, limits: Limits) -> int:
 class Schema:
     """A JSON Schema document, compiled: made by `compile`, immutable, safe to share."""
 
-    __slots__ = ("_core", "_document", "_quick")
+    __slots__ = ("_core", "_kept", "_quick")
 
-    def __init__(self, core: Core, document: dict[str, Any] | bool) -> None:
+    def __init__(self, core: Core, kept: dict[str, Any] | bool | bytes) -> None:
+        """Take what compiling gave, and the document or its text."""
         self._core = core
-        self._document = document
+        self._kept = kept
         self._quick = core.quick_test()
 
     @property
     def document(self) -> dict[str, Any] | bool:
         """The document exactly as given, a fresh copy each time."""
-        copied: Any = copy_json(self._document)
+        kept = self._kept
+        copied: Any = msgspec.json.decode(kept) if isinstance(kept, bytes) else copy_json(kept)
         return copied
 
     @property
     def cost(self) -> Cost:
         """What the analysis proved about the work of validating one value."""
-        return self._core.meter.cost
+        return self._core.cost
 
     @property
     def dialect(self) -> str:
         """The URI of the dialect that the document is written in."""
-        return self._core.dialect.uri
+        return self._core.sources.dialect.uri
 
     @property
     def limits(self) -> Limits:
@@ -232,5 +237,5 @@ class Schema:
 
     def __repr__(self) -> str:
         """Return the beginning of the document."""
-        text = repr(self._document)
+        text = repr(self.document)
         return f"<Schema {text if len(text) <= 60 else text[:59] + '…'}>"
