@@ -339,6 +339,26 @@ def test_anything_may_be_returned_in_place_of_a_model(odd: Any) -> None:
         assert_same(annotation, odd)
 
 
+class Long(BaseModel):
+    words: list[str | None]
+    shares: list[float]
+    table: dict[str, int | None]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:40])
+def test_one_odd_item_among_many_is_found(odd: Any) -> None:
+    words, shares = ["a", None] * 50, [0.5] * 99
+    table: dict[str, int | None] = {str(n): n for n in range(99)}
+    usual = Long(words=words, shares=shares, table=table)
+    assert is_quick(Long, usual)
+    assert isinstance(assert_same(Long, usual), bytes)
+    assert_same(Long, usual.model_copy(update={"words": [*words, odd, "a"]}))
+    assert_same(Long, usual.model_copy(update={"shares": [*shares, odd, 0.5]}))
+    assert_same(Long, usual.model_copy(update={"table": {**table, "odd": odd, "last": 1}}))
+    if getattr(odd, "__hash__", None) is not None:
+        assert_same(Long, usual.model_copy(update={"table": {**table, odd: 1, "last": 1}}))
+
+
 class Tree(BaseModel):
     name: str
     parts: list[Tree] = []

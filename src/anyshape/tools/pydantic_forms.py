@@ -169,6 +169,9 @@ _TYPES: Mapping[str, type] = {
     "str": str,
 }
 _JSON_TYPES = frozenset((str, int, bool, type(None)))
+_TEXT = _Scalar(frozenset((str,)))
+_MANY = 16
+"""Above so many items a list of their types is counted, in C; below that takes longer."""
 
 
 class _Reader:
@@ -191,7 +194,7 @@ class _Reader:
         if kind == "list":
             return _List(self._read_given(node, "items_schema"))
         if kind == "dict":
-            if self._read_given(node, "keys_schema") != _Scalar(frozenset((str,))):
+            if self._read_given(node, "keys_schema") != _TEXT:
                 raise _NotPlainError
             return _Dict(self._read_given(node, "values_schema"))
         if kind == "nullable":
@@ -332,7 +335,7 @@ class _Writer:
             self._source.line(f"if type({value}) is not list: {self._stop}")
             return self._write_parts(form.item, value)
         self._source.line(f"if type({value}) is not dict: {self._stop}")
-        self._source.line(f"if not {self._covers(frozenset((str,)), value)}: {self._stop}")
+        self._write_scan(_TEXT, value, value)
         return self._write_parts(form.value, value, keyed=True)
 
     def _write_maybe(self, form: _Maybe, value: str) -> str:
@@ -349,7 +352,7 @@ class _Writer:
         source = self._source
         parts = f"{value}.values()" if keyed else value
         if isinstance(part, _Scalar):
-            source.line(f"if not {self._covers(part.types, parts)}: {self._stop}")
+            self._write_scan(part, parts, value)
             return value
         item = source.new_name("item")
         if _is_itself(part):
@@ -393,9 +396,20 @@ class _Writer:
                 forms.append(f"{name!r}: {found}")
         return f"{{**{held}, {', '.join(forms)}}}" if forms else held
 
-    def _covers(self, types: frozenset[type], values: str) -> str:
-        test = self._source.name_value("covers", types.issuperset)
-        return f"{test}(map(type, {values}))"
+    def _write_scan(self, form: _Scalar, parts: str, whole: str) -> None:
+        """Write a look at all of `parts`, of which there are as many as `whole` is long."""
+        source = self._source
+        types, item = source.new_name("types"), source.new_name("item")
+        with source.block(f"if len({whole}) > {_MANY}:"):
+            counts = [f"{types}.count({name})" for name in sorted(map(_name_of, form.types))]
+            source.line(f"{types} = [*map(type, {parts})]")
+            source.line(f"if {' + '.join(counts)} != len({whole}): {self._stop}")
+        with source.block("else:"), source.block(f"for {item} in {parts}:"):
+            source.line(f"if {_is_not(form, item)}: {self._stop}")
+
+
+def _name_of(kind: type) -> str:
+    return "type(None)" if kind is type(None) else kind.__name__
 
 
 def _is_not(form: _Scalar, value: str) -> str:
