@@ -94,6 +94,12 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         """Resolve all references and return what there is to compile."""
         library = Library(self._based(), subschemas=limits.subschemas)
         root = load(_base(self.document, self.resources, self.dialect), library, self.dialect)
+        if not self.resources:
+            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+            if all(uri == ROOT_URI for uri, _ in library.spots):
+                # Most documents stand alone.
+                alone = {ROOT_URI: self.document}
+                return Reached(graph, alone, library.spots, frozenset(), frozenset())
         custom: set[str] = set()
         for _ in range(_MOST_METASCHEMAS):
             # References of a metaschema may bring to light documents with yet another one.

@@ -42,6 +42,8 @@ _ANNOTATIONS = frozenset(
 
 def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
     """Return `schema` as a document: single-use definitions inlined, shared ones under `$defs`."""
+    if not definitions:
+        return _Inliner(definitions, set()).place(schema)
     uses = _count_uses(schema, definitions)
     kept = {name for name in uses if uses[name] > 1 or _contains_itself(name, definitions)}
     arranged = _Inliner(definitions, kept)
