@@ -11,6 +11,7 @@ import enum
 from typing import Final, NoReturn
 
 __all__ = [
+    "BY_NAME",
     "HANDSHAKE",
     "LATEST_HANDSHAKE",
     "MODERN",
@@ -38,7 +39,7 @@ class Revision(enum.StrEnum):
     @classmethod
     def parse(cls, text: str) -> Revision | None:
         """Return the revision that `text` names exactly, or `None`."""
-        return _BY_NAME.get(text)
+        return BY_NAME.get(text)
 
     # Members are keys that every call looks up; what an enumeration does for a hash would show.
     __hash__ = str.__hash__
@@ -134,7 +135,8 @@ class Revision(enum.StrEnum):
         return self not in _BEFORE_2025_11_25
 
 
-_BY_NAME: Final = {revision.value: revision for revision in Revision}
+BY_NAME: Final = {revision.value: revision for revision in Revision}
+"""Every revision by the string that names it."""
 
 RELEASED: Final = (
     Revision.V2024_11_05,

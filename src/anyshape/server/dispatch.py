@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error, encode_response
-from anyshape.protocol.revision import MODERN, Revision, negotiate
+from anyshape.protocol.revision import BY_NAME, MODERN, Revision, negotiate
 from anyshape.server.calls import call_tool
 from anyshape.server.exchange import Abandoned, Exchange
 from anyshape.server.failures import (
@@ -38,7 +38,6 @@ from anyshape.server.subscriptions import listen
 __all__ = ["dispatch"]
 
 _EMPTY: Final = msgspec.Raw(b"{}")
-_parse: Final = Revision.parse
 
 Answer = Callable[[Any, Exchange, Revision], bytes | Awaitable[bytes]]
 """Who answers a method: from its parameters to the JSON text of its result."""
@@ -104,14 +103,18 @@ def _settle(
 ) -> tuple[Revision, Answer]:
     """Settle the revision of a request, and who answers its method there."""
     headers = exchange.headers
+    name = parameters.name if type(parameters) is CallParameters else None
     meta = parameters.meta
     version = meta.protocol_version
     if version is UNSET:
         revision = exchange.assumed(method)
     else:
         if headers is not None:
-            headers.check_version(version)
-        revision = _parse(version)
+            if headers.repeat(version, method, name):
+                headers = None  # There is nothing left to check.
+            else:
+                headers.check_version(version)
+        revision = BY_NAME.get(version)
         if revision is None:
             raise unsupported_version(version)
     exchange.revision = revision
@@ -119,7 +122,6 @@ def _settle(
         if meta.client_capabilities is UNSET:
             raise missing_meta(CLIENT_CAPABILITIES)
         if headers is not None:
-            name = parameters.name if type(parameters) is CallParameters else None
             headers.check(method, name)
         answer = route.modern
     else:

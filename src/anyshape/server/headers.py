@@ -62,6 +62,18 @@ class RequestHeaders(dict[bytes, bytes]):
         version = self.version
         return None if version is None else Revision.parse(version)
 
+    def repeat(self, version: str, method: str, name: str | None) -> bool:
+        """Tell whether the headers plainly say what the body says; most do.
+
+        Where they do not, `check_version` and `check` find out whether they are only written
+        differently, and if not, what is wrong.
+        """
+        return (
+            self.get(_VERSION) == version.encode()
+            and self.get(_METHOD) == method.encode()
+            and (name is None or self.get(_NAME) == name.encode())
+        )
+
     def check_version(self, version: str) -> None:
         """Raise unless `MCP-Protocol-Version` is what the body's `_meta` says."""
         stated = self.get(_VERSION)

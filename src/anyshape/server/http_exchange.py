@@ -14,7 +14,7 @@ from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.parameters import PROTOCOL_VERSION
-from anyshape.server.response import EventStream, Send, dismiss, json_response, send_json
+from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
@@ -99,9 +99,10 @@ class HttpExchange(Exchange):
         elif answer is None:
             await dismiss(self._respond)
         elif self.failure is None and self._takes_json:
-            start, body = json_response(200, answer)
-            await self._respond(start)
-            await self._respond(body)
+            # As `send_json` does, without another coroutine.
+            respond = self._respond
+            await respond(json_start(200, answer))
+            await respond({"type": "http.response.body", "body": answer})
         else:
             status = 200 if self.failure is None else http_status(self.failure, self.revision)
             if self._takes_json:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 
-__all__ = ["EventStream", "Send", "accept", "dismiss", "json_response", "refuse", "send_json"]
+__all__ = ["EventStream", "Send", "accept", "dismiss", "json_start", "refuse", "send_json"]
 
 Event: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
@@ -37,19 +37,16 @@ _GONE: Final = 499
 """What proxies write into their logs when a client did not wait for its answer."""
 
 
-def json_response(status: int, body: bytes, *headers: Header) -> tuple[Event, Event]:
-    """Return the two events that make a response with a JSON body."""
+def json_start(status: int, body: bytes, *headers: Header) -> Event:
+    """Return the event that starts a response with a JSON body."""
     sent = [_JSON, (b"content-length", b"%d" % len(body)), *headers]
-    return (
-        {"type": "http.response.start", "status": status, "headers": sent},
-        {"type": "http.response.body", "body": body},
-    )
+    return {"type": "http.response.start", "status": status, "headers": sent}
 
 
 async def send_json(send: Send, status: int, body: bytes, *headers: Header) -> None:
     """Send a response with a JSON body."""
-    for event in json_response(status, body, *headers):
-        await send(event)
+    await send(json_start(status, body, *headers))
+    await send({"type": "http.response.body", "body": body})
 
 
 async def refuse(send: Send, status: int, reason: str, *headers: Header) -> None:
