@@ -157,7 +157,7 @@ def test_an_annotation_has_its_natural_schema(annotation: Any, expected: Any) ->
 def test_the_quick_way_and_pydantic_describe_plain_types_alike(annotation: Any) -> None:
     from anyshape.tools import plain
     from anyshape.tools.lean import arrange
-    from anyshape.tools.pydantic_types import LeanSchema
+    from anyshape.tools.pydantic_documents import LeanSchema
 
     described = plain.describe([annotation])
     assert described is not None

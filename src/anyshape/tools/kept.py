@@ -1,0 +1,119 @@
+"""What was made for an annotation, kept for the next tool that has the same one.
+
+Pydantic takes longer to describe a model than all the rest of a tool's definition takes, and the
+tools of a server share their models. Only the latest few hundred are kept, so that classes which
+are gone elsewhere go here too. What may be another the next time is not kept at all: annotations
+that are not hashable, or that an author's own function has a hand in describing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
+
+__all__ = ["Kept", "Key", "is_lasting", "key_of"]
+
+Value = TypeVar("Value")
+Key: TypeAlias = tuple[Any, ...]
+
+_MOST = 256
+_UNREAD = ("cls", "default", "expected", "metadata")
+"""Where core schemas hold what is none."""
+
+
+class Kept(Generic[Value]):
+    """Values by annotation; the one not asked for the longest goes when there is one too many."""
+
+    def __init__(self) -> None:
+        self._values: dict[Key, Value] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Key | None) -> Value | None:
+        """Return what is kept for the annotation with this key."""
+        if key not in self._values:
+            return None
+        with self._lock:
+            value = self._values.pop(key, None)
+            if value is not None:
+                self._values[key] = value
+        return value
+
+    def keep(self, key: Key, value: Value) -> None:
+        """Keep `value` for annotations with this key."""
+        with self._lock:
+            self._values[key] = value
+            if len(self._values) > _MOST:
+                del self._values[next(iter(self._values))]
+
+
+class _Same:
+    """Equal to another only if that is of the very same object."""
+
+    __slots__ = ("_it",)
+
+    def __init__(self, it: object) -> None:
+        self._it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._it is other._it
+
+    def __hash__(self) -> int:
+        return id(self._it)
+
+
+def key_of(annotation: Any) -> Key | None:
+    """Return a key that no annotation shares which is described differently; `None` if none is."""
+    try:
+        hash(annotation)
+    except TypeError:
+        return None
+    schemas: list[_Same] = []
+    pending = [annotation]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, type):
+            # A model that is rebuilt is still the same class, with another core schema.
+            schemas.append(_Same(vars(current).get("__pydantic_core_schema__")))
+        elif get_origin(current) is Annotated and not all(map(_is_value, get_args(current)[1:])):
+            return None
+        pending.extend(get_args(current))
+    # Unions and literals are equal in any order, and 1 is equal to True: their texts are not.
+    return (annotation, repr(annotation), *schemas)
+
+
+def _is_value(note: Any) -> bool:
+    """Tell whether a note equals others that say the same; each of pydantic's fields is unique."""
+    return type(note).__hash__ is not object.__hash__
+
+
+def is_lasting(schema: Any) -> bool:
+    """Tell whether a core schema is described alike each time: by pydantic's own functions."""
+    pending: list[Any] = [schema]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            node = cast("dict[str, Any]", current)
+            if not all(map(_is_pydantics, _functions_in(node))):
+                return False
+            pending.extend(part for key, part in node.items() if key not in _UNREAD)
+        elif isinstance(current, list | tuple):
+            pending.extend(cast("list[Any]", current))
+    return True
+
+
+def _functions_in(node: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield what has a hand in the JSON Schema of what `node` describes."""
+    metadata: Mapping[str, Any] = node.get("metadata") or {}
+    yield from metadata.get("pydantic_js_functions", ())
+    yield from metadata.get("pydantic_js_annotation_functions", ())
+    extras = [metadata.get("pydantic_js_extra")]
+    if "cls" in node:
+        cls = node["cls"]
+        config = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", {})
+        extras.append(config.get("json_schema_extra"))
+    yield from filter(callable, extras)
+
+
+def _is_pydantics(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "pydantic"

@@ -1,0 +1,271 @@
+"""JSON Schemas as pydantic writes them, without ballast, and no more often than needed.
+
+The schemas of parameters that tools have in common are kept (see `kept`), and copied for each: what
+one tool says about a parameter is none of the others' business.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+import msgspec
+import pydantic_core
+from pydantic import BaseModel, PydanticUserError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema
+
+from anyshape.tools.formats import loosen
+from anyshape.tools.kept import Kept, is_lasting, key_of
+
+__all__ = [
+    "Parameters",
+    "UnsupportedError",
+    "describe_parameters",
+    "explain_mistakes",
+    "generate",
+    "with_sorted_sets",
+]
+
+Document = dict[str, Any]
+
+_MISTAKES = (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, AttributeError)
+_JSON_SCALARS = frozenset((str, int, bool, type(None)))
+
+
+class UnsupportedError(Exception):
+    """Pydantic has no schema for a type; the message is its reason, in one line."""
+
+
+class LeanSchema(GenerateJsonSchema):
+    """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
+
+    A union member without a schema is an error here: leaving it out, as pydantic would, publishes
+    less than the type says. So is a class as a value, for which pydantic would publish `{}`. The
+    OpenAPI `discriminator` has no meaning in JSON Schema, where `oneOf` over constants already says
+    the same.
+
+    Formats that Python's dates and durations keep only loosely are marked: see `formats`.
+    """
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return _untitled(super().model_schema(schema), schema["cls"])
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        return _untitled(super().dataclass_schema(schema), schema["cls"])
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        return _untitled(super().typed_dict_schema(schema), schema.get("cls"))
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        document = super().generate_inner(schema)
+        if schema["type"] == "enum":
+            # Pydantic sets this title late, on the definition itself.
+            _untitled(self.resolve_ref_schema(document), schema["cls"])
+        return document
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        return _loosened(super().datetime_schema(schema), schema)
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        return _loosened(super().time_schema(schema), schema)
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+        return _loosened(super().timedelta_schema(schema), schema)
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        return self.handle_invalid_for_json_schema(schema, f"a class ({schema['cls'].__name__})")
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        document = super().tagged_union_schema(schema)
+        document.pop("discriminator", None)
+        return document
+
+    def list_schema(self, schema: core_schema.ListSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().list_schema(schema))
+
+    def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().set_schema(schema))
+
+    def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().frozenset_schema(schema))
+
+    def tuple_schema(self, schema: core_schema.TupleSchema) -> JsonSchemaValue:
+        return _without_empty_items(super().tuple_schema(schema))
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        document = super().dict_schema(schema)
+        if document.get("additionalProperties") is True:
+            del document["additionalProperties"]
+        return document
+
+    def encode_default(self, dft: Any) -> Any:
+        if type(dft) in _JSON_SCALARS:
+            return dft  # what pydantic would say too, by way of an adapter made for it
+        return super().encode_default(with_sorted_sets(dft))
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        return value
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        if kind == "skipped-choice":
+            raise PydanticInvalidForJsonSchema(detail)
+
+
+@contextmanager
+def explain_mistakes() -> Generator[None]:
+    """Raise `UnsupportedError` for what pydantic raises when it has no schema for a type."""
+    try:
+        yield
+    except _MISTAKES as error:
+        if getattr(error, "code", None) == "class-not-fully-defined":
+            raise UnsupportedError(
+                "a type it refers to is not defined yet; define that before the tool"
+            ) from error
+        # Its first sentence; what follows is about configuring models.
+        raise UnsupportedError(re.split(r"\n|\. |\.$", str(error).strip())[0]) from error
+
+
+def generate(schema: Any, mode: JsonSchemaMode) -> Document:
+    """Return the JSON Schema for a core schema."""
+    return LeanSchema(by_alias=True, ref_template="#/$defs/{model}").generate(schema, mode)
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """The schemas of some parameters by JSON name, which parameter each is, and definitions."""
+
+    properties: Document
+    names: dict[str, str]
+    definitions: Document
+
+
+_PLACE: Final = " "
+"""Stands for the name of a parameter whose schema is kept, whatever that is called."""
+
+_kept: Final = Kept[Parameters]()
+
+
+def describe_parameters(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -> Parameters:
+    """Describe parameters, given the core schema of a TypedDict that has them as fields.
+
+    Those that can be kept are generated one by one, the others together.
+    """
+    definitions: list[Any] = []
+    if schema["type"] == "definitions":
+        definitions, schema = schema["definitions"], schema["schema"]
+    fields: Mapping[str, Any] = schema["fields"]
+    parts: list[Parameters] = []
+    others: list[str] = []
+    for name, annotation in annotations.items():
+        key = key_of(annotation)
+        part = _kept.get(key)
+        if part is None and key is not None and is_lasting([fields[name], definitions]):
+            part = _generate({_PLACE: fields[name]}, definitions)
+            _kept.keep(key, part)
+        if part is None:
+            others.append(name)
+        else:
+            parts.append(_called(name, part))
+    if others:
+        parts.append(_generate({name: fields[name] for name in others}, definitions))
+    # Pydantic gives longer names to definitions that would be called the same.
+    return _join(parts, tuple(annotations)) or _generate(fields, definitions)
+
+
+def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> Parameters:
+    schema: Any = core_schema.typed_dict_schema(dict(fields))
+    if definitions:
+        schema = core_schema.definitions_schema(schema, definitions)
+    document = generate(schema, "validation")
+    properties: Document = document.get("properties", {})
+    if len(properties) < len(fields):
+        raise UnsupportedError("two parameters have the same alias")
+    names = dict(zip(properties, fields, strict=True))
+    return Parameters(properties, names, document.get("$defs", {}))
+
+
+def _called(name: str, part: Parameters) -> Parameters:
+    """Return a copy of the kept description of a parameter, for one that is called `name`."""
+    ((given, schema),) = part.properties.items()
+    json_name = name if given == _PLACE else given
+    return Parameters({json_name: _copy(schema)}, {json_name: name}, _copy(part.definitions))
+
+
+def _join(parts: Sequence[Parameters], order: Sequence[str]) -> Parameters | None:
+    """Return all `parts` as one, or `None` if they use one name for different definitions."""
+    properties: Document = {}
+    names: dict[str, str] = {}
+    definitions: Document = {}
+    for part in parts:
+        if names.keys() & part.names.keys():
+            raise UnsupportedError("two parameters have the same alias")
+        properties.update(part.properties)
+        names.update(part.names)
+        for name, definition in part.definitions.items():
+            if definitions.setdefault(name, definition) != definition:
+                return None
+    ordered = sorted(names, key=lambda name: order.index(names[name]))
+    return Parameters(
+        {name: properties[name] for name in ordered},
+        {name: names[name] for name in ordered},
+        definitions,
+    )
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in cast("Document", value).items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _untitled(document: JsonSchemaValue, cls: Any) -> JsonSchemaValue:
+    """Remove the title that is only the name of the class, unless its author asked for it."""
+    if cls is None or document.get("title") != cls.__name__:
+        return document
+    config: Mapping[str, Any] = getattr(cls, "model_config", None) or getattr(
+        cls, "__pydantic_config__", {}
+    )
+    extra = config.get("json_schema_extra")
+    written = isinstance(extra, dict) and "title" in extra
+    if not written and config.get("title") is None and not config.get("model_title_generator"):
+        del document["title"]
+    return document
+
+
+def _loosened(document: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+    if schema.get("tz_constraint") in (None, "naive"):
+        loosen(document)
+    return document
+
+
+def _without_empty_items(document: JsonSchemaValue) -> JsonSchemaValue:
+    if document.get("items") == {}:
+        del document["items"]
+    return document
+
+
+def with_sorted_sets(value: Any) -> Any:
+    """Return `value` with every set in it as a sorted list: hashing is different on every start."""
+    if isinstance(value, set | frozenset):
+        items = [with_sorted_sets(item) for item in cast("set[Any]", value)]
+        return sorted(items, key=lambda item: pydantic_core.to_json(item, fallback=repr))
+    if isinstance(value, list | tuple):
+        return [with_sorted_sets(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        mapping = cast("dict[Any, Any]", value)
+        return {key: with_sorted_sets(item) for key, item in mapping.items()}
+    if isinstance(value, BaseModel):
+        return with_sorted_sets(value.model_dump(by_alias=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {field.name: with_sorted_sets(getattr(value, field.name)) for field in fields}
+    return value

@@ -1,0 +1,197 @@
+"""Schemas that tools have in common are generated once, and none is ever given a wrong one."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Annotated, Any, Literal
+
+import pytest
+import typing_extensions
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, create_model
+
+from anyshape.errors import ToolDefinitionError
+from anyshape.tools import Tool, pydantic_documents
+from anyshape.tools.lean import arrange
+from anyshape.tools.pydantic_documents import LeanSchema
+from anyshape.tools.pydantic_types import adapt_arguments, adapt_output
+
+
+class Leaf(BaseModel):
+    """A leaf."""
+
+    text: str = Field(default="x", max_length=9)
+    when: list[int] = []
+
+
+class Tree(BaseModel):
+    left: Tree | None = None
+    leaves: list[Leaf]
+
+
+class Place(typing_extensions.TypedDict):
+    name: str
+    leaf: typing_extensions.NotRequired[Leaf]
+
+
+def taking(annotation: Any, returns: Any = None) -> Tool:
+    """Return a tool that takes and returns what is annotated."""
+
+    async def tool(it: Any) -> Any: ...
+
+    tool.__annotations__.update({"it": annotation, "return": returns})
+    return Tool.from_function(tool)
+
+
+SIGNATURES: list[dict[str, Any]] = [
+    {"leaf": Leaf},
+    {"leaf": Leaf, "other": Leaf | None, "n": Annotated[int, Field(ge=1)]},
+    {"tree": Tree, "leaf": Leaf, "word": Literal["a", "b"]},
+    {"place": Place, "leaves": dict[str, list[Leaf]], "size": Annotated[Leaf, Field(title="Size")]},
+    {"a": Annotated[int, Field(alias="A", description="an A")], "leaf": Leaf, "b": str},
+    {"it": Annotated[Leaf, WithJsonSchema({"type": "object"})], "leaf": Leaf},
+    {"many": list[Tree] | Leaf, "one": Tree},
+]
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda it: "-".join(it))
+def test_parameters_are_described_as_all_together_are(signature: dict[str, Any]) -> None:
+    make: Any = typing_extensions.TypedDict
+    document = TypeAdapter[Any](make("Arguments", signature)).json_schema(
+        schema_generator=LeanSchema
+    )
+    definitions = document.pop("$defs", {})
+    for _ in range(2):
+        adapter = adapt_arguments({name: (kind, True) for name, kind in signature.items()})
+        assert list(adapter.properties) == list(document["properties"])
+        assert list(adapter.names.values()) == list(signature)
+        assert arrange({"properties": adapter.properties}, adapter.definitions) == arrange(
+            {"properties": document["properties"]}, definitions
+        )
+
+
+def test_the_schema_of_a_model_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = create_model("Common", name=(str, ...))
+    generated: list[Any] = []
+    original = pydantic_documents.generate
+
+    def generate(schema: Any, mode: Any) -> Any:
+        generated.append(schema)
+        return original(schema, mode)
+
+    monkeypatch.setattr(pydantic_documents, "generate", generate)
+    documents = [taking(model).listing.input_schema for _ in range(3)]
+    adapt_arguments({"another": (model, False)})
+    assert documents[0] == documents[1] == documents[2]
+    assert len(generated) == 1
+
+
+def test_what_one_tool_says_of_a_parameter_is_not_said_of_anothers() -> None:
+    async def first(leaf: Annotated[Leaf, "The first."], n: Literal[1, 2] = 1) -> Leaf: ...
+
+    async def second(leaf: Leaf, n: Literal[1, 2]) -> Leaf: ...
+
+    described = Tool.from_function(first).listing.input_schema
+    assert described["properties"]["leaf"]["description"] == "The first."
+    assert described["properties"]["n"]["default"] == 1
+    other = Tool.from_function(second).listing.input_schema
+    assert other["properties"]["leaf"]["description"] == "A leaf."
+    assert "default" not in other["properties"]["n"]
+
+
+def test_changing_a_listing_changes_no_other_tool() -> None:
+    listing = taking(Leaf, list[Leaf]).listing
+    before = (str(listing.input_schema), str(listing.output_schema))
+    output: Any = listing.output_schema
+    for schema in (listing.input_schema["properties"]["it"], output["items"]):
+        schema["properties"]["text"]["type"] = "number"
+        schema["properties"].clear()
+    again = taking(Leaf, list[Leaf]).listing
+    assert (str(again.input_schema), str(again.output_schema)) == before
+
+
+def test_members_stay_in_the_order_in_which_each_tool_has_them() -> None:
+    leaf, number = {"$ref": "#/$defs/Leaf"}, {"type": "integer"}
+    assert Leaf | int == int | Leaf
+    for annotation, members in ((Leaf | int, [leaf, number]), (int | Leaf, [number, leaf])):
+        adapter = adapt_arguments({"it": (annotation, True), "list": (list[annotation], True)})
+        assert adapter.properties["it"] == {"anyOf": members}
+        assert adapter.properties["list"]["items"] == {"anyOf": members}
+
+
+def test_models_of_one_name_are_two() -> None:
+    other = create_model("Leaf", size=(int, ...))
+
+    async def tool(one: Leaf, two: Any, three: Leaf) -> None: ...
+
+    tool.__annotations__["two"] = other
+    for _ in range(2):
+        document = Tool.from_function(tool).listing.input_schema
+        assert keys_of("one", document) == keys_of("three", document) == {"text", "when"}
+        assert keys_of("two", document) == {"size"}
+
+
+def keys_of(parameter: str, document: dict[str, Any]) -> set[str]:
+    """Return the keys of a parameter that is an object, wherever it is described."""
+    schema = document["properties"][parameter]
+    reference = schema.get("$ref", "").rpartition("/")[2]
+    return set(document.get("$defs", {}).get(reference, schema)["properties"])
+
+
+def test_a_model_that_was_rebuilt_is_described_anew() -> None:
+    model = create_model("Model", size=(int, ...))
+    before = taking(model, model).listing
+    model.model_fields["size"].description = "how large"
+    model.model_rebuild(force=True)
+    after = taking(model, model).listing
+    assert before.input_schema != after.input_schema
+    assert before.output_schema != after.output_schema
+
+
+def test_what_an_author_computes_is_computed_for_each_tool() -> None:
+    names = ["a"]
+
+    class Dynamic(BaseModel):
+        model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(examples=[*names]))
+        it: str
+
+    class Within(BaseModel):
+        it: int = Field(json_schema_extra=lambda schema: schema.update(examples=[*names]))
+
+    class Own(BaseModel):
+        it: int
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+            return {**handler(core_schema), "examples": [*names]}
+
+    for model in (Dynamic, list[Within], Own):
+        first = taking(model, model).listing
+        names.append("b")
+        second = taking(model, model).listing
+        assert str(first.input_schema) != str(second.input_schema)
+        assert str(first.output_schema) != str(second.output_schema)
+
+
+def test_a_type_that_cannot_be_described_yet_can_be_later() -> None:
+    class Waiting(BaseModel):
+        next: Later  # pyright: ignore[reportUndefinedVariable]  # noqa: F821 - that is the point
+
+    with pytest.raises(ToolDefinitionError):
+        taking(Waiting)
+    Waiting.model_rebuild(_types_namespace={"Later": Leaf})
+    assert taking(Waiting).listing.input_schema["properties"]["it"]["properties"]
+
+
+def test_classes_that_are_gone_are_not_kept_for_ever() -> None:
+    def define(number: int) -> weakref.ref[Any]:
+        model = create_model(f"Model{number}", size=(int, number))
+        taking(model, model)
+        return weakref.ref(model)
+
+    first = define(0)
+    for number in range(1, 300):
+        adapt_arguments({"it": (Literal[number], True)})
+        adapt_output(Literal[number])
+    gc.collect()
+    assert first() is None
