@@ -88,7 +88,8 @@ class _Burst:
 class _Connection(asyncio.Protocol):
     def __init__(self, burst: _Burst) -> None:
         self.burst = burst
-        self.received = b""
+        self.pieces: list[bytes] = []
+        self.length = 0
         self.started = 0.0
         self.finished = False
 
@@ -100,18 +101,20 @@ class _Connection(asyncio.Protocol):
         self.write(self.burst.request)
 
     def data_received(self, data: bytes) -> None:
+        # A large answer comes in pieces; joining them would cost more than the server's part of it.
         burst = self.burst
-        if self.received:
-            data = self.received + data
-        if len(data) < burst.size or not (burst.size or _is_whole(data)):
-            self.received = data
+        self.pieces.append(data)
+        self.length += len(data)
+        if self.length < burst.size or not (burst.size or _is_whole(b"".join(self.pieces))):
             return
         now = time.perf_counter()
-        if not data.startswith(b"HTTP/1.1 200") or len(data) != (burst.size or len(data)):
-            burst.fail(f"unexpected answer {data[:200]!r}")
+        first = self.pieces[0]
+        if not first.startswith(b"HTTP/1.1 200") or self.length != (burst.size or self.length):
+            burst.fail(f"unexpected answer {first[:200]!r}")
             return
-        burst.size = len(data)
-        self.received = b""
+        burst.size = self.length
+        self.pieces.clear()
+        self.length = 0
         burst.latencies.append(now - self.started)
         if now < burst.deadline:
             self.started = now
