@@ -68,7 +68,8 @@ def shortcut(schema: Mapping[str, Any]) -> Callable[[], ToBuiltins] | None:
         form = _Reader().read(schema)
     except _NotPlainError:
         return None
-    return cache(_Writer(form).write)
+    # A writer for each: two threads may come first.
+    return cache(lambda: _Writer(form).write())
 
 
 # What a core schema may say without changing how its values are written. Anything else, above all
