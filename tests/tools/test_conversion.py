@@ -410,7 +410,7 @@ class Pair:
         Annotated[int, AfterValidator(_with_info)],
         "datetime",
     ],
-    ids=str,
+    ids=lambda it: getattr(it, "__name__", ""),
 )
 def test_text_is_read_where_the_two_may_differ(annotation: Any) -> None:
     import datetime
