@@ -159,6 +159,11 @@ class PipeWriter:
         else:
             self._thread = _WriterThread(descriptor, self)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something waits for the other end to read."""
+        return bool(self._backlog)
+
     def write(self, message: bytes) -> None:
         """Queue one message, and its newline, for the end of this turn of the loop."""
         self.queue(message)

@@ -156,7 +156,7 @@ class Session:
         A client that sends one request at a time sends the next as soon as it has its answer; going
         through the event loop to find that out would cost more than most calls do.
         """
-        if self._connection.in_flight or self._ended.done():
+        if self._connection.in_flight or self._writer.is_behind or self._ended.done():
             return False
         chunk = self._reader.linger(_LINGER)
         if chunk is None:
