@@ -1,8 +1,9 @@
-"""The head and the body of a response leave together, and nothing is ever kept back."""
+"""What is written in one turn of the loop leaves at its end, and nothing is ever kept back."""
 
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,11 +39,13 @@ async def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return seen
 
 
-async def _application(scope: Any, receive: Any, send: Send) -> None:
+async def _application(meeting: asyncio.Barrier, scope: Any, receive: Any, send: Send) -> None:
     """Answer as the path says."""
     assert scope["type"] == "http"
     await receive()
-    size = scope["path"].strip("/")
+    *waits, size = scope["path"].strip("/").split("/")
+    if waits:
+        await meeting.wait()
     if size == "stream":
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await asyncio.Event().wait()
@@ -56,8 +59,14 @@ async def _application(scope: Any, receive: Any, send: Send) -> None:
 @pytest.fixture
 async def connect(writes: list[bytes]) -> AsyncGenerator[Connect]:
     """Serve the application; open connections to it."""
+    application = partial(_application, asyncio.Barrier(5))
     config = uvicorn.Config(
-        _application, http=JoiningProtocol, lifespan="off", log_config=None, ws="none"
+        application,
+        interface="asgi3",
+        http=JoiningProtocol,
+        lifespan="off",
+        log_config=None,
+        ws="none",
     )
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -89,7 +98,25 @@ async def _body(reader: asyncio.StreamReader, size: int) -> bytes:
     return await asyncio.wait_for(reader.readexactly(size), PATIENCE)
 
 
-async def test_a_response_is_one_write(connect: Connect, writes: list[bytes]) -> None:
+@pytest.fixture(params=["alone", "among others"])
+async def connection(
+    request: pytest.FixtureRequest, connect: Connect, writes: list[bytes]
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection, while nothing else is answered or while something is."""
+    if request.param == "among others":
+        await _start_stream(connect)
+    writes.clear()
+    return await connect()
+
+
+async def _start_stream(connect: Connect) -> None:
+    reader, writer = await connect()
+    writer.write(_request("stream"))
+    assert b"transfer-encoding: chunked" in await _head(reader)
+
+
+async def test_a_response_among_others_is_one_write(connect: Connect, writes: list[bytes]) -> None:
+    await _start_stream(connect)
     reader, writer = await connect()
     for size in (3, 5_000):
         writes.clear()
@@ -99,28 +126,49 @@ async def test_a_response_is_one_write(connect: Connect, writes: list[bytes]) ->
         assert len(writes) == 1
 
 
-async def test_a_large_body_is_not_copied(connect: Connect, writes: list[bytes]) -> None:
+async def test_answers_to_requests_that_came_together_leave_together(
+    connect: Connect, writes: list[bytes]
+) -> None:
+    opened = [await connect() for _ in range(5)]
+    writes.clear()
+    for number, (_, writer) in enumerate(opened):
+        writer.write(_request(f"meet/{10 + number}"))
+    for number, (reader, _) in enumerate(opened):
+        await _head(reader)
+        assert await _body(reader, 10 + number) == b"x" * (10 + number)
+    assert len(writes) == len(opened)
+
+
+async def test_a_large_body_does_not_wait(connect: Connect, writes: list[bytes]) -> None:
+    await _start_stream(connect)
     reader, writer = await connect()
+    writes.clear()
     writer.write(_request("100000"))
     await _head(reader)
     assert await _body(reader, 100_000) == b"x" * 100_000
     assert len(writes) == 2
 
 
-async def test_a_response_without_a_body_leaves_at_once(connect: Connect) -> None:
-    reader, writer = await connect()
+async def test_a_response_without_a_body_arrives(
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    reader, writer = connection
     writer.write(_request("0"))
     assert b"content-length: 0" in await _head(reader)
 
 
-async def test_a_stream_begins_at_once(connect: Connect) -> None:
-    reader, writer = await connect()
+async def test_a_stream_begins_before_it_has_something_to_say(
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    reader, writer = connection
     writer.write(_request("stream"))
     assert b"transfer-encoding: chunked" in await _head(reader)
 
 
-async def test_the_answer_to_a_head_request_is_not_kept(connect: Connect) -> None:
-    reader, writer = await connect()
+async def test_the_answer_to_a_head_request_is_not_kept(
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    reader, writer = connection
     writer.write(_request("3", "HEAD"))
     assert b"content-length: 3" in await _head(reader)
     writer.write(_request("4"))
@@ -128,20 +176,30 @@ async def test_the_answer_to_a_head_request_is_not_kept(connect: Connect) -> Non
     assert await _body(reader, 4) == b"xxxx"
 
 
-@pytest.mark.parametrize("methods", [("POST", "HEAD", "POST"), ("HEAD", "POST", "HEAD")])
+@pytest.mark.parametrize("sizes", [(10, 11, 12), (10, 70_000, 12), (70_000, 10, 70_000)])
 async def test_pipelined_responses_keep_their_order(
-    connect: Connect, methods: tuple[str, ...]
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], sizes: tuple[int, ...]
 ) -> None:
-    reader, writer = await connect()
-    writer.write(b"".join(_request(str(10 + n), m) for n, m in enumerate(methods)))
-    for number, method in enumerate(methods):
-        assert f"content-length: {10 + number}".encode() in await _head(reader)
-        if method == "POST":
-            assert await _body(reader, 10 + number) == b"x" * (10 + number)
+    reader, writer = connection
+    writer.write(b"".join(_request(str(size)) for size in sizes))
+    for size in sizes:
+        assert f"content-length: {size}".encode() in await _head(reader)
+        assert await _body(reader, size) == b"x" * size
 
 
-async def test_a_head_whose_body_never_comes_is_still_sent(connect: Connect) -> None:
-    reader, writer = await connect()
+async def test_a_head_whose_body_never_comes_is_still_sent(
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    reader, writer = connection
     writer.write(_request("7"))
     assert b"content-length: 7" in await _head(reader)
     assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
+
+
+async def test_a_response_that_ends_its_connection_arrives_whole(
+    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    reader, writer = connection
+    writer.write(b"POST /20 HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")
+    assert b"connection: close" in await _head(reader)
+    assert await asyncio.wait_for(reader.read(), PATIENCE) == b"x" * 20

@@ -134,6 +134,7 @@ def run_http(
         "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
         **settings,
     }
+    application.takes_turns = chosen["http"] is not JoiningProtocol
     config = uvicorn.Config(application, **chosen)
     with contextlib.suppress(KeyboardInterrupt):
         GracefulServer(config).run([listener] if listener is not None else None)

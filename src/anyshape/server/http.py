@@ -57,6 +57,13 @@ class HttpApplication:
         """Serve `service`; `is_local` says where we are bound, if that is known beforehand."""
         self.service = service
         self.keep_alive = options.keep_alive
+        self.takes_turns = True
+        """Whether answers are sent in the turn of the event loop after they were found.
+
+        Requests that came together are then answered together: the network stack does not get in
+        between them, which takes a tenth less processor time. A host that writes at the end of a
+        turn by itself needs no help.
+        """
         self._max_depth = service.options.max_message_depth
         self._limit = service.options.max_message_bytes
         self._digits = len(str(self._limit))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+import types
+from collections.abc import Awaitable, Callable, Generator, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
@@ -29,6 +30,12 @@ _PATIENCE: Final = 0.02
 
 _ADVICE: Final = {503: ((b"retry-after", b"1"),)}
 """Headers that go with a status."""
+
+
+@types.coroutine
+def _next_turn() -> Generator[None]:
+    """Wait until all that can run has run: see `HttpApplication.takes_turns`."""
+    yield
 
 
 class HttpExchange(Exchange):
@@ -99,6 +106,8 @@ class HttpExchange(Exchange):
         elif answer is None:
             await dismiss(self._respond)
         elif self.failure is None and self._takes_json:
+            if self._application.takes_turns:
+                await _next_turn()
             # As `send_json` does, without another coroutine.
             respond = self._respond
             await respond(json_start(200, answer))

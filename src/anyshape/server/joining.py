@@ -1,25 +1,28 @@
-"""uvicorn's HTTP protocol, with the head and the body of a response in one write.
+"""uvicorn's HTTP protocol, writing to all connections together once per turn of the event loop.
 
-uvicorn writes the head of a response when the application starts it and the body when that follows:
-two system calls, two packets and two wake-ups of whoever waits, where one of each would do. Here a
-head that announces a body waits for it. Heads of streams and of empty responses leave at once.
+uvicorn writes the head of a response when the application starts it and the body when that follows,
+and each write runs through the whole network stack, on a local connection to the far end and back,
+before the next request is looked at. Here what is written during one turn of the loop leaves at its
+end, while more than one request is being answered: one write per response, and the answers to
+requests that came together leave together. That takes a fifth to a third less processor time a call
+(docs/internals/performance.md). A request that is alone is answered as uvicorn does it: the head,
+which leaves a little earlier, wakes whoever waits.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 __all__ = ["JoiningProtocol"]
 
-_HEAD: Final = b"HTTP/1.1 "
-_END: Final = b"\r\n\r\n"
-_BODY: Final = b"\r\ncontent-length: "
-_NO_BODY: Final = b"\r\ncontent-length: 0\r\n"
+_SEVERAL: Final = 2
 _LARGE: Final = 65_536
-"""Bytes from which on a body costs more to copy than a second system call does."""
+"""Bytes that do not wait: the network has its own bounds, which slow the application down."""
 
 
 class JoiningProtocol(HttpToolsProtocol):
@@ -27,54 +30,82 @@ class JoiningProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Write to the connection through a transport that joins."""
-        super().connection_made(_JoiningTransport(transport, self))
+        turn = _turn_of(self.loop)
+        super().connection_made(_JoiningTransport(transport, turn, self.tasks))
 
 
 class _JoiningTransport(asyncio.Transport):
-    """A transport that holds back the head of a response until its body is written.
+    """A transport that writes at the end of the turn, or before it is closed."""
 
-    Whatever is written next takes the head along, and closing writes it, so it cannot be lost. Only
-    the answer to a POST is held: that to a HEAD announces a body that never comes.
-    """
-
-    def __init__(self, transport: asyncio.Transport, protocol: HttpToolsProtocol) -> None:
+    def __init__(
+        self, transport: asyncio.Transport, turn: _Turn, answering: Collection[object]
+    ) -> None:
         super().__init__()
+        self._answering = answering
         self._transport = transport
-        self._protocol = protocol
-        self._held = b""
+        self._turn = turn
+        self._pieces: list[bytes | bytearray | memoryview] = []
+        self._size = 0
         self.get_extra_info = transport.get_extra_info
         self.is_closing = transport.is_closing
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Write, or hold a head back."""
-        held = self._held
-        if held:
-            self._held = b""
-            if len(data) < _LARGE:
-                data = held + data
-            else:
-                self._transport.write(held)
-        elif (
-            isinstance(data, bytes)
-            and data.startswith(_HEAD)
-            and data.endswith(_END)
-            and _BODY in data
-            and _NO_BODY not in data
-            and self._protocol.scope["method"] == "POST"
-        ):
-            self._held = data
-            return
-        self._transport.write(data)
+        """Write at the end of this turn of the loop, if others could have something to write."""
+        if not self._pieces:
+            if len(self._answering) < _SEVERAL:
+                self._transport.write(data)
+                return
+            self._turn.add(self)
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _LARGE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        pieces, self._pieces = self._pieces, []
+        if self._size >= _LARGE:
+            for piece in pieces:
+                self._transport.write(piece)
+        elif pieces:
+            self._transport.write(b"".join(pieces))
+        self._size = 0
 
     def close(self) -> None:
-        """Write what is held, and close."""
-        held, self._held = self._held, b""
-        if held:
-            self._transport.write(held)
+        """Write what waits, and close."""
+        self.flush()
         self._transport.close()
 
     def abort(self) -> None:
         """Close at once."""
+        self._pieces.clear()
         self._transport.abort()
+
+
+class _Turn:
+    """The transports that have something to write at the end of this turn of one loop."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_JoiningTransport] = []
+
+    def add(self, transport: _JoiningTransport) -> None:
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._end)
+        self._waiting.append(transport)
+
+    def _end(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for transport in waiting:
+            transport.flush()
+
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turn] = WeakKeyDictionary()
+
+
+def _turn_of(loop: asyncio.AbstractEventLoop) -> _Turn:
+    turn = _turns.get(loop)
+    if turn is None:
+        turn = _turns[loop] = _Turn()
+    return turn
