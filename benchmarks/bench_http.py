@@ -32,7 +32,7 @@ class Plan:
     tools: tuple[str, ...] = shop.TOOLS
 
 
-FULL = Plan(5, 1.0, (1, 16, 64), wire.REVISIONS, (*contenders.ALL, contenders.ANYSHAPE_RUN))
+FULL = Plan(5, 1.0, (1, 16, 64), wire.REVISIONS, (*contenders.ALL, contenders.ANYSHAPE_ASGI))
 QUICK = Plan(
     3,
     0.5,
@@ -42,6 +42,7 @@ QUICK = Plan(
         contenders.FLOOR,
         contenders.ANYSHAPE,
         contenders.ANYSHAPE_STRUCTS,
+        contenders.ANYSHAPE_ASGI,
         contenders.MCP_LOW,
         contenders.TYPESCRIPT2_LOW,
     ),
@@ -132,10 +133,11 @@ def _add_table(
 # What is promised at 16 connections: the least fraction of the floor for each kind of
 # types, and the least multiple of each peer, by revision and tool.
 OF_FLOOR = {
-    "get_count": {name.name: 0.75 for name in contenders.OURS},
-    "list_users": {name.name: 0.70 for name in contenders.OURS},
+    "get_count": {one.name: 0.75 for one in (*contenders.OURS, contenders.ANYSHAPE_ASGI)},
+    "list_users": {one.name: 0.70 for one in (*contenders.OURS, contenders.ANYSHAPE_ASGI)},
     "create_order": {
         contenders.ANYSHAPE.name: 0.40,
+        contenders.ANYSHAPE_ASGI.name: 0.40,
         contenders.ANYSHAPE_STRUCTS.name: 0.60,
         contenders.ANYSHAPE_DICTS.name: 0.60,
     },

@@ -44,7 +44,7 @@ FLOOR = Contender("floor", "floor.py")
 ANYSHAPE = Contender("anyshape, pydantic", "anyshape_high.py")
 ANYSHAPE_STRUCTS = Contender("anyshape, msgspec", "anyshape_high.py", ("--types", "msgspec"))
 ANYSHAPE_DICTS = Contender("anyshape, TypedDict", "anyshape_high.py", ("--types", "typed_dicts"))
-ANYSHAPE_RUN = Contender('anyshape, run("http")', "anyshape_high.py", ("--own-host",))
+ANYSHAPE_ASGI = Contender("anyshape.asgi(), pydantic", "anyshape_high.py", ("--asgi",))
 MCP_LOW = Contender("mcp lowlevel", "mcp_low.py")
 MCP_HIGH = Contender("mcp MCPServer", "mcp_high.py")
 FASTMCP = Contender("FastMCP", "fastmcp_high.py")
@@ -53,7 +53,8 @@ TYPESCRIPT2_HIGH = Contender("TypeScript 2 McpServer", "typescript2_high.mjs")
 TYPESCRIPT1 = Contender("TypeScript 1 McpServer", "typescript1_high.mjs", revisions=(HANDSHAKE,))
 
 OURS = (ANYSHAPE, ANYSHAPE_STRUCTS, ANYSHAPE_DICTS)
-"""On the same uvicorn as the floor and the Python peers; `ANYSHAPE_RUN` brings its own."""
+"""Over HTTP as `server.run("http")` serves it; `ANYSHAPE_ASGI` is its application on a uvicorn that
+is set up as it is for the floor and the Python peers."""
 PEERS = (MCP_LOW, MCP_HIGH, FASTMCP, TYPESCRIPT2_LOW, TYPESCRIPT2_HIGH, TYPESCRIPT1)
 ALL = (FLOOR, *OURS, *PEERS)
 

@@ -18,9 +18,9 @@ if __name__ == "__main__":
 
         for function in make_functions(options.tools):
             server.tool(function)
-    if options.transport == "http" and options.own_host:
-        server.run("http", port=options.port)
-    elif options.transport == "http":
+    if options.transport == "http" and options.asgi:
         hosting.serve_http(server.asgi(), options.port)
+    elif options.transport == "http":
+        server.run("http", port=options.port, log_level="warning")
     else:
         server.run()

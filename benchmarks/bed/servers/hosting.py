@@ -1,6 +1,6 @@
 """How every Python contender is started: `python -m bed.servers.NAME http PORT`, or `stdio`.
 
-All ASGI applications run on the same uvicorn: one process, uvloop, httptools, no access log.
+All ASGI applications run on uvicorn: one process, uvloop, httptools, no access log.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("transport", choices=("http", "stdio"))
     parser.add_argument("port", type=int, nargs="?", default=0)
     parser.add_argument("--types", default="pydantic")
-    parser.add_argument("--own-host", action="store_true", help="as the framework serves HTTP")
+    parser.add_argument("--asgi", action="store_true", help="HTTP on the uvicorn of all others")
     parser.add_argument("--tools", type=int, default=0, help="how many generated tools to add")
     return parser.parse_args()
 

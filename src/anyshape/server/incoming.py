@@ -37,7 +37,7 @@ _AFTER_NUMBERS: Final = ord("9") + 1
 
 def read(frame: bytes, max_depth: int) -> Incoming:
     """Return what a frame holds; never raises for what a peer sent."""
-    if len(frame) > max_depth and is_too_deep(frame, max_depth):
+    if len(frame) > 2 * max_depth and is_too_deep(frame, max_depth):
         return Malformed(
             PARSE_ERROR, f"Parse error: the message is nested more than {max_depth} levels deep"
         )
