@@ -1,8 +1,10 @@
 """How fast is a client's `call_tool`, in memory and over HTTP, next to the other SDKs' clients?
 
-In memory each client talks to a server of its own SDK, as in tests. Over HTTP all clients talk to
-the floor server at 2026-07-28, which costs least, so that the client is what is measured. All of
-them have listed the tools and validate results; Anyshape's validates arguments as well.
+In memory each client talks to a server of its own SDK, as in tests, whose tools take and return
+plain JSON objects: models that a tool builds for itself take the same time whoever calls it. Over
+HTTP all clients talk to the floor server at 2026-07-28, which costs least, so that the client is
+what is measured. All of them have listed the tools and validate results; Anyshape's validates
+arguments as well.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Plan:
     tools: tuple[str, ...] = shop.TOOLS
 
 
-FULL = Plan(5, 1.0, (1, 16, 64), wire.REVISIONS, (*contenders.ALL, contenders.ANYSHAPE_ASGI))
+FULL = Plan(3, 0.7, (1, 16, 64), wire.REVISIONS, (*contenders.ALL, contenders.ANYSHAPE_ASGI))
 QUICK = Plan(
     3,
     0.5,

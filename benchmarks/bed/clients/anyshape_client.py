@@ -12,10 +12,10 @@ from bed.clients.driving import Call, run
 
 def _memory_server() -> Any:
     from anyshape import Server
-    from bed import shop_pydantic
+    from bed import shop_typed_dicts
 
     server = Server("shop", version="1.0.0")
-    for function in shop_pydantic.TOOLS:
+    for function in shop_typed_dicts.TOOLS:
         server.tool(function)
     return server
 

@@ -14,10 +14,10 @@ from bed.clients.driving import Call, run
 def _memory_server() -> Any:
     from mcp.server.mcpserver import MCPServer
 
-    from bed import shop_pydantic
+    from bed import shop_typed_dicts
 
     server = MCPServer("shop", log_level="WARNING")
-    for function in shop_pydantic.TOOLS:
+    for function in shop_typed_dicts.TOOLS:
         server.tool()(function)
     return server
 
