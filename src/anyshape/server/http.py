@@ -60,9 +60,9 @@ class HttpApplication:
         self.takes_turns = True
         """Whether answers are sent in the turn of the event loop after they were found.
 
-        Requests that came together are then answered together: the network stack does not get in
-        between them, which takes a tenth less processor time. A host that writes at the end of a
-        turn by itself needs no help.
+        Requests that came together are then answered together, and the network stack does not get
+        in between them (docs/internals/performance.md). A host that writes at the end of a turn by
+        itself needs no help.
         """
         self._max_depth = service.options.max_message_depth
         self._limit = service.options.max_message_bytes

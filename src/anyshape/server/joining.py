@@ -4,7 +4,7 @@ uvicorn writes the head of a response when the application starts it and the bod
 and each write runs through the whole network stack, on a local connection to the far end and back,
 before the next request is looked at. Here what is written during one turn of the loop leaves at its
 end, while more than one request is being answered: one write per response, and the answers to
-requests that came together leave together. That takes a fifth to a third less processor time a call
+requests that came together leave together. That takes about a fifth less processor time a call
 (docs/internals/performance.md). A request that is alone is answered as uvicorn does it: the head,
 which leaves a little earlier, wakes whoever waits.
 """
