@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -400,6 +401,45 @@ thread.join()
     pipe = start_pipe(sys.executable, "-c", script)
     assert pipe.ask("ping", id=1) == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert pipe.finish() == 0
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+def test_the_answer_to_a_slow_call_does_not_wait_for_the_next(
+    start_pipe: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = """
+import pathlib, sys, time
+from anyshape import Server
+server = Server("slow")
+@server.tool(inline=True)
+def take(seconds: float, until: str = "") -> bool:
+    time.sleep(seconds)
+    deadline = time.monotonic() + 10
+    while until and not pathlib.Path(until).exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return time.monotonic() < deadline
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    seen = tmp_path / "seen"
+    pipe.write(
+        b"".join(
+            json.dumps(
+                {
+                    "jsonrpc": "2.0",
+                    "id": id,
+                    "method": "tools/call",
+                    "params": {"name": "take", "arguments": arguments, "_meta": META},
+                }
+            ).encode()
+            + b"\n"
+            for id, arguments in ((1, {"seconds": 0.02}), (2, {"seconds": 0, "until": str(seen)}))
+        )
+    )
+    assert pipe.receive()["id"] == 1
+    seen.touch()
+    answer = pipe.receive()
+    assert (answer["id"], answer["result"]["structuredContent"]) == (2, True)
 
 
 @pytest.mark.behaviour("transport.stdio.stdin-protected")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import types
 from collections.abc import Awaitable, Callable, Generator, MutableMapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
@@ -26,6 +27,10 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _PATIENCE: Final = 0.02
 """Seconds a call may wait before its connection is watched: most are done by then."""
+
+
+_BRIEF: Final = 0.002
+"""Seconds of a call that costs others little; the answer to any other has waited enough."""
 
 
 _ADVICE: Final = {503: ((b"retry-after", b"1"),)}
@@ -64,6 +69,7 @@ class HttpExchange(Exchange):
         id: bytes = b"",
         raw: bytes | None = None,
     ) -> None:
+        self._began = monotonic()
         self.id = id
         self._raw = raw
         self.service = application.service
@@ -106,7 +112,7 @@ class HttpExchange(Exchange):
         elif answer is None:
             await dismiss(self._respond)
         elif self.failure is None and self._takes_json:
-            if self._application.takes_turns:
+            if self._application.takes_turns and monotonic() - self._began < _BRIEF:
                 await _next_turn()
             # As `send_json` does, without another coroutine.
             respond = self._respond

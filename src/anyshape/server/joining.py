@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 __all__ = ["JoiningProtocol"]
 
 _SEVERAL: Final = 2
+_LONGEST_WAIT: Final = 0.002
+"""Seconds after which what waits is written before anything is added: a tool may hold the turn."""
 _LARGE: Final = 65_536
 """Bytes that do not wait: the network has its own bounds, which slow the application down."""
 
@@ -89,9 +92,14 @@ class _Turn:
 
     def __init__(self) -> None:
         self._waiting: list[_JoiningTransport] = []
+        self._due = 0.0
 
     def add(self, transport: _JoiningTransport) -> None:
+        now = monotonic()
+        if self._waiting and now > self._due:
+            self._end()
         if not self._waiting:
+            self._due = now + _LONGEST_WAIT
             asyncio.get_running_loop().call_soon(self._end)
         self._waiting.append(transport)
 

@@ -14,6 +14,7 @@ import select
 import stat
 import threading
 from collections.abc import Callable
+from time import monotonic
 
 __all__ = ["PipeReader", "PipeWriter"]
 
@@ -21,6 +22,8 @@ _READ_SIZE = 64 * 1024
 """Bytes asked for at once. From 128 KiB on the allocator maps and unmaps the room for each read,
 which takes ten times as long as reading a line does."""
 _HIGH_WATER = 1024 * 1024
+_LONGEST_WAIT = 0.002
+"""Seconds after a flush in which messages wait for others, to leave with them."""
 _MOST_PENDING = 1024
 """Messages that wait for the end of a turn of the loop, which a busy tool may put off for long."""
 
@@ -140,6 +143,7 @@ class PipeWriter:
         self._congested = congested
         self._loop = asyncio.get_running_loop()
         self._pending: list[bytes] = []
+        self._due = 0.0
         self._backlog = b""
         self._scheduled = False
         self._waiting = False
@@ -172,14 +176,15 @@ class PipeWriter:
             self._loop.call_soon(self.flush)
 
     def queue(self, message: bytes) -> None:
-        """Queue one message, and its newline, until something is written or flushed."""
+        """Queue one message, and its newline, for the next flush, which may be due now."""
         self._pending.append(message)
-        if len(self._pending) >= _MOST_PENDING:
+        if len(self._pending) >= _MOST_PENDING or monotonic() > self._due:
             self.flush()
 
     def flush(self) -> None:
         """Write what is queued now."""
         self._scheduled = False
+        self._due = monotonic() + _LONGEST_WAIT
         pending = self._pending
         if not pending or self._broken:
             pending.clear()
