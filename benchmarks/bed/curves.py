@@ -8,8 +8,8 @@ from html import escape
 
 Curve = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 860, 480
-LEFT, RIGHT, TOP, BOTTOM = 70, 250, 40, 50
+WIDTH, HEIGHT = 920, 480
+LEFT, RIGHT, TOP, BOTTOM = 70, 310, 40, 50
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8e5ea2", "#e08e0b", "#3d3d3d", "#17a2a2", "#a0522d")
 UNITS = ((1e-6, "µs", 1e6), (1e-3, "ms", 1e3), (1.0, "s", 1.0))
 
@@ -50,7 +50,7 @@ def draw(title: str, x_label: str, curves: Mapping[str, Curve]) -> str:
     start_x, start_y = place(left, low)
     end_x, end_y = place(left + steps, low + steps)
     parts.append(_line(start_x, start_y, end_x, end_y, "#999999", dash=True))
-    parts.append(_text(end_x + 6, end_y + 14, "linear", "start", "#777777"))
+    parts.append(_text(end_x - 10, end_y + 26, "linear", "end", "#777777"))
     for number, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[number % len(COLOURS)]
         points = [place(math.log10(x), math.log10(y)) for x, y in curve]
