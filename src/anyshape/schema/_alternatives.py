@@ -17,7 +17,7 @@ from anyshape.schema._knowledge import Steps
 from anyshape.schema._places import Findings, Place
 from anyshape.schema._plans import Face, Plan
 
-__all__ = ["explain_none", "label"]
+__all__ = ["explain_none", "explain_several"]
 
 _MOST_CAUSES = 40
 """How many problems may stand beneath one, at all depths together."""
@@ -79,7 +79,7 @@ def _explain_closest(
             return
     closest, problems = min(explained, key=lambda pair: _distance(*pair, place.value, path))
     branches = plan.targets(keyword)
-    line = _none_line(len(branches), label(closest, branches.index(closest)), path, problems)
+    line = _none_line(len(branches), _label(closest, branches.index(closest)), path, problems)
     found.report(plan, keyword, place, line, causes=tuple(_some(problems)))
 
 
@@ -151,6 +151,30 @@ def _tags(plans: Sequence[Plan], name: str) -> list[object]:
     return values
 
 
+def explain_several(plans: Sequence[Plan], holding: Sequence[int]) -> str:
+    """Return what to say when several alternatives hold and only one may."""
+    rivals = _rivals([plans[index] for index in holding])
+    if rivals:
+        return f"expected only one of: {'; '.join(wording.names(names) for names in rivals)}"
+    which = wording.listed([_label(plans[index], index) for index in holding], "and", 4)
+    return f"matches {which} of the {len(plans)} alternatives, expected exactly one"
+
+
+def _rivals(plans: Sequence[Plan]) -> list[list[str]]:
+    """Return the properties that each of some alternatives asks for and no other does.
+
+    Nothing if one of them asks for none of its own: then leaving out a property may not help.
+    """
+    if len(plans) > wording.MOST_LISTED:
+        return []
+    asked = [plan.face().required for plan in plans]
+    own = [
+        sorted(names.difference(*asked[:index], *asked[index + 1 :]))
+        for index, names in enumerate(asked)
+    ]
+    return own if all(own) else []
+
+
 def _likeness(plan: Plan, value: object) -> int:
     """Return how unlike `value` an alternative looks at first sight; less is more like it."""
     if not is_object(value):
@@ -177,7 +201,7 @@ def _weight(problem: Problem, depth: int) -> float:
     return 1.0 if depth else 1.5
 
 
-def label(plan: Plan, index: int) -> str:
+def _label(plan: Plan, index: int) -> str:
     """Return what to call an alternative: its name, or its number in the list."""
     name = plan.name()
     return f'"{name}"' if name is not None else f"number {index + 1}"

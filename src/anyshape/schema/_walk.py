@@ -8,7 +8,7 @@ problems found there (see `_explain`). Keywords are those of JSON Schema 2020-12
 from __future__ import annotations
 
 from anyshape.schema import _wording as wording
-from anyshape.schema._alternatives import explain_none, label
+from anyshape.schema._alternatives import explain_none, explain_several
 from anyshape.schema._dialects import Step
 from anyshape.schema._json import is_array, is_object
 from anyshape.schema._knowledge import Knowledge, Steps
@@ -200,9 +200,7 @@ class Walk:
         if not holding:
             yield from explain_none(plan, keyword, place, found)
         elif len(holding) > 1:
-            which = wording.listed([label(branches[index], index) for index in holding], "and", 4)
-            line = f"matches {which} of the {len(branches)} alternatives, expected exactly one"
-            found.report(plan, keyword, place, line)
+            found.report(plan, keyword, place, explain_several(branches, holding))
 
     def _explain_negation(self, plan: Plan, place: Place, found: Findings) -> Steps:
         target = plan.target("not")
