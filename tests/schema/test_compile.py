@@ -433,6 +433,23 @@ class TestCache:
             for value in ({"description": "other"}, [[{"a": [{"description": "other"}]}]]):
                 assert schema.accepts(value) is jsonschema_rs.is_valid(written, value)
 
+    def test_a_metaschema_of_ones_own_judges_every_description(self) -> None:
+        uri = "https://example.com/described"
+        rules = {"minLength": 3, "maxLength": 9}
+        metaschema = {
+            "$schema": SUPPORTED[0],
+            "$id": uri,
+            "allOf": [{"$ref": SUPPORTED[0]}],
+            "properties": {"description": rules},
+        }
+        for text in ("good", "no", "also good", "far too long", "", "good"):
+            document = {"$schema": uri, "description": text}
+            if "good" in text:
+                assert compile(document, resources={uri: metaschema}).document == document
+                continue
+            with pytest.raises(InvalidSchema, match="/description"):
+                compile(document, resources={uri: metaschema})
+
     def test_a_document_with_descriptions_is_refused_as_one_without(self) -> None:
         for described in ({}, {"description": "first"}, {"description": "second"}):
             with pytest.raises(InvalidSchema, match="/properties/a"):

@@ -64,8 +64,11 @@ def compile(
     if remote is not None:
         sources = sources.fetch(remote, limits)
 
+    # A metaschema of one's own may have something to say about descriptions.
+    shares = admitted.has_prose and sources.metaschema() is None
+
     def build() -> Core:
-        if admitted.has_prose:
+        if shares:
             # What is kept for all documents with this essence must not depend on the first one.
             try:
                 return _build(replace(sources, document=admitted.without_prose()), limits, formats)
@@ -73,7 +76,8 @@ def compile(
                 pass  # said again below, in the words of this document
         return _build(sources, limits, formats)
 
-    key = (hashlib.sha256(admitted.essence()).digest(), limits, formats, sources.digest())
+    text = admitted.essence() if shares else admitted.text
+    key = (hashlib.sha256(text).digest(), limits, formats, sources.digest())
     return Schema(_cache.get(key, build), admitted.keep())
 
 

@@ -45,8 +45,8 @@ class Admitted(msgspec.Struct, eq=False):
     has_prose: bool
 
     def essence(self) -> bytes:
-        """Return what is equal for documents that differ in their descriptions alone."""
-        return _PROSE.sub(_BLANK, self.text) if self.has_prose else self.text
+        """Return what is equal for documents that differ in their prose alone."""
+        return _PROSE.sub(_BLANK, self.text)
 
     def keep(self) -> Document | bytes:
         """Return the document or, smaller and quicker to copy, its text in the order it has."""
