@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import weakref
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 import typing_extensions
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, create_model
+from pydantic_core import core_schema
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import Tool, pydantic_documents
@@ -32,6 +34,41 @@ class Tree(BaseModel):
 class Place(typing_extensions.TypedDict):
     name: str
     leaf: typing_extensions.NotRequired[Leaf]
+
+
+class Size(BaseModel):
+    width: int
+
+
+@dataclasses.dataclass
+class Box:
+    size: Size
+
+
+class Sized(typing_extensions.TypedDict):
+    size: Size
+
+
+class Pair(NamedTuple):
+    size: Size
+
+
+class Chosen:
+    """Describes itself, by what there is at the time."""
+
+    names: tuple[str, ...] = ("a",)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return core_schema.literal_schema(list(cls.names))
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Does so for another type."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.literal_schema(list(Chosen.names))
 
 
 def taking(annotation: Any, returns: Any = None) -> Tool:
@@ -171,6 +208,32 @@ def test_what_an_author_computes_is_computed_for_each_tool() -> None:
         second = taking(model, model).listing
         assert str(first.input_schema) != str(second.input_schema)
         assert str(first.output_schema) != str(second.output_schema)
+
+
+@pytest.mark.parametrize("annotation", [Box, Sized, Pair, list[Box], dict[str, Sized | None]])
+def test_a_name_that_means_another_type_by_now_is_looked_up_again(
+    annotation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = taking(annotation, annotation).listing
+    monkeypatch.setitem(globals(), "Size", create_model("Size", name=(str, ...)))
+    second = taking(annotation, annotation).listing
+    for before, after in (
+        (first.input_schema, second.input_schema),
+        (first.output_schema, second.output_schema),
+    ):
+        assert ("'width'" in str(before), "'name'" in str(before)) == (True, False)
+        assert ("'width'" in str(after), "'name'" in str(after)) == (False, True)
+
+
+@pytest.mark.parametrize("annotation", [Chosen, list[Chosen], Annotated[str, Choice()]])
+def test_a_type_that_describes_itself_is_asked_for_each_tool(
+    annotation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = taking(annotation, annotation).listing
+    monkeypatch.setattr(Chosen, "names", ("a", "b"))
+    second = taking(annotation, annotation).listing
+    assert str(first.input_schema) != str(second.input_schema)
+    assert str(first.output_schema) != str(second.output_schema)
 
 
 def test_a_type_that_cannot_be_described_yet_can_be_later() -> None:

@@ -3,14 +3,30 @@
 Pydantic takes longer to describe a model than all the rest of a tool's definition takes, and the
 tools of a server share their models. Only the latest few hundred are kept, so that classes which
 are gone elsewhere go here too. What may be another the next time is not kept at all: annotations
-that are not hashable, or that an author's own function has a hand in describing.
+that are not hashable, or that an author's own function has a hand in describing, and classes whose
+fields pydantic looks up each time (dataclasses, TypedDicts, named tuples), as names may have come
+to mean something else.
 """
 
 from __future__ import annotations
 
+import enum
+import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
+from types import EllipsisType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 __all__ = ["Kept", "Key", "is_lasting", "key_of"]
 
@@ -18,6 +34,7 @@ Value = TypeVar("Value")
 Key: TypeAlias = tuple[Any, ...]
 
 _MOST = 256
+_SCHEMA = "__pydantic_core_schema__"
 _UNREAD = ("cls", "default", "expected", "metadata")
 """Where core schemas hold what is none."""
 
@@ -72,19 +89,46 @@ def key_of(annotation: Any) -> Key | None:
     pending = [annotation]
     while pending:
         current = pending.pop()
-        if isinstance(current, type):
+        origin, arguments = get_origin(current), get_args(current)
+        if origin is Literal or isinstance(current, EllipsisType):
+            continue
+        if origin is Annotated:
+            if not all(map(_is_value, arguments[1:])):
+                return None
+            pending.append(arguments[0])
+        elif origin is not None:
+            pending.extend(arguments if origin is Union else (origin, *arguments))
+        elif isinstance(current, type) and _is_settled(current):
             # A model that is rebuilt is still the same class, with another core schema.
-            schemas.append(_Same(vars(current).get("__pydantic_core_schema__")))
-        elif get_origin(current) is Annotated and not all(map(_is_value, get_args(current)[1:])):
+            schemas.append(_Same(vars(current).get(_SCHEMA)))
+        else:
             return None
-        pending.extend(get_args(current))
     # Unions and literals are equal in any order, and 1 is equal to True: their texts are not.
     return (annotation, repr(annotation), *schemas)
 
 
 def _is_value(note: Any) -> bool:
     """Tell whether a note equals others that say the same; each of pydantic's fields is unique."""
-    return type(note).__hash__ is not object.__hash__
+    return type(note).__hash__ is not object.__hash__ and not _has_own_hook(note)
+
+
+def _is_settled(cls: type) -> bool:
+    """Tell whether pydantic describes a class alike each time, unless that is rebuilt."""
+    if _has_own_hook(cls):
+        return False
+    package = cls.__module__.partition(".")[0]
+    return (
+        _SCHEMA in vars(cls)
+        or issubclass(cls, enum.Enum)
+        or package == "pydantic"
+        or package in sys.stdlib_module_names
+    )
+
+
+def _has_own_hook(it: Any) -> bool:
+    """Tell whether an author's own function makes the core schema of a class, or for a note."""
+    hook = getattr(it, "__get_pydantic_core_schema__", None)
+    return hook is not None and not _is_pydantics(hook)
 
 
 def is_lasting(schema: Any) -> bool:
