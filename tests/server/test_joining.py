@@ -1,8 +1,11 @@
 """What is written in one turn of the loop leaves at its end, and nothing is ever kept back."""
 
 import asyncio
+import importlib.util
 import socket
+import struct
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,6 +19,7 @@ Send = Callable[[Event], Awaitable[None]]
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 
 PATIENCE = 10
+LOOPS = ["asyncio", "uvloop"] if importlib.util.find_spec("uvloop") else ["asyncio"]
 
 
 @pytest.fixture
@@ -59,31 +63,39 @@ async def _application(meeting: asyncio.Barrier, scope: Any, receive: Any, send:
 @pytest.fixture
 async def connect(writes: list[bytes]) -> AsyncGenerator[Connect]:
     """Serve the application; open connections to it."""
-    application = partial(_application, asyncio.Barrier(5))
+    opened: list[asyncio.StreamWriter] = []
+
+    async with _served(asyncio.Barrier(5)) as address:
+
+        async def open_connection() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            reader, writer = await asyncio.open_connection(*address)
+            opened.append(writer)
+            return reader, writer
+
+        yield open_connection
+        for writer in opened:
+            writer.close()
+
+
+@asynccontextmanager
+async def _served(meeting: asyncio.Barrier, ws: Any = "none") -> AsyncGenerator[tuple[str, int]]:
+    """Serve the application at an address."""
     config = uvicorn.Config(
-        application,
+        partial(_application, meeting),
         interface="asgi3",
         http=JoiningProtocol,
         lifespan="off",
         log_config=None,
-        ws="none",
+        ws=ws,
     )
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
-    address = listener.getsockname()
     serving = asyncio.create_task(server.serve([listener]))
-    opened: list[asyncio.StreamWriter] = []
-
-    async def open_connection() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        reader, writer = await asyncio.open_connection(*address)
-        opened.append(writer)
-        return reader, writer
-
-    yield open_connection
-    for writer in opened:
-        writer.close()
-    server.force_exit = server.should_exit = True
-    await asyncio.wait_for(serving, PATIENCE)
+    try:
+        yield listener.getsockname()
+    finally:
+        server.force_exit = server.should_exit = True
+        await asyncio.wait_for(serving, PATIENCE)
 
 
 def _request(path: str, method: str = "POST") -> bytes:
@@ -203,3 +215,55 @@ async def test_a_response_that_ends_its_connection_arrives_whole(
     writer.write(b"POST /20 HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")
     assert b"connection: close" in await _head(reader)
     assert await asyncio.wait_for(reader.read(), PATIENCE) == b"x" * 20
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_connection_that_is_lost_takes_no_answer_to_others_with_it(name: str) -> None:
+    with asyncio.Runner(loop_factory=importlib.import_module(name).new_event_loop) as runner:
+        runner.run(asyncio.wait_for(_answer_beside_a_reset(), PATIENCE))
+
+
+async def _answer_beside_a_reset() -> None:
+    loop = asyncio.get_running_loop()
+    meeting = asyncio.Barrier(3)
+    async with _served(meeting) as address:
+        lost, kept = socket.socket(), socket.socket()
+        with lost, kept:
+            for number, client in enumerate((lost, kept), 1):
+                client.setblocking(False)
+                await loop.sock_connect(client, address)
+                await loop.sock_sendall(client, _request(f"meet/{number}"))
+                while meeting.n_waiting < number:  # noqa: ASYNC110 - it has no event
+                    await asyncio.sleep(0)
+            await meeting.wait()
+            # Both are answered in the next turn, at the end of which one is found to be gone.
+            lost.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            lost.close()
+            answer = await loop.sock_recv(kept, 1024)
+            assert answer.endswith(b"\r\n\r\nxx")
+            await loop.sock_sendall(kept, _request("3"))
+            assert (await loop.sock_recv(kept, 1024)).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+class _Upgraded(asyncio.Protocol):
+    """What a WebSocket library is to uvicorn: greets, then repeats what it is told."""
+
+    def __init__(self, **_: Any) -> None:
+        self._transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(b"HTTP/1.1 101 \r\n\r\n" if data.startswith(b"GET") else data)
+
+
+async def test_a_connection_can_be_handed_to_a_websocket_library() -> None:
+    async with _served(asyncio.Barrier(5), _Upgraded) as address:
+        reader, writer = await asyncio.open_connection(*address)
+        upgrade = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
+        writer.write(b"GET / HTTP/1.1\r\nhost: here\r\n" + upgrade)
+        assert (await _head(reader)).startswith(b"HTTP/1.1 101")
+        writer.write(b"hello")
+        assert await _body(reader, 5) == b"hello"
+        writer.close()

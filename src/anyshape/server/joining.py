@@ -31,10 +31,22 @@ _LARGE: Final = 65_536
 class JoiningProtocol(HttpToolsProtocol):
     """One HTTP connection."""
 
+    _joining: _JoiningTransport
+
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Write to the connection through a transport that joins."""
-        turn = _turn_of(self.loop)
-        super().connection_made(_JoiningTransport(transport, turn, self.tasks))
+        self._joining = _JoiningTransport(transport, _turn_of(self.loop), self.tasks)
+        super().connection_made(self._joining)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget what waits: nobody will read it, and uvloop refuses to write it."""
+        self._joining.discard()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the bare transport on: there is no more to join on this connection."""
+        self.transport = self._joining.release()
+        super().handle_websocket_upgrade()
 
 
 class _JoiningTransport(asyncio.Transport):
@@ -83,8 +95,18 @@ class _JoiningTransport(asyncio.Transport):
 
     def abort(self) -> None:
         """Close at once."""
-        self._pieces.clear()
+        self.discard()
         self._transport.abort()
+
+    def discard(self) -> None:
+        """Forget what waits."""
+        self._pieces.clear()
+        self._size = 0
+
+    def release(self) -> asyncio.Transport:
+        """Write what waits, and return the transport underneath."""
+        self.flush()
+        return self._transport
 
 
 class _Turn:
