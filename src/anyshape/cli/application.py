@@ -20,7 +20,9 @@ __all__ = ["create"]
 def create() -> HttpApplication:
     """Return the application of the server that the environment names."""
     try:
-        return load_server(os.environ[TARGET_VARIABLE]).asgi()
+        application = load_server(os.environ[TARGET_VARIABLE]).asgi()
     except Failure as failure:
         terminal.complain(failure)
         sys.exit(failure.code)
+    application.takes_turns = False  # uvicorn is told to, in `serve`.
+    return application

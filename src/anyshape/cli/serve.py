@@ -138,6 +138,7 @@ def _serve_with_workers(
         port=port,
         access_log=False,
         lifespan="on",
+        http="anyshape.server.joining:JoiningProtocol",
         ws="none",
         server_header=False,
         log_level="warning",
