@@ -24,7 +24,7 @@ from anyshape.server.failures import invalid_params
 from anyshape.server.options import ServerOptions
 from anyshape.tools.tool import Tool
 
-__all__ = ["Catalog", "Entry"]
+__all__ = ["Catalog", "Entry", "ResultEncoder"]
 
 _encode = msgspec.json.Encoder().encode
 

@@ -132,7 +132,7 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Collect what is written during one turn of the loop and move it in one system call.
+    """Collect what is written during one turn of the loop, to move it in few system calls.
 
     `congested` is called with `True` when the reader at the other end has fallen far behind, and
     with `False` when it has caught up. After the other end is gone, writes are dropped.
@@ -169,9 +169,9 @@ class PipeWriter:
         return bool(self._backlog)
 
     def write(self, message: bytes) -> None:
-        """Queue one message, and its newline, for the end of this turn of the loop."""
+        """Queue one message, and its newline, for the end of the loop's turn at the latest."""
         self.queue(message)
-        if not self._scheduled:
+        if self._pending and not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
 
