@@ -442,6 +442,34 @@ server.run()
     assert (answer["id"], answer["result"]["structuredContent"]) == (2, True)
 
 
+@pytest.mark.behaviour("transport.stdio.concurrent")
+@pytest.mark.parametrize("end", ["raise GeneratorExit", "asyncio.current_task().cancel()"])
+def test_a_tool_that_ends_its_own_task_ends_no_other_call(
+    start_pipe: Callable[..., Any], end: str
+) -> None:
+    script = f"""
+import asyncio
+from anyshape import Server
+server = Server("rude")
+@server.tool
+async def leave() -> None:
+    {end}
+@server.tool
+async def stay() -> int:
+    return 1
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    for id, name in ((1, "stay"), (2, "leave"), (3, "stay"), (4, "leave"), (5, "stay")):
+        params = {"name": name, "_meta": META}
+        pipe.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+        if name == "stay":
+            while (answer := pipe.receive())["id"] != id:
+                assert answer["id"] == id - 1
+            assert answer["result"]["structuredContent"] == 1
+    assert pipe.finish() == 0
+
+
 @pytest.mark.behaviour("transport.stdio.stdin-protected")
 def test_a_tool_that_reads_standard_input_finds_it_empty(spoken: Any) -> None:
     assert spoken.call("read_input")["result"]["content"][0]["text"] == '""'

@@ -70,6 +70,7 @@ class Session:
         """Cancel what is left and write what was answered."""
         self._reader.close()
         await self._connection.close()
+        self._lines.clear()
         for runner in self._runners:
             runner.cancel()
         if self._runners:
@@ -97,9 +98,11 @@ class Session:
     def _lead(self) -> None:
         """Have a runner take the lines that wait: an idle one, else a new one."""
         self._leading = True
-        if self._idle:
-            self._idle.pop().set_result(None)
-            return
+        while self._idle:
+            wake = self._idle.pop()
+            if not wake.done():  # Its runner is there: nobody has cancelled it.
+                wake.set_result(None)
+                return
         runner = self._loop.create_task(self._run())
         self._runners.add(runner)
         runner.add_done_callback(self._runners.discard)
@@ -119,29 +122,35 @@ class Session:
         while True:
             term = self._term
             turn = 0
-            while lines:
-                line = lines.popleft()
-                if line:
-                    answer = begin(line)
-                    if answer is not None and not isinstance(answer, bytes):
-                        flush()
-                        answer = await answer
-                else:  # It was too long to be kept.
-                    answer = self._connection.oversized()
-                if term != self._term:
+            try:
+                while lines:
+                    line = lines.popleft()
+                    if line:
+                        answer = begin(line)
+                        if answer is not None and not isinstance(answer, bytes):
+                            flush()
+                            answer = await answer
+                    else:  # It was too long to be kept.
+                        answer = self._connection.oversized()
+                    if term != self._term:
+                        if answer is not None:
+                            # Others may end in the same turn of the loop.
+                            self._writer.write(answer)
+                        break
                     if answer is not None:
-                        self._writer.write(answer)  # Others may end in the same turn of the loop.
-                    break
-                if answer is not None:
-                    queue(answer)
-                if not lines:
-                    flush()
-                    if self._linger():
-                        turn += 1
-                        if turn % _LONGEST_TURN == 0:
-                            await asyncio.sleep(0)
-            else:
-                self._leading = False
+                        queue(answer)
+                    if not lines:
+                        flush()
+                        if self._linger():
+                            turn += 1
+                            if turn % _LONGEST_TURN == 0:
+                                await asyncio.sleep(0)
+                else:
+                    self._leading = False
+            except BaseException:
+                if term == self._term:
+                    self._step_back()  # A tool has ended its task, which is no end of the others.
+                raise
             if self._quiet is not None and not self._is_busy() and not self._quiet.done():
                 self._quiet.set_result(None)
             if len(self._idle) >= _IDLE_RUNNERS:
