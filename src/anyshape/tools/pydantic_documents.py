@@ -25,6 +25,7 @@ from anyshape.tools.kept import Kept, is_lasting, key_of
 __all__ = [
     "Parameters",
     "UnsupportedError",
+    "copy_document",
     "describe_parameters",
     "explain_mistakes",
     "generate",
@@ -195,7 +196,9 @@ def _called(name: str, part: Parameters) -> Parameters:
     """Return a copy of the kept description of a parameter, for one that is called `name`."""
     ((given, schema),) = part.properties.items()
     json_name = name if given == _PLACE else given
-    return Parameters({json_name: _copy(schema)}, {json_name: name}, _copy(part.definitions))
+    return Parameters(
+        {json_name: copy_document(schema)}, {json_name: name}, copy_document(part.definitions)
+    )
 
 
 def _join(parts: Sequence[Parameters], order: Sequence[str]) -> Parameters | None:
@@ -219,11 +222,12 @@ def _join(parts: Sequence[Parameters], order: Sequence[str]) -> Parameters | Non
     )
 
 
-def _copy(value: Any) -> Any:
+def copy_document(value: Any) -> Any:
+    """Return a copy of a schema, or of a part of one, that shares nothing with it."""
     if isinstance(value, dict):
-        return {key: _copy(item) for key, item in cast("Document", value).items()}
+        return {key: copy_document(item) for key, item in cast("Document", value).items()}
     if isinstance(value, list):
-        return [_copy(item) for item in cast("list[Any]", value)]
+        return [copy_document(item) for item in cast("list[Any]", value)]
     return value
 
 

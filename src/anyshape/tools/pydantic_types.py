@@ -12,6 +12,7 @@ from typing import Any, Final, NotRequired, cast
 
 import msgspec
 import pydantic_core
+from msgspec.structs import replace
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
@@ -21,6 +22,7 @@ from anyshape.tools.lean import arrange
 from anyshape.tools.outputs import ToBuiltins
 from anyshape.tools.pydantic_documents import (
     UnsupportedError,
+    copy_document,
     describe_parameters,
     explain_mistakes,
     generate,
@@ -103,7 +105,7 @@ def adapt_output(annotation: Any) -> OutputAdapter:
     key = key_of(annotation)
     known = _outputs.get(key)
     if known is not None:
-        return known
+        return replace(known, document=copy_document(known.document))
     with explain_mistakes():
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         schema = cast("dict[str, Any]", adapter.core_schema)
@@ -117,7 +119,7 @@ def adapt_output(annotation: Any) -> OutputAdapter:
     definitions = document.pop("$defs", {})
     adapted = OutputAdapter(arrange(document, definitions), to_builtins, shortcut(schema))
     if key is not None and is_lasting(schema):
-        _outputs.keep(key, adapted)
+        _outputs.keep(key, replace(adapted, document=copy_document(adapted.document)))
     return adapted
 
 
