@@ -483,6 +483,25 @@ class TestCache:
         assert len(found) == 8
         assert len({id(schema._core) for schema in found}) == 1
 
+    def test_threads_that_ask_at_once_each_hear_of_their_own_document(self) -> None:
+        start = threading.Barrier(8, timeout=30)
+        found: dict[str, str] = {}
+
+        def work(text: str) -> None:
+            start.wait()
+            with pytest.raises(InvalidSchema) as raised:
+                compile({"properties": {"description": text}})
+            found[text] = str(raised.value)
+
+        threads = [threading.Thread(target=work, args=(f"text {n}",)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=30)
+
+        assert len(found) == 8
+        assert all(f'"{text}"' in message for text, message in found.items())
+
     def test_the_cache_is_bounded(self) -> None:
         from anyshape.schema._compile import _cache
 

@@ -68,17 +68,20 @@ def compile(
     shares = admitted.has_prose and sources.metaschema() is None
 
     def build() -> Core:
-        if shares:
-            # What is kept for all documents with this essence must not depend on the first one.
-            try:
-                return _build(replace(sources, document=admitted.without_prose()), limits, formats)
-            except (SchemaError, LimitExceeded):
-                pass  # said again below, in the words of this document
-        return _build(sources, limits, formats)
+        if not shares:
+            return _build(sources, limits, formats)
+        # What is kept for all documents with this essence must not depend on the first one.
+        return _build(replace(sources, document=admitted.without_prose()), limits, formats)
 
     text = admitted.essence() if shares else admitted.text
     key = (hashlib.sha256(text).digest(), limits, formats, sources.digest())
-    return Schema(_cache.get(key, build), admitted.keep())
+    try:
+        return Schema(_cache.get(key, build), admitted.keep())
+    except (SchemaError, LimitExceeded):
+        if not shares:
+            raise
+    # Says the same again, in the words of this document.
+    return Schema(_build(sources, limits, formats), admitted.keep())
 
 
 def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
