@@ -6,7 +6,7 @@ Only modern requests have headers to agree with; older ones are read for their r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -41,13 +41,11 @@ class RequestHeaders(dict[bytes, bytes]):
     __slots__ = ()
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[bytes, bytes]]) -> RequestHeaders:
-        """Return the headers that ASGI hands over as pairs."""
-        headers = cls(pairs)
-        if len(headers) != len(pairs):
-            headers.clear()
-            for name, value in pairs:
-                headers[name] = headers[name] + b", " + value if name in headers else value
+    def joined(cls, pairs: Iterable[tuple[bytes, bytes]]) -> RequestHeaders:
+        """Return headers of which some are there more than once."""
+        headers = cls()
+        for name, value in pairs:
+            headers[name] = headers[name] + b", " + value if name in headers else value
         return headers
 
     @property

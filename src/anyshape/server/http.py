@@ -84,7 +84,7 @@ class HttpApplication:
         pairs = scope["headers"]
         headers = RequestHeaders(pairs)
         if len(headers) != len(pairs):
-            headers = RequestHeaders.of(pairs)
+            headers = RequestHeaders.joined(pairs)
         header = headers.get
         bound = scope.get("server")
         # What decides whether a request is served at all differs little between requests, so the
