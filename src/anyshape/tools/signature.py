@@ -238,9 +238,10 @@ def _resolve_hints(function: Any, label: str) -> dict[str, Any]:
 def _resolve_quickly(function: Any) -> dict[str, Any] | None:
     """Do what `get_type_hints` does, without parsing the same text for one function after another.
 
-    Returns `None` where anything is not plainly a type, or a name is found nowhere.
+    Returns `None` where anything is not plainly a type, or a name is found nowhere; and for a
+    function with type parameters (Python 3.12), whose names come before those of its module.
     """
-    if type(function) is not types.FunctionType:
+    if type(function) is not types.FunctionType or getattr(function, "__type_params__", ()):
         return None
     names = function.__globals__
     found: dict[str, Any] = {}
