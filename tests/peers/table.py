@@ -202,7 +202,7 @@ def _notes() -> list[str]:
     )
     notes.append(
         "The TypeScript SDKs and the SEP's client, over stdio, lose progress that arrives together "
-        "with the answer: of three steps at most two."
+        "with the answer."
     )
     notes.append("The Inspector's command line shows no progress.")
     notes.append(

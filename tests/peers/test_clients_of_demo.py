@@ -140,9 +140,9 @@ def assert_progress(told: list[list[Any]], peer: Peer, transport: str, call: Jso
     if peer.name in visits.SHOWS_NO_PROGRESS:
         expected = []
     if expected and peer.name in visits.SHARES_A_READ and transport == "stdio":
+        # What comes in one read with the answer is lost; how much that is depends on the moment.
         assert told != []
         assert told == expected[: len(told)]
-        assert len(told) < len(expected)
         return
     assert told == expected
 

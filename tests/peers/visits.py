@@ -109,7 +109,7 @@ QUIRKS = (
 )
 
 SHARES_A_READ = ("TypeScript SDK 2", "TypeScript SDK 1", "SEP reference")
-"""Lose the progress that shares a read with the answer: over stdio, at least the last step's.
+"""Lose the progress that shares a read with the answer, over stdio.
 
 They hand a notification to its handler in a later microtask than the one that takes the answer, and
 the answer takes the handler away.
