@@ -48,7 +48,9 @@ def call_tool(
     raw = parameters.arguments
     arguments = None if raw is UNSET else bytes(raw)
     if arguments is not None and arguments[0] != _BRACE:
-        arguments = _without_null(arguments)
+        if arguments != b"null":
+            raise invalid_params("arguments have to be an object")
+        arguments = None  # How some clients say that there are none.
     if entry.is_guarded and revision.has_declared_calls:
         _check_declarations(entry, arguments, exchange)
     if service.waiting >= service.most_waiting:
@@ -108,12 +110,6 @@ def _context(parameters: CallParameters, exchange: Exchange) -> Context:
         access=exchange.access,
         report=None if token is UNSET else partial(exchange.report, token),
     )
-
-
-def _without_null(arguments: bytes) -> None:
-    """Return no arguments for null, which is how some clients say that there are none."""
-    if arguments != b"null":
-        raise invalid_params("arguments have to be an object")
 
 
 def _check_declarations(entry: Entry, arguments: bytes | None, exchange: Exchange) -> None:
