@@ -11,6 +11,7 @@ import pytest
 
 from anyshape import Context, Server
 from anyshape.server import ServerOptions
+from anyshape.server.pipes import PipeReader
 from anyshape.server.stdio import Session
 
 META: dict[str, Any] = {
@@ -73,3 +74,47 @@ async def test_progress_that_a_slow_client_would_not_read_in_time_is_not_kept() 
     steps = [each["params"]["progress"] for each in progress]
     assert steps == sorted(set(steps))
     assert 0 < len(steps) < 20_000
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+async def test_the_loop_is_not_held_up_for_more_while_answers_wait_to_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = Server("s", options=ServerOptions(grace=20))
+
+    @server.tool(inline=True)
+    def repeat(count: int) -> str:
+        return "x" * count
+
+    assert server.tools.keys() == {"repeat"}
+    waited: list[bool] = []
+    linger = PipeReader.linger
+
+    def watch(reader: PipeReader, milliseconds: int) -> bytes | None:
+        waited.append(session._writer.is_behind)
+        return linger(reader, milliseconds)
+
+    monkeypatch.setattr(PipeReader, "linger", watch)
+    ends = Ends()
+    session = Session(server._service, ends.source, ends.sink)
+    serving = asyncio.create_task(session.serve())
+    async with asyncio.timeout(30):
+        heard: list[int] = []
+        for number, count in enumerate((1, 500_000)):
+            params = {"name": "repeat", "arguments": {"count": count}, "_meta": META}
+            ends.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+            heard.append(len(await asyncio.to_thread(os.read, ends.answers, 1_000)))
+        assert session._writer.is_behind
+        os.close(ends.requests)
+        rest = asyncio.create_task(asyncio.to_thread(_count_bytes, ends.answers))
+        await serving
+        os.close(ends.sink)
+        assert sum(heard) + await rest > 1_000_000  # The value and its mirror.
+    os.close(ends.source)
+    assert waited
+    assert not any(waited)
+
+
+def _count_bytes(descriptor: int) -> int:
+    with os.fdopen(descriptor, "rb") as stream:
+        return len(stream.read())
