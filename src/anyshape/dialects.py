@@ -79,10 +79,16 @@ class Dialect:
     reference_hides_siblings: bool
     """Whether everything beside a `$ref` is void, and an id may be a mere fragment, an anchor."""
     has_const: bool = True
+    asserts_content: bool = False
+    """Whether `contentEncoding` and `contentMediaType` judge a value."""
 
     def __repr__(self) -> str:
         """Return the name."""
         return f"<Dialect {self.name}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Stay the same object in another process: dialects are told apart by identity."""
+        return find_dialect, (self.uri,)
 
     @property
     def metaschema_uri(self) -> str:
@@ -153,6 +159,7 @@ DIALECTS = (
         references=("$ref",),
         anchors=(),
         reference_hides_siblings=True,
+        asserts_content=True,
     ),
     Dialect(
         name="draft-06",

@@ -134,7 +134,7 @@ class LimitExceeded(AnyshapeError):
     """A budget ran out: `found` is more than `allowed` for the limit named `limit`, at `path`."""
 
     def __init__(
-        self, message: str, *, limit: str, allowed: int, found: int | None = None, path: str = ""
+        self, message: str, *, limit: str, allowed: float, found: int | None = None, path: str = ""
     ) -> None:
         super().__init__(message)
         self.message = message

@@ -20,8 +20,9 @@ from anyshape.errors import (
     UnsupportedDialect,
     ValidationError,
 )
-from anyshape.schema._compile import compile
-from anyshape.schema._cost import Cost
+from anyshape.schema._classifier import Cost
+from anyshape.schema._compile import compile, compile_async
+from anyshape.schema._confined import aside
 from anyshape.schema._limits import Limits
 from anyshape.schema._schema import Schema
 
@@ -41,7 +42,9 @@ __all__ = [
     "UnresolvableReference",
     "UnsupportedDialect",
     "ValidationError",
+    "aside",
     "compile",
+    "compile_async",
 ]
 
 

@@ -1,4 +1,7 @@
-"""A bounded, thread-safe cache that makes each thing once, however many ask at the same time."""
+"""A thread-safe cache that is bounded by what it holds and makes each thing once.
+
+However many ask for the same thing at the same time, it is made by one of them.
+"""
 
 from __future__ import annotations
 
@@ -14,40 +17,62 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Keep the `most` things that were asked for last; failures are not kept."""
+    """Keep the things that were asked for last, up to `most` bytes; failures are not kept."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Future[T], int]] = OrderedDict()
+        self._size = 0
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what belongs to `key`, made by `make` if it is not there."""
+    def peek(self, key: Hashable) -> T | None:
+        """Return what belongs to `key`, if it is there already."""
         with self._lock:
-            future = self._kept.get(key)
-            mine = future is None
-            if future is None:
-                future = self._kept[key] = Future()
-                if len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            else:
-                self._kept.move_to_end(key)
-        if mine:
-            try:
-                future.set_result(make())
-            except BaseException as error:
-                with self._lock:
-                    if self._kept.get(key) is future:
-                        del self._kept[key]
-                future.set_exception(error)
-                raise
+            future, _ = self._kept.get(key, (None, 0))
+        if future is None or not future.done() or future.exception() is not None:
+            return None
         return future.result()
+
+    def get(self, key: Hashable, make: Callable[[], tuple[T, int]]) -> T:
+        """Return what belongs to `key`; `make` returns it, and its size, if it is not there."""
+        mine: Future[T] = Future()
+        with self._lock:
+            future, _ = self._kept.setdefault(key, (mine, 0))
+            self._kept.move_to_end(key)
+        if future is not mine:
+            return future.result()
+        try:
+            made, size = make()
+        except BaseException as error:
+            with self._lock:
+                self._drop(key, mine)
+            mine.set_exception(error)
+            raise
+        mine.set_result(made)
+        with self._lock:
+            if self._kept.get(key, (None, 0))[0] is mine:
+                self._kept[key] = (mine, size)
+                self._size += size
+                self._shrink()
+        return made
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._kept.clear()
+            self._size = 0
 
     def __len__(self) -> int:
         """Return how many things are kept."""
         return len(self._kept)
+
+    def _drop(self, key: Hashable, future: Future[T]) -> None:
+        if self._kept.get(key, (None, 0))[0] is future:
+            self._size -= self._kept.pop(key)[1]
+
+    def _shrink(self) -> None:
+        for key, (future, _) in list(self._kept.items()):
+            if self._size <= self._most:
+                return
+            if future.done():
+                self._drop(key, future)

@@ -1,38 +1,46 @@
 """From a document to a `Schema`, one step after the other; equal documents only once.
 
-The steps: admit (is it JSON, of what size), dialect, fetch (if the operator allows), metaschema,
-graph (every reference resolved, nothing in circles), patterns, cost, fences, engine.
+The steps: admit (is it JSON, of what size), dialect, fetch (if the operator allows), classify, and
+then either build it here or have it built where it can be stopped.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
+import msgspec
 from msgspec.structs import replace
 
-from anyshape.errors import InvalidSchema, LimitExceeded, SchemaError
+from anyshape.errors import LimitExceeded, SchemaError
+from anyshape.schema._build import Analysis, analyse, build
 from anyshape.schema._cache import Cache
-from anyshape.schema._cost import Meter
-from anyshape.schema._document import Role, admit_document, check_role
-from anyshape.schema._engine import Engine, places_to_respell
-from anyshape.schema._guard import Fences, plan_fences
-from anyshape.schema._instance import FENCE_DEPTH, shorten
+from anyshape.schema._classifier import (
+    SUBSCHEMAS,
+    Cost,
+    NotCheap,
+    classify,
+    is_official,
+    screen,
+)
+from anyshape.schema._confined import Job, aside, ask
+from anyshape.schema._document import Admitted, Role, admit_document, check_role
 from anyshape.schema._limits import Limits
-from anyshape.schema._matching import Matching
-from anyshape.schema._metaschemas import check_document, check_reached
-from anyshape.schema._patterns import check_patterns
-from anyshape.schema._schema import Core, Schema, depth_for
-from anyshape.schema._sources import Reached, Sources
+from anyshape.schema._schema import Confined, InProcess, Judge, Schema
+from anyshape.schema._sources import Sources
 
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
 
-__all__ = ["compile"]
+__all__ = ["compile", "compile_async"]
 
-_cache: Cache[Core] = Cache(most=512)
+_KEPT_BYTES = 64_000_000
+_BYTES_PER_SUBSCHEMA = 8_000
+"""What a compiled subschema was seen to take at most, patterns aside."""
+
+_cache: Cache[Judge] = Cache(most=_KEPT_BYTES)
 
 
 def compile(
@@ -51,7 +59,88 @@ def compile(
     resources: documents that references may name, by URI
     remote:    permission to fetch what references name; nothing is ever fetched without
     formats:   whether `format` is enforced (unknown formats never are); see docs/concepts/limits.md
+
+    A schema that is not cheap by proof is compiled in another process, which this waits for: on an
+    event loop use `compile_async`.
     """
+    return _prepare(document, role, limits, resources, remote, formats).finish()
+
+
+async def compile_async(
+    document: object,
+    *,
+    role: Role | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    resources: Mapping[str, object] | None = None,
+    remote: RemoteReferences | None = None,
+    formats: bool = True,
+) -> Schema:
+    """Return the same as `compile`, without keeping the event loop from others meanwhile."""
+    if remote is not None:
+        return await aside(
+            compile,
+            document,
+            role=role,
+            limits=limits,
+            resources=resources,
+            remote=remote,
+            formats=formats,
+        )
+    prepared = _prepare(document, role, limits, resources, None, formats)
+    return await aside(prepared.finish) if prepared.waits else prepared.finish()
+
+
+class _Prepared(msgspec.Struct, frozen=True, eq=False):
+    """A document that was admitted, and how it is to be compiled."""
+
+    admitted: Admitted
+    sources: Sources
+    limits: Limits
+    formats: bool
+    key: Hashable
+    analysis: Analysis | None
+    cost: Cost
+
+    @property
+    def waits(self) -> bool:
+        """Whether compiling it may wait for another process."""
+        return self.cost.confined and _cache.peek(self.key) is None
+
+    def finish(self) -> Schema:
+        """Compile it, unless an equal one was."""
+        try:
+            judge = _cache.get(self.key, self._build)
+        except (SchemaError, LimitExceeded):
+            if self.sources.document is self.admitted.document:
+                raise
+            # Says the same again, in the words of this document.
+            own = replace(self.sources, document=self.admitted.document)
+            judge = replace(self, sources=own, analysis=None)._build()[0]
+        return Schema(judge, self.admitted.keep(), self.sources.dialect.uri, self.limits)
+
+    def _build(self) -> tuple[Judge, int]:
+        digest = hashlib.sha256(repr(self.key).encode()).digest()
+        job = Job(digest, self.sources, self.limits, self.formats)
+        confined = Confined(job, self.cost)
+        if self.cost.confined:
+            ask(job)
+            return confined, 2 * len(self.admitted.text)
+        core = build(self.sources, self.limits, self.formats, self.analysis)
+        core.rate = self.cost.rate or 0
+        recursive = self.analysis is None or self.analysis.reached.graph.recursive
+        count = 1 if self.analysis is None else len(self.analysis.reached.spots)
+        weight = _BYTES_PER_SUBSCHEMA * count
+        return InProcess(core, confined, recursive=recursive), weight + 4 * len(self.admitted.text)
+
+
+def _prepare(
+    document: object,
+    role: Role | None,
+    limits: Limits,
+    resources: Mapping[str, object] | None,
+    remote: RemoteReferences | None,
+    formats: bool,
+) -> _Prepared:
     if role not in (None, "input", "output"):
         raise ValueError(f'role must be "input", "output" or None, got {role!r}')
     admitted = admit_document(document, limits)
@@ -63,98 +152,54 @@ def compile(
     sources = Sources.of(admitted.document, supplied)
     if remote is not None:
         sources = sources.fetch(remote, limits)
-
-    # A metaschema of one's own may have something to say about descriptions.
-    shares = admitted.has_prose and sources.metaschema() is None
-
-    def build() -> Core:
-        if not shares:
-            return _build(sources, limits, formats)
-        # What is kept for all documents with this essence must not depend on the first one.
-        return _build(replace(sources, document=admitted.without_prose()), limits, formats)
-
-    text = admitted.essence() if shares else admitted.text
+    own, text = sources, admitted.text
+    if admitted.has_prose and sources.metaschema() is None:
+        # What is kept for all documents that differ in their prose alone must not depend on the
+        # first one. (A metaschema of one's own may have something to say about descriptions.)
+        sources = replace(sources, document=admitted.without_prose())
+        text = admitted.essence()
     key = (hashlib.sha256(text).digest(), limits, formats, sources.digest())
+    known = _cache.peek(key)
+    if known is not None:
+        return _Prepared(admitted, sources, limits, formats, key, None, known.cost)
     try:
-        return Schema(_cache.get(key, build), admitted.keep())
+        analysis, cost = _classify(sources, len(text), limits, formats)
     except (SchemaError, LimitExceeded):
-        if not shares:
-            raise
-    # Says the same again, in the words of this document.
-    return Schema(_build(sources, limits, formats), admitted.keep())
+        # Says the same again, in the words of this document.
+        _classify(own, len(admitted.text), limits, formats)
+        raise
+    return _Prepared(admitted, sources, limits, formats, key, analysis, cost)
 
 
-def _build(sources: Sources, limits: Limits, formats: bool) -> Core:
-    if sources.metaschema() is None:
-        check_document(sources.document, sources.dialect)
-    reached = sources.reach(limits)
-    check_reached(reached, sources)
-    graph = reached.graph
-    patterns = check_patterns(reached.spots.values(), limits)
-    meter = Meter(graph)
-    if meter.cost.least > limits.work:
-        raise LimitExceeded(
-            f"validating any value would take at least {meter.cost.least} steps, "
-            f"more than {limits.work} (limit: work)",
-            limit="work",
-            allowed=limits.work,
-            found=meter.cost.least,
-        )
-    matching = Matching.of(graph, patterns, limits)
-    engine = Engine(
-        documents=reached.documents,
-        respelt=places_to_respell(reached.spots, patterns),
-        dialect=sources.dialect,
-        formats=formats,
-        patterns=patterns,
-        limits=limits,
-        foreign=reached.foreign,
-    )
-    longest = None if matching is None or meter.cost.checked else matching.longest_texts()
-    fences = _plan_fences(engine, reached, meter, longest or {})
-    free_size = _free_size(meter, matching, limits)
-    return Core(
-        sources=sources,
-        limits=limits,
-        cost=meter.cost,
-        meter=None if free_size is None else meter,
-        engine=engine,
-        matching=matching,
-        fences=fences,
-        free_size=free_size,
-        longest_text=min(longest.values(), default=None) if longest else None,
-        depth=depth_for(graph, limits),
-    )
-
-
-def _plan_fences(
-    engine: Engine, reached: Reached, meter: Meter, longest: Mapping[tuple[str, str], int]
-) -> Fences | None:
-    """Plan fences where they are safe, and build the first test, so that the engine agrees."""
-    fences = None
-    if meter.cost.linear and not reached.custom:
-        # A metaschema of one's own may leave out the very keywords that fences are made of.
-        depth = engine.limits.instance_depth - FENCE_DEPTH
-        fences = plan_fences(reached.graph, depth, formats=engine.formats, longest=longest)
+def _classify(
+    sources: Sources, size: int, limits: Limits, formats: bool
+) -> tuple[Analysis | None, Cost]:
+    """Return the bound that is known of a schema; what is wrong with it, if it is quickly found."""
     try:
-        if fences is not None and fences.documents() <= reached.documents.keys():
-            engine.fenced(fences, exact=bool(fences.exact))
-            return fences
-        engine.plain(engine.limits.backtracks)
-    except BaseException as error:
-        # A panic of the engine is no Exception; a stranger's schema must not end the process.
-        panicked = type(error).__name__ == "PanicException"
-        if not panicked and not isinstance(error, (ValueError, jsonschema_rs.ReferencingError)):
-            raise
-        raise InvalidSchema(f"the engine refuses the schema: {shorten(str(error), 160)}") from error
-    return None
+        if sources.resources:
+            raise NotCheap("references to other documents")
+        screen(sources.document, size, sources.dialect)
+        analysis = _analyse_small(sources, limits)
+        cost = classify(
+            analysis.reached.graph,
+            analysis.patterns,
+            formats=formats,
+            instance_depth=limits.instance_depth,
+            official=is_official(sources.document, sources.dialect),
+        )
+    except NotCheap as reason:
+        return None, Cost(True, 0, None, str(reason))
+    return analysis, cost
 
 
-def _free_size(meter: Meter, matching: Matching | None, limits: Limits) -> int | None:
-    """Return the size of text up to which nothing about a value needs to be looked at."""
-    sizes: list[int] = []
-    if meter.cost.checked:
-        sizes.append(limits.work // meter.cost.factor if meter.cost.factor else 0)
-    if matching is not None:
-        sizes.append(matching.free_size)
-    return min(sizes, default=None)
+def _analyse_small(sources: Sources, limits: Limits) -> Analysis:
+    few = min(limits.subschemas, SUBSCHEMAS)
+    try:
+        analysis = analyse(sources, dataclasses.replace(limits, subschemas=few))
+    except LimitExceeded as error:
+        if error.limit == "subschemas" and limits.subschemas > SUBSCHEMAS:
+            raise NotCheap(f"more than {SUBSCHEMAS} subschemas") from None
+        raise
+    if analysis.reached.foreign:
+        raise NotCheap("references to metaschemas of other dialects")
+    return analysis

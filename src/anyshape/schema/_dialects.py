@@ -29,6 +29,7 @@ __all__ = [
     "Form",
     "Step",
     "dialect_of",
+    "find_dialect",
     "is_metaschema",
     "metaschema_documents",
 ]

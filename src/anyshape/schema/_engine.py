@@ -1,199 +1,210 @@
-"""The validators that the engine makes of a document, each built when it is first needed.
+"""The engine, given the author's documents: validators of a whole schema and of its parts.
 
-They differ in what stands around the same schema: *fenced* (see `_guard`), *plain*, and *negated*.
-The engine's logic has three values: it knows that it does not know when a pattern runs out of
-steps, and says "no" to the schema and to its negation alike. That is how the two are told apart.
+Nothing is added to a document, taken out of it or moved in it. What is put otherwise is text that
+the engine would misread: regular expressions, which JSON Schema writes in ECMA-262 and the engine's
+matchers in another language (`_spelling`), references that name such an expression, and the empty
+reference, which it takes for none at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias, cast
+from urllib.parse import quote
 
 import jsonschema_rs
 import msgspec
 
+from anyshape.errors import InvalidSchema
 from anyshape.schema._dialects import Dialect, metaschema_documents
-from anyshape.schema._guard import Fences
-from anyshape.schema._instance import FENCE_URI, fence_document
+from anyshape.schema._document import Document
+from anyshape.schema._graph import Graph
 from anyshape.schema._json import escape, is_array, is_object, unescape
 from anyshape.schema._limits import Limits
 from anyshape.schema._patterns import Patterns
 from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
-__all__ = ["Engine", "Test", "copy_json", "places_to_respell"]
+__all__ = ["Engine", "Test", "copy_json"]
 
 Test: TypeAlias = Callable[[object], bool]
-Document: TypeAlias = "dict[str, object] | bool"
+Place: TypeAlias = tuple[str, str]
 
-_PATTERN_KEYWORDS = {"pattern", "patternProperties"}
-_DOCUMENT_URI = "anyshape:///document"
-_FENCE_RESOURCE = (FENCE_URI, fence_document())
+_CONTENT: Final = ("contentMediaType", "contentEncoding")
 
 
 class Engine(msgspec.Struct, eq=False):
     """Makes validators of one schema.
 
-    `documents` are those that it consists of, by URI, `ROOT_URI` the one being compiled; `respelt`
-    are the places in them where a pattern has to be put differently for the engine.
+    `documents` are those that it consists of, by URI, `ROOT_URI` the one being compiled, as the
+    engine reads them; `names` are the tokens of pointers into them that translation changed.
     """
 
-    documents: Mapping[str, object]
-    respelt: tuple[tuple[str, str], ...]
+    documents: Mapping[str, Document]
+    names: Mapping[str, str]
     dialect: Dialect
     formats: bool
     patterns: Patterns
     limits: Limits
     foreign: frozenset[Dialect] = frozenset()
     """Dialects whose metaschemas are referred to and which the engine does not know here."""
-    _tests: dict[tuple[str, int], Test] = msgspec.field(default_factory=dict[tuple[str, int], Test])
-    _plain: dict[str, Document] | None = None
-    _names: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    ignored: frozenset[str] = frozenset()
+    """Keywords that the engine enforces although the dialect does not have them."""
 
-    def fenced(self, fences: Fences, *, exact: bool) -> Test:
-        """Return the test that accepts only what is JSON throughout, all of it or most of it."""
-        key = ("exact" if exact else "fenced", self.limits.backtracks)
-        test = self._tests.get(key)
-        if test is None:
-            copies = self._copy(fences, exact=exact)
-            test = self._tests[key] = self._build(copies, self.limits.backtracks).is_valid
-        return test
+    @classmethod
+    def of(
+        cls,
+        documents: Mapping[str, Document],
+        spots: Mapping[Place, Spot],
+        graph: Graph,
+        dialect: Dialect,
+        patterns: Patterns,
+        limits: Limits,
+        *,
+        formats: bool,
+        foreign: frozenset[Dialect] = frozenset(),
+    ) -> Engine:
+        """Return the engine for documents whose patterns were checked."""
+        translated, names = _translate(documents, spots, graph, patterns.backtracking)
+        ignored = _ignored(spots.values())
+        return cls(translated, names, dialect, formats, patterns, limits, foreign, ignored)
 
-    def plain(self, backtracks: int) -> Test:
-        """Return the test that the document itself describes."""
-        return self._test("plain", backtracks)
+    def test(self) -> Test:
+        """Return the test that the document describes; whatever the engine raises is raised."""
+        return self.compile(self.documents[ROOT_URI], self._registry()).is_valid
 
-    def negated(self, backtracks: int) -> Test:
-        """Return the test that holds where the document certainly does not."""
-        return self._test("negated", backtracks)
-
-    def subschemas(self) -> jsonschema_rs.ValidatorMap:
-        """Return validators of every subschema of the document, by `pointer` after a `#`."""
-        copies = self.copies()
-        return jsonschema_rs.validator_map_for(
-            copies[ROOT_URI],
-            registry=_registry(copies, self.foreign),
+    def compile(
+        self,
+        schema: Document,
+        registry: jsonschema_rs.Registry | None,
+        base_uri: str | None = None,
+    ) -> jsonschema_rs.Validator:
+        """Return a validator of any schema, with the options that this one is compiled with."""
+        return jsonschema_rs.validator_for(
+            schema,
+            registry=registry,
+            base_uri=base_uri,
             validate_formats=self.formats,
             pattern_options=self.patterns.options(self.limits),
+            keywords=cast("Any", dict.fromkeys(self.ignored, _Ignored)) or None,
             offline=True,
         )
 
     def pointer(self, pointer: str) -> str:
         """Return where the engine's copy has what the document has at `pointer`.
 
-        The two differ beneath keys of `patternProperties` that are spelt differently.
+        The two differ beneath keys of `patternProperties` that were translated.
         """
-        if not self._names:
-            return pointer
-        given = found = ""
-        for token in pointer.split("/")[1:]:
-            given = f"{given}/{token}"
-            found = f"{found}/{self._names.get(given, token)}"
-        return found
+        return _renamed(self.names, ROOT_URI, pointer) if self.names else pointer
 
-    def copies(self) -> dict[str, Document]:
-        """Return the documents as the engine is to read them."""
-        if self._plain is None:
-            self._plain = self._copy(None)
-        return self._plain
+    def _registry(self) -> jsonschema_rs.Registry | None:
+        # With the document itself, because what it refers to may refer back to it.
+        if len(self.documents) == 1 and not self.foreign:
+            return None
+        official = [i for dialect in self.foreign for i in metaschema_documents(dialect).items()]
+        return jsonschema_rs.Registry([*official, *self.documents.items()])
 
-    def _copy(self, fences: Fences | None, *, exact: bool = False) -> dict[str, Document]:
-        copies: dict[str, Document] = {}
-        for uri, given in self.documents.items():
-            copied = copy_json(given)
-            if fences is not None:
-                copied = fences.put_up(uri, copied, exact=exact)
-            copies[uri] = copied if isinstance(copied, bool) or is_object(copied) else False
-        for uri, pointer in self.respelt:
-            names = _respell(copies[uri], pointer, self.patterns.backtracking)
-            if uri == ROOT_URI:
-                self._names.update(names)
-        return copies
 
-    def _test(self, kind: str, backtracks: int) -> Test:
-        # Two threads may build the same test; either is right and the last one stays.
-        test = self._tests.get((kind, backtracks))
-        if test is None:
-            copies = dict(self.copies())
-            if kind == "negated":
-                copies[_DOCUMENT_URI] = _declare(copies[ROOT_URI], self.dialect)
-                copies[ROOT_URI] = {"not": {"$ref": _DOCUMENT_URI}}
-            test = self._tests[kind, backtracks] = self._build(copies, backtracks).is_valid
-        return test
+class _Ignored:
+    """A keyword that judges nothing."""
 
-    def _build(self, copies: dict[str, Document], backtracks: int) -> jsonschema_rs.Validator:
-        limits = self.limits
-        if limits.backtracks != backtracks:
-            limits = replace(limits, backtracks=backtracks)
-        return jsonschema_rs.validator_for(
-            copies[ROOT_URI],
-            registry=_registry(copies, self.foreign),
-            validate_formats=self.formats,
-            pattern_options=self.patterns.options(limits),
-            offline=True,
+    def __init__(self, parent: Any, value: Any, path: Any) -> None:
+        pass
+
+    def validate(self, instance: Any) -> None:
+        """Accept it."""
+
+
+def _ignored(spots: Iterable[Spot]) -> frozenset[str]:
+    """Return the keywords to ignore: `contentMediaType` and its like came with draft-07."""
+    ignored: set[str] = set()
+    asserted: dict[str, Spot] = {}
+    for spot in spots:
+        for keyword in _CONTENT:
+            if isinstance(spot.schema, dict) and keyword in spot.schema:
+                if spot.dialect.asserts_content:
+                    asserted[keyword] = spot
+                elif "if" not in spot.dialect.applicators:
+                    ignored.add(keyword)
+    for keyword in ignored & asserted.keys():
+        raise InvalidSchema(
+            f"{keyword} stands in dialects that have it and in others that do not; "
+            "leave it out where it has no meaning",
+            path=f"{asserted[keyword].pointer}/{keyword}",
         )
+    return frozenset(ignored)
 
 
-_FENCES_ONLY = jsonschema_rs.Registry([_FENCE_RESOURCE])
+def _translate(
+    documents: Mapping[str, Document],
+    spots: Mapping[Place, Spot],
+    graph: Graph,
+    backtracking: bool,
+) -> tuple[Mapping[str, Document], dict[str, str]]:
+    places = [place for place, spot in spots.items() if _reads_otherwise(spot, backtracking)]
+    if not places:
+        return documents, {}
+    copies = {uri: copy_json(document) for uri, document in documents.items()}
+    names: dict[str, str] = {}
+    # The deepest first: a key that changes is part of the pointers beneath it.
+    for uri, pointer in sorted(places, key=lambda place: -place[1].count("/")):
+        renamed = _respell(copies[uri], pointer, backtracking)
+        names.update({f"{uri} {place}": name for place, name in renamed.items()})
+    if names:
+        _rename_references(copies, graph, names)
+    return cast("dict[str, Document]", copies), names
 
 
-def _registry(copies: dict[str, Document], foreign: frozenset[Dialect]) -> jsonschema_rs.Registry:
-    # With the document itself, because what it refers to may refer back to it.
-    if len(copies) == 1 and not foreign:
-        return _FENCES_ONLY
-    official = [item for dialect in foreign for item in metaschema_documents(dialect).items()]
-    return jsonschema_rs.Registry([_FENCE_RESOURCE, *official, *copies.items()])
+def _rename_references(copies: dict[str, object], graph: Graph, names: dict[str, str]) -> None:
+    """Have references that name a key of `patternProperties` name it as it is spelt now."""
+    for node in graph.nodes:
+        spot = node.spot
+        for edge in node.edges:
+            target = edge.target.spot
+            now = _renamed(names, target.document, target.pointer)
+            if edge.keyword not in spot.dialect.references or now == target.pointer:
+                continue
+            if (target.document, target.base) != (spot.document, spot.base):
+                raise InvalidSchema(
+                    f"the reference at {spot.place or '/'} leads through a pattern of another "
+                    "resource; put the subschema under $defs",
+                    path=f"{spot.pointer}/{edge.keyword}",
+                )
+            here = _renamed(names, spot.document, spot.pointer)
+            _find(copies[spot.document], here)[edge.keyword] = f"#{quote(now)}"
 
 
-def _declare(document: Document, dialect: Dialect) -> Document:
-    """Return `document` with its dialect, which it may only have had by default, written down."""
-    if isinstance(document, bool) or "$schema" in document:
-        return document
-    return {"$schema": dialect.uri, **document}
+def _renamed(names: Mapping[str, str], document: str, pointer: str) -> str:
+    given = found = ""
+    for token in pointer.split("/")[1:]:
+        given = f"{given}/{token}"
+        found = f"{found}/{names.get(f'{document} {given}', token)}"
+    return found
 
 
-def places_to_respell(
-    spots: Mapping[tuple[str, str], Spot], patterns: Patterns
-) -> tuple[tuple[str, str], ...]:
-    """Return where something is to be put differently, inner places before outer ones.
-
-    An empty reference means the document, `#`; the engine takes it for no reference at all.
-    """
-    empty = tuple(
-        place for place, spot in spots.items() for _, text in spot.references if text == ""
-    )
-    return empty + _places_with_patterns(spots, patterns)
-
-
-def _places_with_patterns(
-    spots: Mapping[tuple[str, str], Spot], patterns: Patterns
-) -> tuple[tuple[str, str], ...]:
-    if all(spell(text, backtracking=patterns.backtracking) == text for text in patterns.all):
-        return ()
-    if any("/patternProperties/" in text for spot in spots.values() for _, text in spot.references):
-        # The reference names the key as it is spelt now.
-        return ()
-    found = [
-        place
-        for place, spot in spots.items()
-        if not isinstance(spot.schema, bool) and spot.schema.keys() & _PATTERN_KEYWORDS
-    ]
-    return tuple(sorted(found, key=lambda place: len(place[1]), reverse=True))
+def _reads_otherwise(spot: Spot, backtracking: bool) -> bool:
+    """Tell whether `spot` has something that the engine has to be told differently."""
+    schema = spot.schema
+    if isinstance(schema, bool):
+        return False
+    if any(reference == "" for _, reference in spot.references):
+        return True
+    pattern, properties = schema.get("pattern"), schema.get("patternProperties")
+    texts = [pattern] if isinstance(pattern, str) else []
+    texts += properties if is_object(properties) else ()
+    return any(spell(text, backtracking=backtracking) != text for text in texts)
 
 
-def _respell(document: Document, pointer: str, backtracking: bool) -> dict[str, str]:
-    """Rewrite what is at `pointer`, in place; return the renamed pointers' last tokens."""
-    schema = _find(document, pointer)
+def _respell(document: object, pointer: str, backtracking: bool) -> dict[str, str]:
+    """Translate the patterns at one place of a copy; return the keys that have other names now."""
     renamed: dict[str, str] = {}
+    schema = _find(document, pointer)
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if schema.get(keyword) == "":
             schema[keyword] = "#"
-    pattern = schema.get("pattern")
+    pattern, properties = schema.get("pattern"), schema.get("patternProperties")
     if isinstance(pattern, str):
         schema["pattern"] = spell(pattern, backtracking=backtracking)
-    properties = schema.get("patternProperties")
     if is_object(properties):
         respelt: dict[str, object] = {}
         for key, inner in properties.items():
@@ -208,14 +219,10 @@ def _respell(document: Document, pointer: str, backtracking: bool) -> dict[str, 
 
 
 def _find(document: object, pointer: str) -> dict[str, object]:
-    found = document
+    found: Any = document
     for token in pointer.split("/")[1:]:
-        name = unescape(token)
-        if is_array(found):
-            found = found[int(name)]
-        elif is_object(found):
-            found = found[name]
-    return found if is_object(found) else {}
+        found = found[int(token)] if is_array(found) else found[unescape(token)]
+    return found
 
 
 def copy_json(value: object) -> object:

@@ -6,8 +6,9 @@ so schema and value are walked together here (`_walk`). The engine says which su
 closest (`_alternatives`). Each subschema is explained at most once for each place in the value.
 
 The steps of the walk are generators; the loop here runs them on a stack of its own, so that neither
-a deep schema nor a deep value can exhaust Python's. Work is charged in the engine's steps. Where
-the budget ends, what was found so far is the answer: that the value is invalid is known already.
+a deep schema nor a deep value can exhaust Python's. Work is charged in nanoseconds, counted rather
+than measured, so that the same value has the same problems on every machine. Where the budget ends,
+what was found so far is the answer: that the value is invalid is known already.
 
 docs/concepts/problems.md says how the lines read.
 """
@@ -17,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anyshape.errors import Problem
-from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Graph
 from anyshape.schema._knowledge import Knowledge, Steps
@@ -28,8 +28,10 @@ from anyshape.schema._wording import count
 
 __all__ = ["Explainer"]
 
-_EXPLAINING = 60
-"""What explaining one subschema at one place costs, in steps of the engine."""
+_BUDGET = 100_000_000
+"""Nanoseconds that explaining one value may take."""
+_EXPLAINING = 20_000
+"""Nanoseconds that explaining one subschema at one place takes, beside what is charged for."""
 
 _MOST_TENTATIVE = 6
 """How many problems are looked for where they only serve to compare alternatives."""
@@ -50,33 +52,31 @@ class _Frame:
 class Explainer:
     """Finds the problems of values with one schema; safe to share between threads."""
 
-    def __init__(self, graph: Graph, engine: Engine, cost: Cost | None = None) -> None:
-        self._plans = Plans(graph, engine, Meter(graph).cost if cost is None else cost)
+    def __init__(self, graph: Graph, engine: Engine, rate: float) -> None:
+        """Take the schema; `rate` bounds what the engine takes for each byte of a value."""
+        self._plans = Plans(graph, engine, rate)
         self._root = self._plans[graph.root]
-        self._budget = engine.limits.work
 
     def problems(self, value: object, limit: int) -> list[Problem]:
         """Return up to `limit` problems of `value`, JSON that the schema is known not to accept.
 
         The message of the last one says how many more there are at least.
         """
-        if limit < 1:
-            raise ValueError(f"limit must be a positive integer, got {limit!r}")
-        run = _Run(self._plans, value, self._budget, most=2 * limit)
+        run = _Run(self._plans, value, most=2 * limit)
         problems = run.explain(self._root, rejected=True)
         return _cut(problems, limit, run.spent)
 
     def explain(self, value: object) -> list[Problem]:
         """Return what the walk alone finds, asked about a value of which nothing is known."""
-        run = _Run(self._plans, value, self._budget, most=100)
+        run = _Run(self._plans, value, most=100)
         return run.explain(self._root, rejected=False)
 
 
 class _Run:
     """One walk: the stack of what is being explained."""
 
-    def __init__(self, plans: Plans, value: object, budget: int, most: int) -> None:
-        self._work = Work(budget)
+    def __init__(self, plans: Plans, value: object, most: int) -> None:
+        self._work = Work(_BUDGET)
         self._knowledge = Knowledge(plans, self._work)
         self._walk = Walk(self._knowledge)
         self._most = most

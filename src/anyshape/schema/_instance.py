@@ -21,57 +21,41 @@ import msgspec
 from anyshape.errors import LimitExceeded, NotJson
 from anyshape.schema._json import escape
 
-__all__ = ["FENCE_DEPTH", "FENCE_URI", "fence_document", "json_test", "read_json", "shorten"]
+__all__ = ["json_test", "read_json", "shorten", "text_size"]
 
-TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
-SCALARS: Final = frozenset(("null", "boolean", "number", "integer", "string"))
-
-FENCE_URI: Final = "anyshape:json"
-FENCE_DEPTH: Final = 4
-"""How deep the engine looks into values that a schema says nothing about (see `_guard`)."""
-
+_encode: Final = msgspec.json.Encoder(decimal_format="number").encode
 _MAX_DIGITS = 4_300
 _SURELY_SHORT = 14_000
 """Bits that no integer of more than 4,300 digits gets along with."""
 
 
-READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
+_READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
 """What, when negated, makes the engine read a string, and so notice a lone surrogate in it.
 
-Nothing else is rejected but the text itself, and whatever a fence rejects is looked at again. (All
-dialects have `enum`.)
+Nothing else is rejected but the text itself, and whatever is rejected is looked at again.
 """
 
 
 def _describe_json(depth: int) -> dict[str, object]:
     """Return a schema that any JSON value nested at most `depth` levels satisfies, nothing else.
 
-    `type: number` is what turns NaN away; keys the engine checks as it meets them.
+    `type: number` is what turns NaN away, and integers of so many digits that the engine takes them
+    for zero; keys the engine checks as it meets them.
     """
-    text: dict[str, object] = {"type": "string", "not": dict(READ_TEXT)}
-    other: dict[str, object] = {"type": ["null", "boolean", "number"]}
+    text: dict[str, object] = {"type": "string", "not": dict(_READ_TEXT)}
+    scalars: list[dict[str, object]] = [text, {"type": "number"}, {"type": ["null", "boolean"]}]
     levels: dict[str, object] = {
         f"{level}": {
             "anyOf": [
-                text,
-                other,
+                *scalars,
                 {"type": "object", "additionalProperties": {"$ref": f"#/$defs/{level + 1}"}},
                 {"type": "array", "items": {"$ref": f"#/$defs/{level + 1}"}},
             ]
         }
         for level in range(depth)
     }
-    levels[f"{depth}"] = {"anyOf": [text, other]}
+    levels[f"{depth}"] = {"anyOf": scalars}
     return {"$ref": "#/$defs/0", "$defs": levels}
-
-
-def fence_document() -> dict[str, object]:
-    """Return the document behind `FENCE_URI`: any JSON value that is not too deep."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": FENCE_URI,
-        **_describe_json(FENCE_DEPTH),
-    }
 
 
 @functools.lru_cache(maxsize=16)
@@ -82,6 +66,14 @@ def json_test(depth: int) -> Callable[[object], bool]:
     test may raise anything instead of failing. What fails may be readable still: see `read_json`.
     """
     return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True).is_valid
+
+
+def text_size(value: object) -> int | None:
+    """Return the length of a JSON value as text, `None` where it cannot be written."""
+    try:
+        return len(_encode(value))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
 
 
 class _Frame(msgspec.Struct, eq=False):
@@ -115,7 +107,7 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
         frame.key, item = pair
         count += 1 if what == "value" or not isinstance(item, str) else len(item)
         if count > most:
-            limit = "work" if what == "value" else "document_bytes"
+            limit = "memory" if what == "value" else "document_bytes"
             raise LimitExceeded(
                 f"the {what} holds more than {most} values (limit: {limit})",
                 limit=limit,

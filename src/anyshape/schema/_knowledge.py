@@ -6,18 +6,16 @@ from collections.abc import Generator
 from typing import TypeAlias
 
 from anyshape.errors import Problem
-from anyshape.schema._leaves import matching_rate
-from anyshape.schema._matching import text_size
+from anyshape.schema._instance import text_size
 from anyshape.schema._places import Place, Work
 from anyshape.schema._plans import Plan, Plans
 
 __all__ = ["Knowledge", "Request", "Steps", "Verdict"]
 
-_LOOKING = 10
-"""What looking at one property or item costs, in steps of the engine."""
-
-_BYTES_PER_PLACE = 8
-"""Text that a place in the value takes; never less than two bytes, in practice more than this."""
+_LOOKING = 500
+"""Nanoseconds that looking at one property or item takes."""
+_ASKING = 500
+"""Nanoseconds that asking the engine takes beside its work."""
 
 Request: TypeAlias = tuple[Plan, Place, bool]
 """Explain this subschema at this place; and whether what is wrong there is wrong for certain."""
@@ -57,10 +55,8 @@ class Knowledge:
             return self.leaves_hold(plan, value)
         if plan.route is None:
             return None
-        verdicts = self._plans.verdicts
-        size = text_size(value) or 0
-        self._work.charge(verdicts.factor * (1 + size // _BYTES_PER_PLACE))
-        return verdicts.holds(plan.route, value)
+        self._charge(value)
+        return self._plans.verdicts.holds(plan.route, value)
 
     def holds(self, plan: Plan, place: Place) -> Verdict:
         """Tell whether `plan` holds at `place`, whatever it takes."""
@@ -73,11 +69,17 @@ class Knowledge:
         """Tell whether the keywords without subschemas hold, or the boolean."""
         if isinstance(plan.schema, bool):
             return plan.schema
-        if plan.leaves.rate and isinstance(value, str):
-            self._work.charge(plan.leaves.rate * len(value))
+        if plan.leaves:
+            self._charge(value)
         return plan.leaves.hold(value)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Tell whether a property name matches a key of `patternProperties`."""
-        self._work.charge(matching_rate(pattern, self._plans.engine) * len(name))
+        self._charge(name)
         return self._plans.matches(pattern, name)
+
+    def _charge(self, value: object) -> None:
+        """Charge for what the engine may take, by the bound for the whole schema."""
+        rate = self._plans.rate
+        size = (text_size(value) or 0) if rate else 0
+        self._work.charge(_ASKING + rate * size)

@@ -8,7 +8,6 @@ is written in one place. Only the words are ours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
@@ -18,13 +17,10 @@ from anyshape.schema import _wording as wording
 from anyshape.schema._dialects import SUPPORTED
 from anyshape.schema._engine import Engine
 from anyshape.schema._json import is_array, is_object
-from anyshape.schema._limits import Limits
-from anyshape.schema._matching import _BACKTRACKS_PER_STEP as BACKTRACKS_PER_STEP
-from anyshape.schema._matching import _BYTES_PER_STEP as BYTES_PER_STEP
 from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
-__all__ = ["Leaves", "equal_items", "is_official", "matcher", "matching_rate"]
+__all__ = ["Leaves", "equal_items", "is_official", "matcher"]
 
 _encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
@@ -56,8 +52,6 @@ _KEYWORDS = (
     "maxProperties",
 )
 _OFFICIAL = frozenset(uri.removesuffix("#") for uri in SUPPORTED)
-_MOST_BACKTRACKS = 10_000
-"""Steps back for one match: strings are looked at more often here than by `accepts`."""
 _COMPANIONS = {
     "minimum": "exclusiveMinimum",
     "maximum": "exclusiveMaximum",
@@ -69,13 +63,15 @@ _NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "e
 class Leaves:
     """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
 
-    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "described", "rate", "schema")
+    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "described", "schema")
 
     def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
         self.schema: Schema = {} if hidden else _without_subschemas(schema)
-        if "contains" not in spot.dialect.applicators:
-            self.schema.pop("const", None)  # It came with draft-06, as `contains` did.
+        if not spot.dialect.has_const:
+            self.schema.pop("const", None)
+        for keyword in engine.ignored:
+            self.schema.pop(keyword, None)
         self.described: Schema = {
             **{name: schema[name] for name in ("title", "items") if name in schema and not hidden},
             **self.schema,
@@ -86,7 +82,6 @@ class Leaves:
         self._engine = engine
         self._tests: dict[str, Test] = {}
         self._whole: Test | None = None
-        self.rate = matching_rate(self.schema.get("pattern"), engine)
 
     def __bool__(self) -> bool:
         return bool(self._keywords)
@@ -136,13 +131,8 @@ class Leaves:
             # The operator's own metaschema may put keywords out of force.
             others = [item for item in engine.documents.items() if item[0] != ROOT_URI]
             registry = jsonschema_rs.Registry(cast("list[tuple[str, Any]]", others))
-        return jsonschema_rs.validator_for(
-            {"$schema": self._spot.dialect.uri if registry is None else declared, **part},
-            validate_formats=engine.formats,
-            pattern_options=pattern_options(engine),
-            registry=registry,
-            offline=True,
-        ).is_valid
+        uri = self._spot.dialect.uri if registry is None else declared
+        return engine.compile({"$schema": uri, **part}, registry).is_valid
 
     def lines(self, keyword: str, value: object) -> Iterator[str]:
         """Yield what is to be said about `value`, for which `keyword`, not `required`, fails."""
@@ -180,24 +170,6 @@ def _without_subschemas(schema: Schema) -> Schema:
         if not names:
             del part["dependencies"]
     return part
-
-
-def matching_rate(pattern: object, engine: Engine) -> float:
-    """Return the steps that matching one character takes, none for a pattern that is light."""
-    heavy = engine.patterns.heavy.get(pattern) if isinstance(pattern, str) else None
-    if heavy is None:
-        return 0.0
-    backtracks = _backtracks(engine.limits) / BACKTRACKS_PER_STEP if heavy.backtracks else 0.0
-    return heavy.size / BYTES_PER_STEP + backtracks
-
-
-def _backtracks(limits: Limits) -> int:
-    return min(limits.backtracks, _MOST_BACKTRACKS)
-
-
-def pattern_options(engine: Engine) -> jsonschema_rs.PatternOptionsType:
-    """Return how the engine is to match patterns while a value is explained."""
-    return engine.patterns.options(replace(engine.limits, backtracks=_backtracks(engine.limits)))
 
 
 def _line(keyword: str, schema: Schema, value: object) -> str:
@@ -335,8 +307,4 @@ def _number(item: object, numbers: dict[object, int]) -> int:
 def matcher(pattern: str, engine: Engine) -> Test:
     """Return the engine's test whether a property name matches `pattern`."""
     spelt = spell(pattern, backtracking=engine.patterns.backtracking)
-    return jsonschema_rs.Draft202012Validator(
-        {"pattern": spelt},
-        pattern_options=pattern_options(engine),
-        offline=True,
-    ).is_valid
+    return engine.compile({"pattern": spelt}, None).is_valid

@@ -15,13 +15,13 @@ class Limits:
     """Bound what compiling a schema and validating with it may cost.
 
     document_bytes:  size of a schema document as JSON text, `resources` it reaches included
-    depth:  how deeply arrays and objects may be nested in a schema document
+    depth:           how deeply arrays and objects may be nested in a schema document
     subschemas:      how many subschemas a document may hold, `resources` it reaches included
     pattern_length:  characters of one regular expression
     pattern_bytes:   memory of all compiled regular expressions of a document together
-    backtracks:      steps back that one match of a pattern with lookaround or backreferences takes
     instance_depth:  how deeply arrays and objects may be nested in a value
-    work:            evaluations of a subschema at a place in the value, for one validation
+    seconds:         processor time of one compilation, validation or explanation that is confined
+    memory:          bytes that a confined one may take
     """
 
     document_bytes: int = 1_000_000
@@ -29,22 +29,35 @@ class Limits:
     subschemas: int = 10_000
     pattern_length: int = 4_096
     pattern_bytes: int = 32_000_000
-    backtracks: int = 100_000
     instance_depth: int = 200
-    work: int = 10_000_000
+    seconds: float = 1.0
+    memory: int = 256_000_000
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value: object = getattr(self, field.name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"Limits.{field.name} must be a positive integer, got {value!r}")
-            ceiling = CEILINGS.get(field.name)
-            if ceiling is not None and value > ceiling:
+            kinds = (int, float) if field.name == "seconds" else int
+            if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
+                noun = "number" if field.name == "seconds" else "integer"
+                raise ValueError(f"Limits.{field.name} must be a positive {noun}, got {value!r}")
+            least, most = _RANGES.get(field.name, (1, float("inf")))
+            if not least <= value <= most:
+                bound = f"at least {least}" if value < least else f"{most} at most"
                 raise ValueError(
-                    f"Limits.{field.name} can be {ceiling} at most, got {value}: "
-                    "beyond that the native stack is not safe"
+                    f"Limits.{field.name} can be {bound}, got {value}: {_REASONS[field.name]}"
                 )
 
 
-CEILINGS = {"depth": 250, "instance_depth": 250}
-"""The engine itself copies nothing that is nested deeper than 255 levels."""
+_RANGES: dict[str, tuple[float, float]] = {
+    "depth": (1, 250),
+    "instance_depth": (1, 250),
+    "seconds": (0.01, 60),
+    "memory": (16_000_000, float("inf")),
+}
+_STACK = "beyond that the native stack is not safe"
+_REASONS = {
+    "depth": _STACK,
+    "instance_depth": _STACK,
+    "seconds": "less is no time to start, more keeps callers waiting",
+    "memory": "less is no room for the engine",
+}

@@ -9,7 +9,6 @@ import jsonschema_rs
 from msgspec.structs import replace
 
 from anyshape.errors import InvalidSchema, Problem
-from anyshape.schema._cost import Meter
 from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._engine import Engine
 from anyshape.schema._limits import Limits
@@ -81,8 +80,16 @@ def _explainer(sources: Sources) -> Explainer:
     limits = Limits()
     reached = sources.reach(limits)
     patterns = check_patterns(reached.spots.values(), limits)
-    engine = Engine(reached.documents, (), sources.dialect, False, patterns, limits)
-    return Explainer(reached.graph, engine, Meter(reached.graph).cost)
+    engine = Engine.of(
+        reached.documents,
+        reached.spots,
+        reached.graph,
+        sources.dialect,
+        patterns,
+        limits,
+        formats=False,
+    )
+    return Explainer(reached.graph, engine, 0)
 
 
 def _explain(document: object, explainer: Explainer) -> Problem:

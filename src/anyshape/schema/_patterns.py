@@ -2,8 +2,9 @@
 
 `pattern` and the keys of `patternProperties` are ECMA-262 expressions (JSON Schema 2020-12 Core,
 section 6.4). The engine translates them for a matcher whose time is linear in the text; lookaround
-and backreferences need one that backtracks, and that one is given a limit. Linear is not the same
-as cheap: the time per character grows with the compiled size, so large patterns are weighed.
+and backreferences need one that backtracks, which only the operating system can stop: schemas with
+such patterns are confined. Linear is not the same as cheap: the time per character grows with the
+compiled size, so patterns are weighed.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from anyshape.schema._limits import Limits
 from anyshape.schema._references import Spot
 from anyshape.schema._spelling import spell
 
-__all__ = ["LIGHT", "Pattern", "Patterns", "check_patterns"]
+__all__ = ["Pattern", "Patterns", "check_patterns"]
 
-LIGHT: Final = 4_096
-"""Compiled bytes up to which a pattern counts as a constant factor per character."""
-
-_SIZES: Final = (1_024, LIGHT, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+_UNLIMITED: Final = 10**15
+"""Steps back that no match gets to: it is stopped by the clock, and a verdict is a verdict."""
+_CACHE: Final = 1 << 20
+"""Bytes that a matcher may keep of what it worked out about one pattern."""
+_SIZES: Final = (1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
 _COUNTS: Final = re.compile(r"(?<!\\[uxpP])\{\d+(?:,\d*)?\}")
 _BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 
@@ -40,26 +42,23 @@ class Pattern(msgspec.Struct, frozen=True):
     backtracks: bool
     size: int
 
-    @property
-    def heavy(self) -> bool:
-        """Tell whether matching has to be paid for by the length of the text."""
-        return self.backtracks or self.size > LIGHT
-
 
 class Patterns(msgspec.Struct, frozen=True):
-    """The regular expressions of a schema: all of them, and those that have to be paid for."""
+    """The regular expressions of a schema, by their text."""
 
-    all: tuple[str, ...]
-    heavy: dict[str, Pattern]
-    backtracking: bool
+    all: dict[str, Pattern]
+
+    @property
+    def backtracking(self) -> bool:
+        """Whether one of them needs a matcher that backtracks; then all are given to that one."""
+        return any(pattern.backtracks for pattern in self.all.values())
 
     def options(self, limits: Limits) -> jsonschema_rs.PatternOptionsType:
         """Return how the engine is to compile them."""
+        size = limits.pattern_bytes
         if self.backtracking:
-            return jsonschema_rs.FancyRegexOptions(
-                backtrack_limit=limits.backtracks, size_limit=limits.pattern_bytes
-            )
-        return jsonschema_rs.RegexOptions(size_limit=limits.pattern_bytes)
+            return jsonschema_rs.FancyRegexOptions(backtrack_limit=_UNLIMITED, size_limit=size)
+        return jsonschema_rs.RegexOptions(size_limit=size, dfa_size_limit=_CACHE)
 
 
 def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
@@ -92,8 +91,7 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
         total += pattern.size
         if total > limits.pattern_bytes:
             raise _too_large(path, limits, total)
-    heavy = {text: pattern for text, pattern in found.items() if pattern.heavy}
-    return Patterns(tuple(found), heavy, any(pattern.backtracks for pattern in heavy.values()))
+    return Patterns(found)
 
 
 def _hint(text: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from anyshape.schema import _wording as wording
-from anyshape.schema._cost import Cost
 from anyshape.schema._dialects import Step
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Edge, Graph, Node
@@ -185,9 +184,10 @@ class Plan:
 class Plans:
     """The plans of one schema, each made when it is first asked for."""
 
-    def __init__(self, graph: Graph, engine: Engine, cost: Cost) -> None:
+    def __init__(self, graph: Graph, engine: Engine, rate: float) -> None:
         self.engine = engine
-        self.verdicts = Verdicts(graph, engine, cost)
+        self.rate = rate
+        self.verdicts = Verdicts(graph, engine)
         self._plans: list[Plan | None] = [None] * len(graph.nodes)
         self._matchers: dict[str, Callable[[object], bool]] = {}
 

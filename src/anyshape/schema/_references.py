@@ -20,6 +20,7 @@ from anyshape.schema._dialects import (
     Dialect,
     Form,
     dialect_of,
+    find_dialect,
     is_metaschema,
     metaschema_documents,
 )
@@ -31,6 +32,7 @@ ROOT_URI = "json-schema:///"
 _NAMING = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
 """Keywords by which a subschema gives itself a name, in some dialect."""
 
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _URI_PARTS = re.compile(
     r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
 )
@@ -172,8 +174,11 @@ class Library:
             key = (spot.document, spot.pointer)
             if key in spots:
                 continue
-            if not isinstance(schema, bool) and not _NAMING.isdisjoint(schema):
-                self._identify(spot, schema)
+            if not isinstance(schema, bool):
+                if not _NAMING.isdisjoint(schema):
+                    self._identify(spot, schema)
+                if "$schema" in schema and self._resources.get(spot.base) is not spot:
+                    _check_dialect(spot, schema["$schema"])
             spots[key] = spot
             if len(spots) > self._most:
                 raise LimitExceeded(
@@ -250,7 +255,7 @@ class Library:
             name = unescape(token)
             if is_object(value) and name in value:
                 value = value[name]
-            elif is_array(value) and name.isdecimal() and int(name) < len(value):
+            elif is_array(value) and _is_index(name) and int(name) < len(value):
                 value = value[int(name)]
             else:
                 return None
@@ -263,6 +268,11 @@ class Library:
         return self.spots[resource.document, at]
 
 
+def _is_index(token: str) -> bool:
+    """Tell whether a token of a pointer is an array index as RFC 6901 writes it."""
+    return _INDEX.fullmatch(token) is not None
+
+
 def _check_single(known: Spot, spot: Spot, keyword: str, name: str) -> None:
     """Refuse a name that two subschemas give themselves: the engine may not survive it."""
     if (known.document, known.pointer) != (spot.document, spot.pointer):
@@ -271,6 +281,21 @@ def _check_single(known: Spot, spot: Spot, keyword: str, name: str) -> None:
             f"{known.place or 'the root'} has the same",
             path=f"{spot.pointer}/{keyword}",
         )
+
+
+def _check_dialect(spot: Spot, declared: object) -> None:
+    """Refuse a `$schema` that is not at the root of a resource and says something else.
+
+    2020-12 Core, section 8.1.1: it SHOULD be used in the document root, and MUST NOT appear in
+    resource subschemas that are not roots. The engine would switch dialects there.
+    """
+    if isinstance(declared, str) and find_dialect(declared) is spot.dialect:
+        return
+    raise InvalidSchema(
+        f"$schema {_shown(str(declared))} at {spot.place or '/'} differs from that of the resource "
+        f"it stands in ({spot.dialect.uri}); give the subschema an $id of its own, or leave it out",
+        path=f"{spot.pointer}/$schema",
+    )
 
 
 def _subschemas_in(

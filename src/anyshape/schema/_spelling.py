@@ -5,6 +5,8 @@ rewritten before it sees the document:
 
 - `.` leaves out all four line terminators, not the line feed alone;
 - a word boundary is one between ASCII letters (the engine: between Unicode letters);
+- for the matcher that backtracks, digits, letters and white space are spelt out, because that one
+  takes `\\d`, `\\w` and `\\s` for the classes of Unicode;
 - `[]`, `[^]`, `[\\b]`, `\\0`, surrogate pairs as two escapes, and `\\k<name>` are understood.
 
 ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
@@ -22,6 +24,20 @@ _NOTHING: Final = r"[^\s\S]"
 _EVERYTHING: Final = r"[\s\S]"
 _DOT_ALL: Final = re.compile(r"\(\?[a-z]*s[a-z]*(?:-[a-z]*)?:")
 _PAIR: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_WORD: Final = "A-Za-z0-9_"
+_BOUNDARY: Final = f"(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}])"
+_NO_BOUNDARY: Final = f"(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}])"
+_CLASSES: Final = {
+    "d": "0-9",
+    "w": _WORD,
+    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
+}
+_COMPLEMENTS: Final = {
+    "D": r"\x00-/:-\u{10FFFF}",
+    "W": r"\x00-/:-@\x5b-\x5e\x60\x7b-\u{10FFFF}",
+    "S": r"\x00-\x08\x0e-\x1f!-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e"
+    r"\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\u{10FFFF}",
+}
 _NAMED_GROUP: Final = re.compile(r"\(\?<([^=!>][^>]*)>")
 _NAMED_REFERENCE: Final = re.compile(r"\\k<([^>]+)>")
 
@@ -32,14 +48,13 @@ def spell(text: str, *, backtracking: bool) -> str:
         return text
     dot = "." if _DOT_ALL.search(text) else _ANY
     names = _group_numbers(text) if "\\k<" in text else {}
-    boundaries = not backtracking
     pieces: list[str] = []
     position = 0
     in_class = False
     while position < len(text):
         character = text[position]
         if character == "\\":
-            piece, position = _spell_escape(text, position, in_class, names, boundaries)
+            piece, position = _spell_escape(text, position, in_class, names, backtracking)
         elif in_class:
             in_class = character != "]"
             piece, position = character, position + 1
@@ -67,13 +82,20 @@ def _open_class(text: str, position: int) -> tuple[str, int]:
 
 
 def _spell_escape(
-    text: str, position: int, in_class: bool, names: dict[str, int], boundaries: bool
+    text: str, position: int, in_class: bool, names: dict[str, int], backtracking: bool
 ) -> tuple[str, int]:
     following = text[position + 1 : position + 2]
     if following == "b" and in_class:
         return r"\x08", position + 2
-    if following in ("b", "B") and boundaries and not in_class:
-        return rf"(?-u:\{following})", position + 2
+    if following in ("b", "B") and not in_class:
+        if not backtracking:
+            return rf"(?-u:\{following})", position + 2
+        return f"(?:{_BOUNDARY if following == 'b' else _NO_BOUNDARY})", position + 2
+    if backtracking and following in _CLASSES:
+        return _CLASSES[following] if in_class else f"[{_CLASSES[following]}]", position + 2
+    if backtracking and following in _COMPLEMENTS:
+        within = _COMPLEMENTS[following]
+        return within if in_class else f"[{within}]", position + 2
     if following == "0" and not text[position + 2 : position + 3].isdigit():
         return r"\x00", position + 2
     if following == "u":

@@ -7,60 +7,50 @@ is whether `value` satisfies subschema 17. References are compiled once each, so
 the document, times the depth at most.
 
 Left out are subschemas from which a `$dynamicRef` can be reached, if what it means depends on the
-way to it. And the engine is not asked at all where the work would not be linear, or where a pattern
-may be costly. Whoever asks has to find out by looking closer.
+way to it. And the engine is not asked at all about recursive schemas, where the work of a part may
+be more than that of the whole. Whoever asks has to find out by looking closer.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from urllib.parse import quote
 
 import jsonschema_rs
 
-from anyshape.errors import AnyshapeError
-from anyshape.schema._cost import Cost, Meter
 from anyshape.schema._dialects import DEFAULT_DIALECT, is_metaschema, metaschema_documents
+from anyshape.schema._document import Document
 from anyshape.schema._engine import Engine
-from anyshape.schema._graph import Graph, Node, build
+from anyshape.schema._graph import Graph, Node
 from anyshape.schema._json import is_array, is_object
 from anyshape.schema._leaves import is_official
-from anyshape.schema._references import ROOT_URI, Library, Spot, load
+from anyshape.schema._references import ROOT_URI, Spot
 
 __all__ = ["Verdicts"]
 
-_URI = "anyshape:verdicts"
+_URI = f"anyshape-{secrets.token_hex(16)}:verdicts"
+"""A name that no document can have met before."""
 _DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))
 _ANCHORS = frozenset(("$dynamicAnchor", "$recursiveAnchor"))
 _MOST_ROUTES = 2_000
 _MOST_COPIES = 50_000
 """How many subschemas the engine may compile for all routes together, repetitions counted."""
-_MOST_FACTOR = 5_000
-"""Steps for each place of a value beyond which looking closer is cheaper than asking."""
 
 
 class Verdicts:
-    """Tells which subschemas of one document hold; `factor` bounds the steps for each place."""
+    """Tells which subschemas of one document hold."""
 
-    __slots__ = ("_is_valid", "_routes", "factor")
+    __slots__ = ("_is_valid", "_routes")
 
-    def __init__(self, graph: Graph, engine: Engine, cost: Cost) -> None:
+    def __init__(self, graph: Graph, engine: Engine) -> None:
         self._routes: dict[int, str] = {}
         self._is_valid = None
-        self.factor = 0
-        spots = (
-            {} if engine.patterns.heavy or _has_own_metaschema(engine) else _askable(graph, engine)
-        )
+        if graph.recursive or _has_own_metaschema(engine):
+            return
+        spots = _askable(graph, engine)
         if not spots:
             return
-        # Without recursion a subschema alone costs no more than within the whole. With recursion
-        # it depends on where the engine begins what it remembers.
-        factor = cost.factor
-        if factor is not None and graph.recursive:
-            factor = _factor(_router(spots, graph, None), engine)
-        if factor is None or factor > _MOST_FACTOR:
-            return
-        self.factor = factor
         try:
             self._is_valid = _compile(_router(spots, graph, engine), graph, engine).is_valid
         except (ValueError, jsonschema_rs.ReferencingError):
@@ -161,15 +151,15 @@ def _has_own_metaschema(engine: Engine) -> bool:
     )
 
 
-def _router(spots: dict[str, Spot], graph: Graph, engine: Engine | None) -> dict[str, object]:
-    """Return the schema with a property for each of `spots`, in the engine's spelling if given."""
+def _router(spots: dict[str, Spot], graph: Graph, engine: Engine) -> dict[str, object]:
+    """Return the schema with a property for each of `spots`."""
     properties: dict[str, object] = {}
     for name, spot in spots.items():
         uri, pointer = spot.document, spot.pointer
         if uri == ROOT_URI:
             # The engine resolves references against the name that a document gives itself.
             uri = graph.root.spot.base
-            pointer = pointer if engine is None else engine.pointer(pointer)
+            pointer = engine.pointer(pointer)
         properties[name] = {"$ref": f"{uri}#{quote(pointer)}"}
     return {
         "$schema": DEFAULT_DIALECT.uri,
@@ -178,36 +168,13 @@ def _router(spots: dict[str, Spot], graph: Graph, engine: Engine | None) -> dict
     }
 
 
-def _factor(schema: dict[str, object], engine: Engine) -> int | None:
-    """Return the steps for each place that asking takes at most, `None` if that is too many."""
-    limits = engine.limits
-    library = Library(
-        {uri: document for uri, document in engine.documents.items() if uri != ROOT_URI},
-        subschemas=limits.subschemas + _MOST_ROUTES + 1,
-    )
-    try:
-        load(engine.documents[ROOT_URI], library, engine.dialect)
-        root = library.add(schema, _URI, DEFAULT_DIALECT)
-        graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
-    except AnyshapeError:
-        return None  # A limit that the document itself kept is passed by the routes to it.
-    return Meter(graph).cost.factor
-
-
 def _compile(schema: dict[str, object], graph: Graph, engine: Engine) -> jsonschema_rs.Validator:
-    resources: list[tuple[str, dict[str, object] | bool]] = []
-    for uri, document in engine.copies().items():
+    resources: list[tuple[str, Document]] = []
+    for uri, document in engine.documents.items():
         if uri == ROOT_URI and not isinstance(document, bool) and "$schema" not in document:
             document = {"$schema": engine.dialect.uri, **document}
         resources.append((uri, document))
     for dialect in {is_metaschema(uri) for uri in {node.spot.document for node in graph.nodes}}:
         if dialect is not None:
             resources += metaschema_documents(dialect).items()
-    return jsonschema_rs.validator_for(
-        schema,
-        registry=jsonschema_rs.Registry(resources),
-        base_uri=_URI,
-        validate_formats=engine.formats,
-        pattern_options=engine.patterns.options(engine.limits),
-        offline=True,
-    )
+    return engine.compile(schema, jsonschema_rs.Registry(resources), _URI)

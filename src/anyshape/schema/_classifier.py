@@ -1,0 +1,351 @@
+"""Which schemas are cheap in the engine as it is, for every value: a whitelist, with its figures.
+
+A schema is judged in the process only if everything in it is on the list: keywords, the sizes of
+their values, the number of subschemas. Whatever is not (dynamic references, lookaround, several
+dialects, large documents …) is *confined*: compiled, asked and explained in a process that the
+operating system stops (`_confined`). So nothing here has to be exact; only on the safe side.
+
+For what is on the list a bound is computed: nanoseconds for each byte of the value's text. The
+engine visits a place of the value once for every subschema that applies there, and a place takes
+two bytes of text at least (`1,`). So the bound of a subschema is
+
+    what its own keywords take, or the most that its children take at one place below,
+    and on top of either everything that it applies in place: references, alternatives, conditions.
+
+Sums follow paths: a definition that is referred to twice counts twice. Recursion ends because the
+engine remembers, for arrays and objects, what a recursive reference came to (`_graph`): so its
+target counts once for all places, and each time for a scalar. docs/concepts/cost.md has the
+argument and the measurements behind the figures; each is about twice what was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from anyshape.schema._dialects import Dialect, Step, is_metaschema, metaschema_documents
+from anyshape.schema._document import Document
+from anyshape.schema._graph import Edge, Graph, Node
+from anyshape.schema._json import is_array, is_object
+from anyshape.schema._patterns import Patterns
+from anyshape.schema._references import ROOT_URI
+
+__all__ = ["Cost", "NotCheap", "classify", "screen"]
+
+DOCUMENT_BYTES: Final = 256_000
+SUBSCHEMAS: Final = 4_000
+"""How large a document may be to be compiled in the process: under 0.1 s and 50 MB."""
+
+_BUDGET: Final = 50_000_000
+"""Nanoseconds that judging one value in the process may take by these bounds."""
+_LEAST: Final = 256
+"""Bytes of text that a schema must be able to judge in the process for it to be worth while."""
+_FRAMES: Final = 16_000
+"""Nested evaluations that the engine was seen to survive on an 8 MB stack, with room to spare."""
+_SMALL: Final = 2**53
+# Nanoseconds for each byte of text at the place where a keyword is evaluated.
+_BASE: Final = 30
+_REMEMBERING: Final = 150
+_BOUND: Final = 20
+_FRACTION: Final = 4_000
+_DIVISION: Final = 400
+_FINE_DIVISION: Final = 9_000
+_MEMBER: Final = 400
+_NUMBER_MEMBER: Final = 5_000
+_DEPENDENT: Final = 15
+_REQUIRED: Final = 20
+_UNIQUE: Final = 500
+_FORMAT: Final = 100
+_CONTENT: Final = 60
+_METASCHEMA: Final = 500
+_SMALL_PATTERN: Final = 1_024
+"""Bytes of a compiled pattern up to which matching takes `_MATCHING`, and else more by its size."""
+_MATCHING: Final = 60
+_PATTERN_BYTES: Final = 4
+
+_PATTERNS: Final = 64
+_PATTERN_SIZE: Final = 300_000
+_PAIRS: Final = 100_000
+_EVALUATED: Final = 24
+"""Subschemas in place that `unevaluated*` may have to look through."""
+_UNIQUE_BYTES: Final = 4_000
+"""Text of arrays whose items the engine compares pairwise, when it meets bad ones."""
+
+_DYNAMIC: Final = frozenset(
+    ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary")
+)
+_COSTLY_FORMATS: Final = frozenset(("idn-hostname", "idn-email", "regex"))
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_UNEVALUATED: Final = frozenset(("unevaluatedProperties", "unevaluatedItems"))
+_IDENTIFYING: Final = frozenset(("$ref", "$id", "$anchor", "$defs", "$schema", "$comment"))
+_SIMPLE_ITEMS: Final = frozenset(("string", "boolean", "null"))
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was proved about the work of judging one value.
+
+    confined:   every value is judged in a process of its own, within `Limits.seconds` and `memory`
+    free_bytes: values whose JSON text is longer than this are, too; 0 if all are
+    rate:       nanoseconds at most for each byte of the text, where a bound is known
+    reason:     what keeps the schema from being judged in the process
+    """
+
+    confined: bool
+    free_bytes: int
+    rate: int | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return one line."""
+        if self.confined:
+            return f"confined: {self.reason}; stopped when it takes too long"
+        return f"cheap: at most {self.rate} ns a byte, in the process up to {self.free_bytes} bytes"
+
+
+class NotCheap(Exception):
+    """The schema is not on the list; says why."""
+
+
+def screen(document: Document, size: int, dialect: Dialect) -> None:
+    """Raise `NotCheap` for a document that is not even worth analysing; one pass, any document."""
+    if size > DOCUMENT_BYTES:
+        raise NotCheap(f"a document of more than {DOCUMENT_BYTES} bytes")
+    if is_official(document, dialect):
+        return
+    waiting: list[object] = [document]
+    for value in waiting:  # grows while it is walked
+        if is_object(value):
+            if not _DYNAMIC.isdisjoint(value):
+                raise NotCheap(f"it uses {min(_DYNAMIC & value.keys())}")
+            waiting.extend(value.values())
+        elif is_array(value):
+            if len(value) > 100 and not all(map(_is_quick_to_compare, value)):
+                raise NotCheap("a long array with numbers or arrays in it")
+            waiting.extend(value)
+
+
+def is_official(document: Document, dialect: Dialect) -> bool:
+    """Tell whether `document` is a metaschema as it was published."""
+    if isinstance(document, bool) or not isinstance(document.get(dialect.id_keyword), str):
+        return False
+    uri = document[dialect.id_keyword].removesuffix("#")
+    return is_metaschema(uri) is dialect and metaschema_documents(dialect)[uri] == document
+
+
+def _is_quick_to_compare(value: object) -> bool:
+    if isinstance(value, float) or is_array(value):
+        return False
+    return not isinstance(value, int) or -_SMALL < value < _SMALL
+
+
+def classify(
+    graph: Graph, patterns: Patterns, *, formats: bool, instance_depth: int, official: bool
+) -> Cost:
+    """Return the bound for a schema on the list; raise `NotCheap` for any other."""
+    if official:
+        return _cost(_METASCHEMA, math.inf)
+    if len({node.spot.dialect for node in graph.nodes if not _is_foreign(node)}) > 1:
+        raise NotCheap("it mixes dialects")
+    if graph.recursive and graph.longest_chain * instance_depth > _FRAMES:
+        raise NotCheap("long chains of references in a recursive schema")
+    if patterns.backtracking:
+        raise NotCheap("a pattern with lookaround or a backreference")
+    sizes = [pattern.size for pattern in patterns.all.values()]
+    if len(sizes) > _PATTERNS or sum(sizes) > _PATTERN_SIZE:
+        raise NotCheap("many or large patterns")
+    weights = _Weights(patterns, formats=formats)
+    own = [weights.weigh(node) for node in graph.nodes]
+    scalar = _in_place(graph, own)
+    bounds = _bound(graph, own, scalar)
+    targets = {e.target.index for node in graph.nodes for e in node.edges if e.remembered}
+    rate = bounds[graph.root.index] + sum(bounds[target] for target in targets)
+    return _cost(rate, weights.most)
+
+
+def _cost(rate: float, most: float) -> Cost:
+    if not rate < _BUDGET / _LEAST:
+        raise NotCheap("one place of a value may be judged too many times")
+    return Cost(False, int(min(_BUDGET / rate, most)), math.ceil(rate))
+
+
+def _is_foreign(node: Node) -> bool:
+    return node.spot.document != ROOT_URI and is_metaschema(node.spot.document) is not None
+
+
+def _in_place(graph: Graph, own: list[float]) -> list[float]:
+    """Return what each subschema takes on a scalar, with all that it applies in place."""
+    total = list(own)
+    for node in sorted(graph.nodes, key=lambda node: -node.rank):
+        for edge in node.edges:
+            if edge.step is Step.IN_PLACE:
+                total[node.index] += total[edge.target.index]
+    return total
+
+
+def _bound(graph: Graph, own: list[float], scalar: list[float]) -> list[float]:
+    """Return the bound of each subschema, what it remembers counted as for a scalar."""
+    bounds: list[float] = [-1.0] * len(graph.nodes)
+    stack = [(graph.root, iter(graph.root.edges))]
+    while stack:
+        node, edges = stack[-1]
+        edge = next((e for e in edges if not e.remembered and bounds[e.target.index] < 0), None)
+        if edge is not None:
+            stack.append((edge.target, iter(edge.target.edges)))
+            continue
+        stack.pop()
+        if bounds[node.index] < 0:
+            bounds[node.index] = _combine(node, own[node.index], bounds, scalar)
+    return bounds
+
+
+def _combine(node: Node, own: float, bounds: list[float], scalar: list[float]) -> float:
+    if _is_foreign(node):
+        return own
+    place = 0.0
+    one_of: dict[str, float] = {"properties": 0.0, "items": 0.0}
+    all_of: dict[str, float] = {"properties": 0.0, "items": 0.0}
+    for edge in node.edges:
+        index = edge.target.index
+        cost = scalar[index] + _REMEMBERING if edge.remembered else bounds[index]
+        match edge.step:
+            case Step.IN_PLACE:
+                place += cost
+            case Step.PROPERTY | Step.ADDITIONAL:
+                one_of["properties"] = max(one_of["properties"], cost)
+            case Step.PATTERN | Step.EVERY_PROPERTY | Step.NAME:
+                all_of["properties"] += cost
+            case Step.ITEM | Step.REST if edge.keyword in ("items", "prefixItems"):
+                one_of["items"] = max(one_of["items"], cost)
+            case Step.ITEM | Step.REST:
+                all_of["items"] += cost
+            case Step.NOWHERE:
+                pass
+    here = max(one_of[kind] + all_of[kind] for kind in one_of)
+    return place + max(own, here)
+
+
+class _Weights:
+    """Weighs the keywords of each subschema; `most` is a bound on the text of any value."""
+
+    def __init__(self, patterns: Patterns, *, formats: bool) -> None:
+        self._patterns = patterns
+        self._formats = formats
+        self.most = math.inf
+
+    def weigh(self, node: Node) -> float:
+        """Return nanoseconds for each byte of text, of the keywords that `node` has itself."""
+        schema = node.spot.schema
+        if isinstance(schema, bool):
+            return _BASE
+        if _is_foreign(node):
+            return _METASCHEMA
+        if unknown := next((k for k in schema if k[:1] == "$" and k not in _IDENTIFYING), None):
+            raise NotCheap(f"it uses {unknown}")
+        rate = _BASE + self._texts(schema, node.spot.dialect)
+        for name in _BOUNDS:
+            if name in schema:
+                rate += _bound_rate(schema[name])
+        if "multipleOf" in schema:
+            rate += _divisor_rate(schema["multipleOf"])
+        if "enum" in schema:
+            rate += _constants_rate(schema["enum"])
+        if "const" in schema and node.spot.dialect.has_const:
+            rate += _constants_rate([schema["const"]])
+        for name in ("dependentRequired", "dependentSchemas", "dependencies"):
+            rate += _DEPENDENT * len(_names(schema, name))
+        if "required" in schema:
+            rate += _REQUIRED
+        if schema.get("uniqueItems") is True:
+            self._limit_unique(schema)
+            rate += _UNIQUE
+        if not _UNEVALUATED.isdisjoint(schema):
+            rate += _BASE * _evaluated(node)
+        if len(_names(schema, "properties")) * len(_names(schema, "patternProperties")) > _PAIRS:
+            raise NotCheap("many properties beside many patterns")
+        return rate
+
+    def _texts(self, schema: dict[str, Any], dialect: Dialect) -> float:
+        """Return nanoseconds for each byte of text that patterns, formats and content take."""
+        read = 0.0
+        texts = [schema.get("pattern"), *_names(schema, "patternProperties")]
+        for text in texts:
+            if text in self._patterns.all:
+                size = self._patterns.all[text].size
+                read += _MATCHING if size <= _SMALL_PATTERN else size / _PATTERN_BYTES
+        if self._formats and "format" in schema:
+            if schema["format"] in _COSTLY_FORMATS:
+                raise NotCheap(f"format {schema['format']}")
+            read += _FORMAT
+        if dialect.asserts_content and not {"contentEncoding", "contentMediaType"}.isdisjoint(
+            schema
+        ):
+            read += _CONTENT
+        return read
+
+    def _limit_unique(self, schema: dict[str, Any]) -> None:
+        """Bound the text where items may be such that the engine compares all pairs."""
+        items = schema.get("items")
+        kinds = items.get("type") if is_object(items) else None
+        listed = {kinds} if isinstance(kinds, str) else set(cast("Any", kinds) or ("any",))
+        if not listed <= _SIMPLE_ITEMS:
+            self.most = min(self.most, _UNIQUE_BYTES)
+
+
+def _bound_rate(bound: object) -> float:
+    if isinstance(bound, bool):  # draft-04: a part of `minimum` or `maximum`
+        return 0.0
+    if isinstance(bound, int) and -_SMALL < bound < _SMALL:
+        return _BOUND
+    if isinstance(bound, float) and (not bound or 1e-9 < abs(bound) < _SMALL):
+        return _FRACTION
+    raise NotCheap("a bound beyond 2^53 or next to zero")
+
+
+def _divisor_rate(divisor: object) -> float:
+    if isinstance(divisor, int) and 0 < divisor < _SMALL:
+        return _DIVISION
+    if isinstance(divisor, float) and 1e-9 < divisor < _SMALL:
+        return _FINE_DIVISION
+    raise NotCheap("a divisor beyond 2^53 or next to zero")
+
+
+def _constants_rate(values: Any) -> float:
+    """Return what comparing with each of some constants takes; texts alone are looked up."""
+    if all(isinstance(value, str) for value in values):
+        return 0.0
+    rate = 0.0
+    waiting = list(values)
+    for value in waiting:  # grows while it is walked
+        if is_object(value) or is_array(value):
+            waiting.extend(value.values() if is_object(value) else value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if not -_SMALL < value < _SMALL:
+                raise NotCheap("a constant beyond 2^53")
+            rate += _NUMBER_MEMBER
+        else:
+            rate += _MEMBER
+    return rate
+
+
+def _names(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+    value = schema.get(keyword)
+    return value if is_object(value) else {}
+
+
+def _evaluated(node: Node) -> int:
+    """Return how many subschemas in place `unevaluated*` looks through; few, and plain ones."""
+    waiting: list[Edge] = [edge for edge in node.edges if edge.step is Step.IN_PLACE]
+    for edge in waiting:  # grows while it is walked
+        schema = edge.target.spot.schema
+        if edge.remembered or _is_foreign(edge.target):
+            raise NotCheap("unevaluated properties or items over a recursive reference")
+        if is_object(schema) and not (_UNEVALUATED | {"contains"}).isdisjoint(schema):
+            raise NotCheap("unevaluated properties or items within each other, or over contains")
+        waiting.extend(e for e in edge.target.edges if e.step is Step.IN_PLACE)
+        if len(waiting) > _EVALUATED:
+            raise NotCheap("unevaluated properties or items over many subschemas")
+    if "contains" in cast("dict[str, Any]", node.spot.schema) and waiting:
+        raise NotCheap("unevaluated items over contains")
+    return 2 + 2 * len(waiting)
