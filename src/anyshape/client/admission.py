@@ -20,7 +20,7 @@ from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
-from anyshape.schema import Limits, Schema, compile
+from anyshape.schema import Limits, Schema, compile_here
 
 __all__ = ["ListedTool", "admit", "name_of", "read_entry"]
 
@@ -84,7 +84,10 @@ def name_of(text: bytes) -> str:
 def admit(
     name: str, entry: Mapping[str, Any], revision: Revision, limits: Limits, *, unwrap: bool
 ) -> ListedTool:
-    """Return the tool of one entry, or raise what makes it unusable."""
+    """Return the tool of one entry, or raise what makes it unusable.
+
+    Raises `WouldWait` on an event loop if a schema has to be judged in another process.
+    """
     if not isinstance(entry.get("inputSchema"), dict):
         raise InvalidSchema("inputSchema: expected an object")
     input_schema = cast("dict[str, Any]", entry["inputSchema"])
@@ -121,4 +124,4 @@ def admit(
 def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
     # A stranger's format is what the specification says, an annotation: most servers list Python's
     # dates as `date-time` and send them without the offset that this format wants.
-    return compile(document, role=role, limits=limits, formats=False)
+    return compile_here(document, role=role, limits=limits, formats=False)

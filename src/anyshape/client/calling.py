@@ -23,13 +23,15 @@ from anyshape.client.result import CallResult
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
-from anyshape.schema import Schema, compile
+from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
+from anyshape.schema import Schema, compile, leave_loop, text_size
 
 __all__ = ["read_answer", "settle_call", "write_call"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
+_MEASURED: Final = 500_000
+"""Arguments that may be this long are not measured: whoever calls holds them already."""
 
 
 def write_call(
@@ -45,7 +47,10 @@ def write_call(
     Without `check` they only have to be JSON.
     """
     given = _as_object(arguments)
-    (tool.input if check else _anything()).validate(given)
+    schema = tool.input if check else _anything()
+    if schema.cost.free_bytes < _MEASURED and schema.waits(text_size(given) or 0):
+        leave_loop()
+    schema.validate(given)
     plan = tool.header_plan
     return Question(
         "tools/call",
@@ -89,7 +94,10 @@ async def settle_call(
 
 
 def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> CallResult:
-    """Return what a call came to; `OutputMismatch` if it breaks the tool's schema."""
+    """Return what a call came to; `OutputMismatch` if it breaks the tool's schema.
+
+    Raises `WouldWait` on an event loop if the value has to be judged in another process.
+    """
     read = tool.read(result)
     output = tool.output
     if output is not None and not read.is_error:
@@ -100,8 +108,14 @@ def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> Ca
                     f"tool {shorten(tool.name, 60)!r} has an outputSchema "
                     "and gave no structured content"
                 )
-        elif not output.accepts(structured):
-            raise _mismatch(tool.name, output.problems(structured))
+        else:
+            size = ORDINARY_BYTES if isinstance(result, OrdinaryResult) else None
+            if size is None or output.waits(size):
+                size = text_size(structured) or 0
+                if output.waits(size):
+                    leave_loop()
+            if not output.accepts_parsed(structured, size):
+                raise _mismatch(tool.name, output.problems(structured))
     return CallResult(read)
 
 

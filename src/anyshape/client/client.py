@@ -35,7 +35,7 @@ from anyshape.errors import AnyshapeError, ProtocolError, ToolError, TransportEr
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
-from anyshape.schema import Limits
+from anyshape.schema import Limits, WouldWait, aside
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -179,7 +179,10 @@ class Client:
         check = self._check_arguments if check_arguments is None else check_arguments
         listing, exchange = self._listing, self._exchange
         tool = listing.get(name) or await self._find(name, limit)
-        question = write_call(tool, arguments, meta, on_progress, check=check)
+        try:
+            question = write_call(tool, arguments, meta, on_progress, check=check)
+        except WouldWait:
+            question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
         fetches = listing.fetches
         try:
             result = exchange.begin(question, limit)
@@ -191,10 +194,13 @@ class Client:
             # The headers follow the tool's schema: it may have changed since it was listed.
             await listing.fetch(limit, newer_than=fetches)
             tool = await self._find(name, limit)
-            question = write_call(tool, arguments, meta, on_progress, check=check)
+            question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
             result = exchange.begin(question, limit)
             result = await settle_call(exchange, tool, question, limit, result)
-        return read_answer(tool, result)
+        try:
+            return read_answer(tool, result)
+        except WouldWait:
+            return await aside(read_answer, tool, result)
 
     @overload
     async def call(

@@ -20,7 +20,7 @@ from anyshape.client.options import Bounds
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
-from anyshape.schema import Limits
+from anyshape.schema import Limits, WouldWait, aside
 
 __all__ = ["Listing"]
 
@@ -213,7 +213,10 @@ class _Collector:
                     limit="max_tools",
                     allowed=self._max_tools,
                 )
-            self._take_one(bytes(raw))
+            try:
+                self._take_one(bytes(raw))
+            except WouldWait:
+                await aside(self._take_one, bytes(raw))
             if time.monotonic() - started > _SLICE:
                 await asyncio.sleep(0)
                 started = time.monotonic()
@@ -228,6 +231,8 @@ class _Collector:
                 outcome = self._admit(name, entry)
         except AnyshapeError as error:
             outcome = error
+        except WouldWait:
+            raise
         except Exception:
             # A mistake of ours, found by a stranger's schema, must not cost the other tools.
             logger.exception("tool %s could not be judged", shorten(name, 60))

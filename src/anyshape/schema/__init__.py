@@ -21,8 +21,9 @@ from anyshape.errors import (
     ValidationError,
 )
 from anyshape.schema._classifier import Cost
-from anyshape.schema._compile import compile, compile_async
-from anyshape.schema._confined import aside
+from anyshape.schema._compile import compile, compile_async, compile_here
+from anyshape.schema._confined import WouldWait, aside, leave_loop
+from anyshape.schema._instance import text_size
 from anyshape.schema._limits import Limits
 from anyshape.schema._schema import Schema
 
@@ -42,9 +43,13 @@ __all__ = [
     "UnresolvableReference",
     "UnsupportedDialect",
     "ValidationError",
+    "WouldWait",
     "aside",
     "compile",
     "compile_async",
+    "compile_here",
+    "leave_loop",
+    "text_size",
 ]
 
 

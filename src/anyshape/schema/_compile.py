@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,7 +26,7 @@ from anyshape.schema._classifier import (
     is_official,
     screen,
 )
-from anyshape.schema._confined import Job, aside, ask
+from anyshape.schema._confined import Job, WouldWait, aside, ask, leave_loop
 from anyshape.schema._document import Admitted, Role, admit_document, check_role
 from anyshape.schema._limits import Limits
 from anyshape.schema._schema import Confined, InProcess, Judge, Schema
@@ -34,7 +35,10 @@ from anyshape.schema._sources import Sources
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
 
-__all__ = ["compile", "compile_async"]
+__all__ = ["compile", "compile_async", "compile_here"]
+
+_SMALL_DOCUMENT = 64_000
+"""Bytes of a document that is analysed on an event loop without others noticing."""
 
 _KEPT_BYTES = 64_000_000
 _BYTES_PER_SUBSCHEMA = 8_000
@@ -76,18 +80,37 @@ async def compile_async(
     formats: bool = True,
 ) -> Schema:
     """Return the same as `compile`, without keeping the event loop from others meanwhile."""
+    make = partial(
+        compile_here if remote is None else compile,
+        document,
+        role=role,
+        limits=limits,
+        resources=resources,
+        remote=remote,
+        formats=formats,
+    )
     if remote is not None:
-        return await aside(
-            compile,
-            document,
-            role=role,
-            limits=limits,
-            resources=resources,
-            remote=remote,
-            formats=formats,
-        )
-    prepared = _prepare(document, role, limits, resources, None, formats)
-    return await aside(prepared.finish) if prepared.waits else prepared.finish()
+        return await aside(make)
+    try:
+        return make()
+    except WouldWait:
+        return await aside(make)
+
+
+def compile_here(
+    document: object,
+    *,
+    role: Role | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    resources: Mapping[str, object] | None = None,
+    remote: RemoteReferences | None = None,
+    formats: bool = True,
+) -> Schema:
+    """Return the same as `compile`; on an event loop that would have to wait, raise `WouldWait`."""
+    prepared = _prepare(document, role, limits, resources, remote, formats, leave=True)
+    if prepared.waits:
+        leave_loop()
+    return prepared.finish()
 
 
 class _Prepared(msgspec.Struct, frozen=True, eq=False):
@@ -140,6 +163,8 @@ def _prepare(
     resources: Mapping[str, object] | None,
     remote: RemoteReferences | None,
     formats: bool,
+    *,
+    leave: bool = False,
 ) -> _Prepared:
     if role not in (None, "input", "output"):
         raise ValueError(f'role must be "input", "output" or None, got {role!r}')
@@ -162,6 +187,8 @@ def _prepare(
     known = _cache.peek(key)
     if known is not None:
         return _Prepared(admitted, sources, limits, formats, key, None, known.cost)
+    if leave and len(text) > _SMALL_DOCUMENT:
+        leave_loop()
     try:
         analysis, cost = _classify(sources, len(text), limits, formats)
     except (SchemaError, LimitExceeded):

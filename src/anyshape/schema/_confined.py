@@ -23,6 +23,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 import msgspec
@@ -32,7 +34,7 @@ from anyshape.errors import AnyshapeError, LimitExceeded, Problem
 from anyshape.schema._limits import Limits
 from anyshape.schema._sources import Sources
 
-__all__ = ["Job", "Reply", "aside", "ask"]
+__all__ = ["Job", "Reply", "WouldWait", "aside", "ask", "leave_loop"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -227,10 +229,21 @@ def ask(job: Job) -> Reply:
     return reply
 
 
+class WouldWait(Exception):
+    """What was asked may wait for a worker, and an event loop would wait with it; see `aside`."""
+
+
+def leave_loop() -> None:
+    """Raise `WouldWait` if an event loop runs on this thread; call before what may wait."""
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise WouldWait
+
+
 async def aside(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function that may wait for a worker on a thread, so that the event loop goes on."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads, lambda: function(*args, **kwargs))
+    call = partial(copy_context().run, function, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_threads, call)
 
 
 def _restore(reply: Reply, job: Job) -> AnyshapeError:

@@ -70,7 +70,7 @@ class InProcess:
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask the engine, here or elsewhere."""
-        if not self.unmeasured and not self._is_small(value, size):
+        if (size is not None or not self.unmeasured) and not self._is_small(value, size):
             return self._confined.accepts(value)
         return self._core.accepts(value)
 
@@ -90,13 +90,14 @@ class Schema:
     `accepts` is fast, `problems` is patient, and the two always agree.
     """
 
-    __slots__ = ("_dialect", "_judge", "_kept", "_limits", "_prove", "_quick", "_unmeasured")
+    __slots__ = ("_dialect", "_free", "_judge", "_kept", "_limits", "_prove", "_quick", "_unmeasured")
 
     def __init__(
         self, judge: Judge, kept: dict[str, Any] | bool | bytes, dialect: str, limits: Limits
     ) -> None:
         """Take what compiling gave, and the document or its text."""
         self._judge = judge
+        self._free = judge.cost.free_bytes
         self._quick = judge.quick
         self._unmeasured = judge.quick if judge.unmeasured else None
         self._prove = json_test(limits.instance_depth)
@@ -133,7 +134,7 @@ class Schema:
         """
         try:
             if self._prove(value):
-                if self._unmeasured is not None:
+                if self._unmeasured is not None and size is None:
                     return self._unmeasured(value)
                 return self._judge.accepts(value, size)
         except AnyshapeError:
@@ -143,17 +144,21 @@ class Schema:
             return self._judge.accepts(self._read(value))
         return self._judge.accepts(self._read(value))
 
-    def accepts_parsed(self, value: object) -> bool:
+    def accepts_parsed(self, value: object, size: int | None = None) -> bool:
         """Tell the same of a value that a JSON parser made, which needs no proof of being JSON.
 
-        Nor is it measured: whoever has the text knows its size, and asks `waits` first.
+        Whoever has the text knows its `size`; without it the value is measured, if that matters.
         """
-        if self._quick is None:
-            return self.accepts(value)
+        if size is None:
+            quick = self._unmeasured
+        else:
+            quick = self._quick if size <= self._free else None
+        if quick is None:
+            return self.accepts(value, size)
         try:
-            return self._quick(value)
+            return quick(value)
         except Exception:
-            return self.accepts(value)
+            return self.accepts(value, size)
 
     def problems(self, value: object, limit: int = 20) -> list[Problem]:
         """Return up to `limit` ways in which `value` breaks the schema, none when it does not."""
@@ -171,7 +176,7 @@ class Schema:
 
         On an event loop it is then done with `aside`.
         """
-        return size > self._judge.cost.free_bytes
+        return size > self._free
 
     def _admit(self, value: object) -> object:
         try:

@@ -99,16 +99,20 @@ def _reader(
 
     No others than `names` are taken, if those are given.
     """
-    accepts, problems = schema.accepts, schema.problems
+    accepts, problems = schema.accepts_parsed, schema.problems
+    free = schema.cost.free_bytes
     known = None if names is None else frozenset(names)
     prepare, failure, recover = conversion.prepare, conversion.failure, conversion.recover
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def read(raw: bytes | None) -> dict[str, Any]:
         nonlocal convert
+        size = 2 if raw is None else len(raw)
+        if size > free:
+            leave_loop()
         try:
             arguments: dict[str, Any] = {} if raw is None else _decode(raw)
-            accepted = accepts(arguments)
+            accepted = accepts(arguments, size)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise _refuse(f"expected JSON, got text that is not: {error}") from None
         except RecursionError:

@@ -185,24 +185,41 @@ class Tool:
                 return self._end(outcome, context)
             returned = True
             result = self._finish(outcome)
+        except WouldWait:
+            if returned:
+                return self._end(outcome, context)
+            return self._begin_aside(arguments, context)
         except BaseException as error:
             return self._excuse(error, context, returned=returned)
         if context is not None:
             context.end()
         return result
 
-    async def _end(self, awaitable: Awaitable[Any], context: Context | None) -> EncodedResult:
-        """Wait for what a call waits for, then finish it."""
+    async def _begin_aside(self, arguments: bytes | None, context: Context | None) -> EncodedResult:
+        """Run one call whose arguments are judged elsewhere, in a process that can be stopped."""
+        try:
+            values = await aside(self._bind, arguments)
+            if self._context:
+                context = self._hand_over(context, values)
+            outcome: Any = self._start(**values)
+        except BaseException as error:
+            return self._excuse(error, context, returned=False)
+        return await self._end(outcome, context)
+
+    async def _end(self, outcome: Any, context: Context | None) -> EncodedResult:
+        """Wait for what a call waits for, if it does, then finish it."""
         returned = False
         try:
-            outcome: Any = awaitable
             while type(outcome) not in _VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome
                 else:
                     outcome = await within(self.timeout, outcome)
             returned = True
-            result = self._finish(outcome)
+            try:
+                result = self._finish(outcome)
+            except WouldWait:
+                result = await aside(self._finish, outcome)
         except BaseException as error:
             return self._excuse(error, context, returned=returned)
         if context is not None:

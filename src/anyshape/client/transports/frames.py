@@ -23,7 +23,7 @@ from anyshape.protocol.jsonrpc import (
     Response,
     decode,
 )
-from anyshape.protocol.shapes.ordinary import DEPTH, OrdinaryResult
+from anyshape.protocol.shapes.ordinary import DEPTH, ORDINARY_BYTES, OrdinaryResult
 
 __all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame", "read_ordinary"]
 
@@ -69,7 +69,7 @@ def read_ordinary(frame: bytes, id: int, max_depth: int) -> OrdinaryResult | Non
 
     That is all there is to check about such a frame; any other is for `read_frame`.
     """
-    if max_depth < DEPTH:
+    if max_depth < DEPTH or len(frame) > ORDINARY_BYTES:
         return None
     try:
         answer = _decode_ordinary(frame)

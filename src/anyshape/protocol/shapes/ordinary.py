@@ -15,10 +15,12 @@ from msgspec import UNSET, UnsetType
 
 from anyshape.protocol.result import ABSENT
 
-__all__ = ["DEPTH", "OrdinaryResult"]
+__all__ = ["DEPTH", "ORDINARY_BYTES", "OrdinaryResult"]
 
 DEPTH: Final = 7
 """How deeply an ordinary result may nest; the result itself is one level."""
+ORDINARY_BYTES: Final = 100_000
+"""How long the frame of an ordinary result may be."""
 
 if TYPE_CHECKING:
     _Value: TypeAlias = Any
