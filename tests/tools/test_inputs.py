@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 import enum
+import sys
 import typing
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Optional
 from uuid import UUID
 
+import annotated_types
 import attrs
 import msgspec
 import pytest
 import typing_extensions
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import Context, Tool
@@ -491,14 +493,88 @@ class Loose(typing.TypedDict):
     when: datetime.date
 
 
+class Bounded(typing.TypedDict):
+    count: Annotated[int, Field(ge=1)]
+
+
+class Forbidding(typing.TypedDict):
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+    count: int
+
+
 @attrs.define
 class Knot:
     count: int
 
 
+@attrs.define
+class Tied:
+    count: Annotated[int, Field(ge=1)]
+    line: Line
+
+
+class Counted(msgspec.Struct):
+    count: Annotated[int, annotated_types.Ge(1)]
+
+
+@dataclass
+class Holder:
+    bounded: Bounded
+
+
 @dataclass
 class Bag:
     line: Line
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Bounded,
+        list[Bounded],
+        Holder,
+        Annotated[list[Loose], Field(max_length=1)],
+        Annotated[Loose, Field(description="Which day.")],
+        Annotated[list[Loose], annotated_types.MaxLen(1)],
+        Forbidding,
+    ],
+    ids=str,
+)
+def test_what_pydantic_says_of_a_typed_dict_holds_or_the_tool_is_refused(annotation: Any) -> None:
+    def takes(it: Any) -> None: ...
+
+    def gives() -> Any: ...
+
+    takes.__annotations__["it"] = annotation
+    gives.__annotations__["return"] = annotation
+    if sys.version_info >= (3, 12):
+        written = TypeAdapter(annotation).json_schema()
+        told = {"maxItems", "description", "additionalProperties", "minimum"}
+        for published in (schema_of(takes), Tool.from_function(gives).listing.output_schema):
+            assert {word for word in told if word in repr(written)} <= {
+                word for word in told if word in repr(published)
+            }
+        return
+    with pytest.raises(ToolDefinitionError, match=r"takes\(\): parameter 'it' .*typing_extensions"):
+        Tool.from_function(takes)
+    with pytest.raises(ToolDefinitionError, match=r"gives\(\): its return .*typing_extensions"):
+        Tool.from_function(gives)
+
+
+@pytest.mark.parametrize(
+    "annotation", [Counted, list[Counted], Tied, Annotated[Line, Field(title="Row")]], ids=str
+)
+def test_notes_that_msgspec_does_not_read_are_refused_on_its_types(annotation: Any) -> None:
+    def takes(it: Any) -> None: ...
+
+    def gives() -> Any: ...
+
+    takes.__annotations__["it"] = annotation
+    gives.__annotations__["return"] = annotation
+    with pytest.raises(ToolDefinitionError, match=r"takes\(\): parameter 'it' .* use msgspec.Meta"):
+        Tool.from_function(takes)
+    with pytest.raises(ToolDefinitionError, match=r"gives\(\): returns .* use msgspec.Meta"):
+        Tool.from_function(gives)
 
 
 @pytest.mark.parametrize(

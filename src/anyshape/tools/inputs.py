@@ -64,7 +64,7 @@ def describe_inputs(
     With `checked`, arguments are known to satisfy the derived schema before they are converted;
     without it (the author wrote another schema) their types have yet to be found out.
     """
-    fields = [_Field.read(parameter, signature.label) for parameter in signature.parameters]
+    fields = [_Field.read(parameter) for parameter in signature.parameters]
     described = _describe_plain(fields, checked=checked) or _describe_typed(
         fields, signature.label, checked=checked
     )
@@ -118,7 +118,7 @@ class _Field(msgspec.Struct, frozen=True):
     description: str | None
 
     @classmethod
-    def read(cls, parameter: Parameter, label: str) -> _Field:
+    def read(cls, parameter: Parameter) -> _Field:
         annotation = Any if parameter.annotation is EMPTY else parameter.annotation
         default = parameter.default
         description: str | None = None
@@ -138,11 +138,6 @@ class _Field(msgspec.Struct, frozen=True):
         required = default is EMPTY
         for note in get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ():
             if _is_field_info(note):
-                if msgspec_types.needs_msgspec(annotation):
-                    raise ToolDefinitionError(
-                        f"{label}: parameter '{parameter.name}' is a msgspec type, which "
-                        f"pydantic's Field cannot describe; use msgspec.Meta"
-                    )
                 required = required and note.is_required()
         return cls(parameter.name, annotation, default, required, description)
 
@@ -225,6 +220,12 @@ def _share_out(
     structured = {
         field.name: field for field in fields if msgspec_types.needs_msgspec(field.annotation)
     }
+    for name, field in structured.items():
+        if msgspec_types.overlooks(field.annotation):
+            raise ToolDefinitionError(
+                f"{label}: parameter '{name}' is a msgspec type, for which notes of pydantic or "
+                f"annotated_types mean nothing; use msgspec.Meta"
+            )
     adapter: ArgumentsAdapter | None = None
     while True:
         rest = {
@@ -244,6 +245,11 @@ def _share_out(
                 raise ToolDefinitionError(
                     f"{label}: parameter '{name}' has no JSON Schema ({reason}); use a type "
                     f"that pydantic or msgspec understands, or bind it with functools.partial"
+                ) from error
+            if msgspec_types.overlooks(field.annotation):
+                raise ToolDefinitionError(
+                    f"{label}: parameter '{name}' has notes that only pydantic reads, and pydantic "
+                    f"does not read its type ({reason})"
                 ) from error
             structured[name] = field
     definitions = dict(adapter.definitions) if adapter is not None else {}

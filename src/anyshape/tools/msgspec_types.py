@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from anyshape.errors import Problem
 from anyshape.tools.formats import loosen
 from anyshape.tools.lean import subschemas
 
-__all__ = ["convert", "needs_msgspec", "problem_of", "schemas_of", "to_builtins"]
+__all__ = ["convert", "needs_msgspec", "overlooks", "problem_of", "schemas_of", "to_builtins"]
 
 Document = dict[str, Any]
 
@@ -26,33 +27,56 @@ def needs_msgspec(annotation: Any) -> bool:
 
     Pydantic refuses the one and overlooks the other, in which case a constraint would be lost.
     """
-    return _needs_msgspec(annotation, set())
+    return any(
+        isinstance(part, msgspec.Meta) or (isinstance(part, type) and issubclass(part, Struct))
+        for part in _parts(annotation)
+    )
 
 
-def _needs_msgspec(annotation: Any, seen: set[Any]) -> bool:
-    if isinstance(annotation, msgspec.Meta):
-        return True
-    if isinstance(annotation, type) and not get_args(annotation):
-        cls = cast("type[Any]", annotation)
-        if issubclass(cls, msgspec.Struct):
-            return True
-        if cls in seen or not _has_fields(cls):
-            return False
-        seen.add(cls)
+def overlooks(annotation: Any) -> bool:
+    """Tell whether `annotation` says anywhere what only pydantic reads: msgspec would lose it."""
+    return any(_is_for_pydantic(part) for part in _parts(annotation))
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield all that stands in `annotation`: types, notes, and the fields of classes."""
+    seen: set[int] = set()
+    pending = [annotation]
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        pending += get_args(part)
+        cls: Any = get_origin(part) or part
         try:
-            hints = get_type_hints(cls, include_extras=True)
+            if isinstance(cls, type) and _has_fields(cls):
+                pending += [cls, *get_type_hints(cls, include_extras=True).values()]
+            else:
+                # What a NewType or a `type` statement stands for.
+                pending.append(getattr(cls, "__supertype__", getattr(cls, "__value__", None)))
         except (NameError, TypeError):
-            return False
-        return any(_needs_msgspec(hint, seen) for hint in hints.values())
-    return any(_needs_msgspec(argument, seen) for argument in get_args(annotation))
+            continue
+
+
+def _is_for_pydantic(part: Any) -> bool:
+    return (
+        type(part).__module__.partition(".")[0] in ("annotated_types", "pydantic")
+        or hasattr(part, "__get_pydantic_core_schema__")
+        or hasattr(part, "__get_pydantic_json_schema__")
+        or hasattr(part, "__pydantic_config__")
+    )
 
 
 def _has_fields(cls: type[Any]) -> bool:
-    """Tell whether both libraries read the fields of `cls`: TypedDict, NamedTuple, dataclass."""
+    """Tell whether msgspec reads the fields of `cls`: those of TypedDicts, structs and so on."""
     return (
         hasattr(cls, "__required_keys__")
+        or hasattr(cls, "__attrs_attrs__")
         or is_dataclass(cls)
         or (hasattr(cls, "_fields") and issubclass(cls, tuple))
+        or issubclass(cls, Struct)
     )
 
 

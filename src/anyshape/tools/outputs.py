@@ -145,12 +145,22 @@ def _derive_typed(annotation: Any, label: str) -> Output:
             output = _derive_from_structs(annotation)
             if output is None:
                 raise _no_schema(annotation, label, str(error)) from error
+            if msgspec_types.overlooks(annotation):
+                raise ToolDefinitionError(
+                    f"{label}: its return annotation has notes that only pydantic reads, and "
+                    f"pydantic does not read its type ({error})"
+                ) from error
             return output
         return replace(_output(adapter.document, adapter.to_builtins), shortcut=adapter.shortcut)
     output = _derive_from_structs(annotation)
     if output is None:
         raise _no_schema(
             annotation, label, "msgspec structs and pydantic models cannot contain each other"
+        )
+    if msgspec_types.overlooks(annotation):
+        raise ToolDefinitionError(
+            f"{label}: returns a msgspec type, for which notes of pydantic or annotated_types mean "
+            f"nothing; use msgspec.Meta"
         )
     return output
 

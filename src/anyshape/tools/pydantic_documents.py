@@ -131,7 +131,7 @@ def explain_mistakes() -> Generator[None]:
                 "a type it refers to is not defined yet; define that before the tool"
             ) from error
         # Its first sentence; what follows is about configuring models.
-        raise UnsupportedError(re.split(r"\n|\. |\.$", str(error).strip())[0]) from error
+        raise UnsupportedError(re.split(r"\.?\n|\. |\.$", str(error).strip())[0]) from error
 
 
 def generate(schema: Any, mode: JsonSchemaMode) -> Document:
