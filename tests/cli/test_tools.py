@@ -49,7 +49,7 @@ def test_schemas_are_shown_in_full(run: Run) -> None:
         "get-count\n"
         "  Get a count: a plain number.\n"
         "  inputSchema\n"
-        '    {"type": "object", "additionalProperties": false}\n'
+        '    {"type": "object", "properties": {}, "additionalProperties": false}\n'
         "  outputSchema\n"
         '    {"type": "integer"}\n'
     )

@@ -115,7 +115,11 @@ async def test_a_tool_without_parameters_takes_only_an_empty_object() -> None:
 
     assert now.__name__ == "now"
     (tool,) = await _listed(server)
-    assert tool["inputSchema"] == {"type": "object", "additionalProperties": False}
+    assert tool["inputSchema"] == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
     assert (await _called(server, "now", {"extra": 1}))["isError"] is True
 
 

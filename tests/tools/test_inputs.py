@@ -34,7 +34,7 @@ def test_a_tool_without_parameters_takes_only_the_empty_object() -> None:
     def now() -> int:
         return 0
 
-    assert schema_of(now) == {"type": "object", "additionalProperties": False}
+    assert schema_of(now) == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 def test_plain_parameters_make_a_closed_object_schema_in_declaration_order() -> None:
@@ -292,6 +292,88 @@ def test_a_discriminated_union_is_one_of_constants() -> None:
             },
         ]
     }
+
+
+class Circle(BaseModel):
+    kind: Literal["circle"] = "circle"
+    radius: int
+    inside: Shape | None = None
+
+
+class Square(BaseModel):
+    kind: Literal["square"] = "square"
+    side: int
+
+
+Shape = Annotated[Circle | Square, Field(discriminator="kind")]
+
+
+class Renamed(BaseModel):
+    kind: Literal["renamed"] = Field("renamed", alias="Kind")
+
+
+class Other(BaseModel):
+    kind: Literal["other"] = Field("other", alias="Kind")
+
+
+class Solid(msgspec.Struct, tag="solid"):
+    faces: int = 4
+
+
+class Ball(msgspec.Struct, tag="ball"):
+    radius: int = 1
+
+
+@pytest.mark.parametrize(
+    ("annotation", "untagged", "tag"),
+    [
+        (Shape, {"radius": 2}, "kind"),
+        (Shape, {"kind": "circle", "radius": 2, "inside": {"side": 1}}, "kind"),
+        (Annotated[Renamed | Other, Field(discriminator="kind")], {}, "Kind"),
+        (Solid | Ball, {}, "type"),
+    ],
+    ids=str,
+)
+async def test_the_tag_of_a_union_is_required_by_its_schema(
+    call: Any, annotation: Any, untagged: Any, tag: str
+) -> None:
+    def tool(it: Any) -> None: ...
+
+    tool.__annotations__["it"] = annotation
+    made = Tool.from_function(tool)
+    assert "discriminator" not in repr(made.listing.input_schema)
+    assert not made.input.accepts({"it": untagged})
+    outcome = await call(made, {"it": untagged})
+    assert outcome.is_error
+    assert f'missing required property "{tag}"' in outcome.text
+
+
+async def test_a_tag_is_optional_where_its_model_stands_alone(call: Any) -> None:
+    async def tool(alone: Circle, either: Shape) -> int:
+        return alone.radius
+
+    made = Tool.from_function(tool)
+    assert made.input.accepts({"alone": {"radius": 2}, "either": {"kind": "square", "side": 1}})
+    assert not made.input.accepts({"alone": {"radius": 2}, "either": {"side": 1}})
+    outcome = await call(made, {"alone": {"radius": 2}, "either": {"kind": "square", "side": 1}})
+    assert outcome.value == 2
+
+
+class Hidden(BaseModel):
+    kind: Literal["hidden"] = Field("hidden", exclude=True)
+    name: str
+
+
+class Secret(BaseModel):
+    kind: Literal["secret"] = Field("secret", exclude=True)
+    code: int
+
+
+async def test_a_tag_that_is_never_written_is_not_promised(call: Any) -> None:
+    async def tool() -> Annotated[Hidden | Secret, Field(discriminator="kind")]:
+        return Hidden(kind="hidden", name="Ada")
+
+    assert (await call(tool)).value == {"name": "Ada"}
 
 
 @dataclass

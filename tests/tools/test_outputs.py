@@ -254,11 +254,12 @@ STRUCTURED: list[tuple[Any, Any, Any, Any]] = [
                         "kind": {"type": "string", "const": "cat", "default": "cat"},
                         "lives": {"type": "integer"},
                     },
-                    "required": ["lives"],
+                    "required": ["kind", "lives"],
                 },
                 {
                     "type": "object",
                     "properties": {"kind": {"type": "string", "const": "dog", "default": "dog"}},
+                    "required": ["kind"],
                 },
             ]
         },

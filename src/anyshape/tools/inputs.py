@@ -290,9 +290,8 @@ def _has_msgspec_schema(annotation: Any) -> bool:
 def _close(
     properties: Document, required: list[str], definitions: Mapping[str, Document]
 ) -> Document:
-    document: Document = {"type": "object"}
-    if properties:
-        document["properties"] = properties
+    # Some hosts look `properties` up in every tool, empty or not.
+    document: Document = {"type": "object", "properties": properties}
     if required:
         document["required"] = required
     document["additionalProperties"] = False

@@ -2,8 +2,9 @@
 
 Every tool's schema travels in every listing and, in most hosts, in every prompt. A definition
 stays under `$defs` when it is shared or contains itself; one that is used once costs a name, a
-reference and a reader's jump for nothing. Only documents that Anyshape derived pass through here;
-a schema that an author wrote is published as written.
+reference and a reader's jump for nothing. OpenAPI's `discriminator` means nothing in JSON Schema;
+what it stands for, that each member of the union has its tag, is said by `required`. Only documents
+that Anyshape derived pass through here; a schema that an author wrote is published as written.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _HOLDING = _ONE | _LIST | _MAP
 _ANNOTATIONS = frozenset(
     ("default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
+_MERGING = _ANNOTATIONS | {"required"}
 
 
 def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
@@ -95,15 +97,42 @@ class _Inliner:
     def place(self, schema: Any) -> Any:
         if not isinstance(schema, dict):
             return schema
-        document = cast("Document", schema)
+        document = self._require_tags(cast("Document", schema))
         name = _target(document)
         if name is not None and name in self._definitions and name not in self._kept:
             target = self._definitions[name]
             beside = {key: value for key, value in document.items() if key != "$ref"}
-            if beside.keys() & target.keys() <= _ANNOTATIONS:
-                return self.place({**target, **beside})
+            if beside.keys() & target.keys() <= _MERGING:
+                return self.place({**target, **beside, **_require_both(target, beside)})
             self.unmerged.add(name)
         return rebuild(document, self.place)
+
+    def _require_tags(self, union: Document) -> Document:
+        discriminator = union.get("discriminator")
+        keyword = next((keyword for keyword in ("oneOf", "anyOf") if keyword in union), None)
+        if keyword is None or not isinstance(discriminator, dict):
+            return union
+        tag: str = cast("Document", discriminator)["propertyName"]
+        required = {**union, keyword: [self._require(tag, member) for member in union[keyword]]}
+        del required["discriminator"]
+        return required
+
+    def _require(self, tag: str, member: Document) -> Document:
+        target = member
+        while (name := _target(target)) in self._definitions:
+            target = self._definitions[cast("str", name)]
+        if tag in target.get("required", ()) or tag not in target.get("properties", (tag,)):
+            return member
+        return {**member, "required": [*member.get("required", ()), tag]}
+
+
+def _require_both(target: Document, beside: Document) -> Document:
+    names = {*target.get("required", ()), *beside.get("required", ())}
+    if not names:
+        return {}
+    # In the order of declaration, as pydantic has it.
+    declared = [name for name in target.get("properties", ()) if name in names]
+    return {"required": [*declared, *sorted(names - set(declared))]}
 
 
 def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counter[str]:

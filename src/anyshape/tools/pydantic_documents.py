@@ -46,9 +46,7 @@ class LeanSchema(GenerateJsonSchema):
     """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
 
     A union member without a schema is an error here: leaving it out, as pydantic would, publishes
-    less than the type says. So is a class as a value, for which pydantic would publish `{}`. The
-    OpenAPI `discriminator` has no meaning in JSON Schema, where `oneOf` over constants already says
-    the same.
+    less than the type says. So is a class as a value, for which pydantic would publish `{}`.
 
     Formats that Python's dates and durations keep only loosely are marked: see `formats`.
     """
@@ -83,11 +81,6 @@ class LeanSchema(GenerateJsonSchema):
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         return self.handle_invalid_for_json_schema(schema, f"a class ({schema['cls'].__name__})")
-
-    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        document = super().tagged_union_schema(schema)
-        document.pop("discriminator", None)
-        return document
 
     def list_schema(self, schema: core_schema.ListSchema) -> JsonSchemaValue:
         return _without_empty_items(super().list_schema(schema))
