@@ -137,7 +137,9 @@ def test_nothing_and_null_have_no_header(arguments: dict[str, Any]) -> None:
         ({"count": True}, {"mcp-param-count": "1"}),
         ({"dry": True}, {"mcp-param-dry-run": "True"}),
         ({"dry": True}, {"mcp-param-dry-run": "1"}),
-        ({"region": 5}, {"mcp-param-region": "5"}),
+        ({"count": "42"}, {"mcp-param-count": "43"}),
+        ({"count": "42"}, {"mcp-param-count": "42.0"}),
+        ({"count": [42]}, {"mcp-param-count": "[42]"}),
         ({"deep": {"tenant": "a"}}, {}),
     ],
 )
@@ -160,6 +162,11 @@ def test_headers_that_contradict_the_body_are_found(
         ({"dry": True}, {"mcp-param-dry-run": "true"}),
         ({"region": ""}, {"mcp-param-region": ""}),
         ({"region": 5}, {}),
+        ({"region": 5}, {"mcp-param-region": "5"}),
+        ({"count": "42"}, {"mcp-param-count": "42"}),
+        ({"count": 4.5}, {"mcp-param-count": "4.5"}),
+        ({"count": True}, {"mcp-param-count": "true"}),
+        ({"dry": "true"}, {"mcp-param-dry-run": "true"}),
         ({}, {"mcp-param-unknown": "x"}),
     ],
 )

@@ -325,6 +325,25 @@ def test_headers_of_arguments_have_to_repeat_them(
         assert (answer.status, answer.json["error"]["code"]) == (400, -32020)
 
 
+@pytest.mark.behaviour("headers.parameters")
+@pytest.mark.parametrize(
+    ("arguments", "headers", "expected"),
+    [
+        ({"limit": "42"}, {"Mcp-Param-Limit": "42"}, "/limit: expected an integer"),
+        ({"limit": "42"}, {}, "/limit: expected an integer"),
+        ({"limit": 4.5}, {"Mcp-Param-Limit": "4.5"}, "/limit: expected an integer"),
+        ({"region": 5}, {"Mcp-Param-Region": "5"}, "/region: expected a string"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_refused_for_its_type_where_its_header_agrees(
+    web: Any, arguments: Any, headers: Any, expected: str
+) -> None:
+    answer = web.call(MODERN, "routed", arguments, headers=headers)
+    assert answer.status == 200
+    assert answer.json["result"]["isError"] is True
+    assert expected in answer.json["result"]["content"][0]["text"]
+
+
 @pytest.mark.behaviour("headers.modern-only")
 @pytest.mark.parametrize("revision", ["2025-03-26", "2025-06-18", "2025-11-25"])
 def test_older_revisions_have_no_headers_to_contradict(web: Any, revision: str) -> None:

@@ -119,20 +119,20 @@ class HeaderParameter:
         return self.render(value) is not None
 
     def matches(self, value: object, header: str) -> bool:
-        """Return whether a header value says the same as the argument."""
+        """Return whether a header value says the same as the argument.
+
+        An argument of another type than planned may be repeated as it stands: that its type is
+        wrong is for the check against the schema to say, in words that a model can act on.
+        """
         try:
             text = decode_header_value(header)
         except ValueError:
             return False
-        if self.kind == "string":
-            return text == value
+        if self.kind != "integer" or not _is_integer(value):
+            return text == _as_it_stands(value)
         rendered = self.render(value)
-        if rendered is None:
-            return False
-        if self.kind == "boolean":
-            return text == rendered
         number = _DECIMAL.fullmatch(text)
-        return number is not None and int(number[1]) == int(rendered)
+        return rendered is not None and number is not None and int(number[1]) == int(rendered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +230,18 @@ def _read_annotation(node: Node, path: Place | None) -> HeaderParameter:
         path=path,
         kind=kind,
     )
+
+
+def _is_integer(value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _as_it_stands(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def _value_at(arguments: Mapping[str, Any], path: Place) -> object:
