@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
+    from anyshape.protocol.description import ToolAnnotations
+    from anyshape.protocol.icons import Icon
     from anyshape.protocol.result import ABSENT, ToolResult
     from anyshape.schema import Limits
     from anyshape.server import Server
@@ -53,6 +55,7 @@ __all__ = [
     "Client",
     "Context",
     "EmbeddedResource",
+    "Icon",
     "Image",
     "InvalidSchema",
     "LimitExceeded",
@@ -66,6 +69,7 @@ __all__ = [
     "Server",
     "Text",
     "Tool",
+    "ToolAnnotations",
     "ToolDefinitionError",
     "ToolError",
     "ToolResult",
@@ -83,12 +87,14 @@ _HOMES = {
     "Client": "anyshape.client",
     "Context": "anyshape.tools",
     "EmbeddedResource": "anyshape.protocol.content",
+    "Icon": "anyshape.protocol.icons",
     "Image": "anyshape.protocol.content",
     "Limits": "anyshape.schema",
     "ResourceLink": "anyshape.protocol.content",
     "Server": "anyshape.server",
     "Text": "anyshape.protocol.content",
     "Tool": "anyshape.tools",
+    "ToolAnnotations": "anyshape.protocol.description",
     "ToolResult": "anyshape.protocol.result",
     "UNSTRUCTURED": "anyshape.tools",
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from anyshape import Client, Server
+from anyshape import Client, Icon, ResourceLink, Server
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools import Tool
 
@@ -40,12 +40,18 @@ def test_words_about_a_tool_are_listed() -> None:
         description="Scales.",
         annotations={"readOnlyHint": True},
         meta={"a": 1},
-        icons=[{"src": "https://example.com/i.png"}],
+        icons=[
+            {"src": "https://example.com/i.png"},
+            Icon("data:image/png;base64,AA==", mime_type="image/png", sizes=["16x16"]),
+        ],
     )
     assert (tool.listing.title, tool.listing.description) == ("Scale", "Scales.")
     assert tool.listing.annotations == {"readOnlyHint": True}
     assert tool.listing.meta == {"a": 1}
-    assert tool.listing.icons == [{"src": "https://example.com/i.png"}]
+    assert tool.listing.icons == [
+        {"src": "https://example.com/i.png"},
+        {"src": "data:image/png;base64,AA==", "mimeType": "image/png", "sizes": ["16x16"]},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,8 +66,12 @@ def test_words_about_a_tool_are_listed() -> None:
         ({"annotations": {"title": True}}, "title in annotations has to be a string"),
         ({"meta": 5}, "meta has to be an object"),
         ({"icons": {"src": "a"}}, "icons has to be a list, got dict"),
-        ({"icons": ["a"]}, "each of icons has to be an object whose src is a string"),
-        ({"icons": [{"mimeType": "image/png"}]}, "each of icons has to be"),
+        ({"annotations": {"read_only_hint": True}}, "write 'readOnlyHint'"),
+        ({"icons": ["a"]}, "each of icons has to be an Icon, or its JSON form, got str"),
+        ({"icons": [{"mimeType": "image/png"}]}, "icons: src has to be a string"),
+        ({"icons": [{"src": "javascript:alert(1)"}]}, "icons: src has to be .*'javascript:alert"),
+        ({"icons": [{"src": "file:///etc/passwd"}]}, "icons: src has to be an https:, http: or"),
+        ({"icons": [{"src": " https://example.com"}]}, "icons: src has to be"),
         ({"timeout": "5"}, "timeout has to be a number of seconds above 0, got '5'"),
         ({"timeout": 0}, "timeout has to be a number of seconds above 0"),
     ],
@@ -83,3 +93,25 @@ async def test_words_changed_later_change_no_listing() -> None:
         [listed] = await client.list_tools()
     assert listed.annotations == {"readOnlyHint": True}
     assert listed.meta == {"example.com/a": [1]}
+
+
+UNSAFE = ["javascript:alert(1)", "JaVaScRiPt:1", "file:///a", "ftp://a/b", "ws://a", "app://x", "a"]
+
+
+@pytest.mark.parametrize("source", UNSAFE)
+async def test_an_icon_of_an_unsafe_scheme_is_never_sent(source: str) -> None:
+    with pytest.raises(ValueError, match=r"Icon.src has to be an https:, http: or data: address"):
+        Icon(source)
+    with pytest.raises(ValueError, match="icons: src has to be an https:, http: or data: address"):
+        Server("words", icons=[{"src": source}])
+    server = Server("words", icons=[Icon("https://example.com/s.png")])
+    safe = Icon("https://example.com/i.png", theme="dark")
+
+    @server.tool
+    def link() -> ResourceLink:
+        return ResourceLink("https://example.com", "home", icons=[{"src": source}, safe])
+
+    async with Client(server) as client:
+        [block] = (await client.call_tool("link")).raw["content"]
+    assert link.__name__ == "link"
+    assert block["icons"] == [{"src": "https://example.com/i.png", "theme": "dark"}]

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 import msgspec
 
 from anyshape.errors import NotJson
+from anyshape.protocol.icons import Icon, sendable_icons
 
 __all__ = [
     "CONTENT_TYPES",
@@ -23,7 +24,6 @@ __all__ = [
     "Audio",
     "Content",
     "EmbeddedResource",
-    "Icon",
     "Image",
     "ResourceLink",
     "Text",
@@ -42,15 +42,6 @@ class Annotations(TypedDict, total=False):
     audience: list[Literal["user", "assistant"]]
     priority: float
     lastModified: str
-
-
-class Icon(TypedDict, total=False):
-    """An image for a user interface, as it stands on the wire; `src` is required."""
-
-    src: str
-    mimeType: str
-    sizes: list[str]
-    theme: Literal["light", "dark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +103,7 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLink:
-    """A resource that the client may fetch."""
+    """A resource that the client may fetch; icons whose address is not safe are not sent."""
 
     uri: str
     name: str
@@ -141,7 +132,7 @@ class ResourceLink:
         if self.size is not None:
             wire["size"] = self.size
         if self.icons is not None:
-            wire["icons"] = [dict(icon) for icon in self.icons]
+            wire["icons"] = sendable_icons(self.icons)
         return _with_common(wire, self.annotations, self.meta)
 
 

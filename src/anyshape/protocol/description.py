@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from anyshape.protocol.content import Icon
+from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, Absent
 
 __all__ = ["ToolAnnotations", "ToolDescription"]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
 from anyshape._version import __version__
-from anyshape.protocol.content import Icon
 from anyshape.protocol.description import ToolAnnotations
+from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.identity import Identity
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
@@ -41,7 +41,7 @@ class Server:
         instructions: str | None = None,
         description: str | None = None,
         website_url: str | None = None,
-        icons: Sequence[Mapping[str, Any]] = (),
+        icons: Sequence[Icon | Mapping[str, Any]] = (),
         limits: Limits | None = None,
         options: ServerOptions | None = None,
     ) -> None:
@@ -51,7 +51,7 @@ class Server:
             title=title,
             description=description,
             website_url=website_url,
-            icons=tuple(dict(icon) for icon in icons),
+            icons=tuple(_checked_icon(icon) for icon in icons),
             instructions=instructions,
         )
         self._limits = limits or Limits()
@@ -192,3 +192,11 @@ class Server:
             )
         else:
             raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')
+
+
+def _checked_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:
+    wire = wire_icon(icon)
+    flaw = icon_flaw(wire)
+    if flaw is not None:
+        raise ValueError(f"icons: {flaw}")
+    return wire

@@ -15,9 +15,9 @@ from types import CoroutineType
 from typing import Any, NoReturn, cast
 
 from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError, ToolError
-from anyshape.protocol.content import Icon
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.headers import HeaderPlan
+from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.resumption import Resumed
 from anyshape.schema import Limits, Schema

@@ -13,14 +13,19 @@ from typing import Any, NoReturn, cast
 import msgspec
 
 from anyshape.errors import NotJson, ToolDefinitionError
-from anyshape.protocol.content import Icon
 from anyshape.protocol.description import ToolAnnotations
+from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.names import name_flaw
 from anyshape.tools.serialization import encode_json
 
 __all__ = ["Words"]
 
 _HINTS = {name: str if name == "title" else bool for name in ToolAnnotations.__annotations__}
+_SPELLINGS = {
+    "".join("_" + letter.lower() if letter.isupper() else letter for letter in name): name
+    for name in _HINTS
+    if name != "title"
+}
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -76,6 +81,9 @@ def _object(value: object, word: str, label: str) -> dict[str, Any] | None:
 def _hints(value: object, label: str) -> dict[str, Any] | None:
     hints = _object(value, "annotations", label)
     for name, hint in (hints or {}).items():
+        spelt = _SPELLINGS.get(name)
+        if spelt is not None:
+            raise ToolDefinitionError(f"{label}: annotations has {name!r}; write {spelt!r}")
         kind = _HINTS.get(name)
         if kind is not None and type(hint) is not kind:
             expected = "a string" if kind is str else "true or false"
@@ -88,12 +96,18 @@ def _icons(value: object, label: str) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(value, list | tuple):
         _refuse(label, "icons", "a list", value)
-    icons: list[Any] = _copy(cast("object", value), "icons", label)
-    for icon in icons:
-        source = cast("Any", icon).get("src") if isinstance(icon, dict) else None
-        if not isinstance(source, str):
-            _refuse(label, "each of icons", "an object whose src is a string", cast("Any", icon))
-    return icons
+    icons = [_icon(icon, label) for icon in cast("Sequence[object]", value)]
+    return cast("list[dict[str, Any]]", _copy(icons, "icons", label))
+
+
+def _icon(value: object, label: str) -> dict[str, Any]:
+    if not isinstance(value, Icon | Mapping):
+        _refuse(label, "each of icons", "an Icon, or its JSON form", value)
+    icon = wire_icon(cast("Icon | Mapping[str, Any]", value))
+    flaw = icon_flaw(icon)
+    if flaw is not None:
+        raise ToolDefinitionError(f"{label}: icons: {flaw}")
+    return icon
 
 
 def _copy(value: object, word: str, label: str) -> Any:
