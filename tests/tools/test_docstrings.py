@@ -64,14 +64,28 @@ REST = """Find things.
     """
 
 
-@pytest.mark.parametrize("docstring", [GOOGLE, NUMPY, REST], ids=["Google", "NumPy", "reST"])
-def test_every_style_describes_the_tool_and_its_parameters(docstring: str) -> None:
+OPENING = "Find things.\n\nLooks everywhere, twice:\n\n- here\n- there\n\n"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "rest"),
+    [
+        (
+            GOOGLE,
+            "Returns:\n    The things.\n\nRaises:\n    ToolError: if there are none.",
+        ),
+        (NUMPY, "Returns\n-------\nlist\n    The things."),
+        (REST, ":returns: The things."),
+    ],
+    ids=["Google", "NumPy", "reST"],
+)
+def test_every_style_describes_the_tool_and_its_parameters(docstring: str, rest: str) -> None:
     def find(query: str, limit: int = 10) -> list[str]:
         return []
 
     find.__doc__ = docstring
     listing = Tool.from_function(find).listing
-    assert listing.description == "Find things.\n\nLooks everywhere, twice:\n\n- here\n- there"
+    assert listing.description == OPENING + rest
     assert listing.input_schema["properties"] == {
         "query": {"type": "string", "description": "What to look for, in full."},
         "limit": {"type": "integer", "default": 10, "description": "How many. Defaults to 10."},
@@ -92,9 +106,25 @@ def test_every_style_describes_the_tool_and_its_parameters(docstring: str) -> No
         ("\n    Args:\n        it: The thing.\n    ", None),
         ("Do.\n\n    Args:\n", "Do.\n\nArgs:"),
         ("Do.\n\nArgs: are fun.", "Do.\n\nArgs: are fun."),
+        ("Do.\n\nArgs:\n- it: a list, not a section", "Do.\n\nArgs:\n- it: a list, not a section"),
+        ("Do.\n\nArgs:\n    of all kinds", "Do.\n\nArgs:\n    of all kinds"),
+        ("Do.\n\nArgs:\n    it: A.\n\n\nNote:\n    Slow.", "Do.\n\nNote:\n    Slow."),
+        (
+            "Do.\n\nExamples:\n    >>> tool(1)\n\n\n    2\n\nArgs:\n    it: A.\nReturns:\n    B.",
+            "Do.\n\nExamples:\n    >>> tool(1)\n\n\n    2\n\nReturns:\n    B.",
+        ),
+        ("Do.\n\n:param it: A.\n:type it: int\n:rtype: str", "Do.\n\n:rtype: str"),
+        (
+            "Do.\n\nParameters\n----------\nit : int\n    A.\n\nNotes\n-----\nSlow.",
+            "Do.\n\nNotes\n-----\nSlow.",
+        ),
+        (
+            "Do.\n\nReturns:\n    It.\n\nYields:\n    No.",
+            "Do.\n\nReturns:\n    It.\n\nYields:\n    No.",
+        ),
     ],
 )
-def test_a_docstring_without_sections_is_the_description(
+def test_all_but_what_is_said_of_parameters_is_the_description(
     docstring: str | None, description: str | None
 ) -> None:
     def tool(it: int = 0) -> None: ...

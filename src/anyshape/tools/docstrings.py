@@ -1,29 +1,25 @@
-"""What a docstring says about a tool and its parameters, in Google, NumPy or reST style."""
+"""What a docstring says about a tool and its parameters, in Google, NumPy or reST style.
+
+What is said of a parameter moves to that parameter. All the rest describes the tool, as its author
+wrote it, sections about results, errors, notes and examples included.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 __all__ = ["Documentation", "read_docstring"]
 
 _GOOGLE = re.compile(
-    r"^(Args|Arguments|Parameters|Params|Attributes|Keyword Args|Keyword Arguments|Other Parameters"
-    r"|Raises|Returns?|Yields?|Examples?):\s*$",
-    re.MULTILINE,
+    r"(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters)\s*:\s*$"
 )
-_NUMPY = re.compile(
-    r"^(Parameters|Other Parameters|Returns|Yields|Raises|Examples?)\n-{3,}\s*$", re.MULTILINE
-)
-_REST = re.compile(
-    r"^:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?)\b[^:\n]*:",
-    re.MULTILINE,
-)
-
-_SUMMARY = "\x00"
+_NUMPY = re.compile(r"(Parameters|Other Parameters)\s*$")
+_UNDERLINE = re.compile(r"-{3,}\s*$")
+_REST = re.compile(r":(param|parameter|arg|argument|key|keyword|type)\b[^:]*:")
 
 
 class Documentation(msgspec.Struct, frozen=True):
@@ -35,41 +31,72 @@ class Documentation(msgspec.Struct, frozen=True):
 
 def read_docstring(text: str | None) -> Documentation:
     """Split a docstring into the tool's description and its parameters' descriptions."""
-    if not text or not text.strip():
-        return Documentation()
-    text = inspect.cleandoc(text)
-    style = _style_of(text)
-    if style is None:
-        return Documentation(text)
-
-    import docstring_parser
-
-    # The parser takes a first line for the summary, whatever it is; so there always is one.
-    before = text if _starts_with_text(text) else f"{_SUMMARY}\n\n{text}"
-    try:
-        parsed = docstring_parser.parse(before, style=docstring_parser.DocstringStyle[style])
-    except docstring_parser.ParseError:
-        return Documentation(text)  # a heading with nothing under it is just text
-    parameters = {
-        name.strip().lstrip("*"): _flow(entry.description)
-        for entry in parsed.params
-        if entry.description and entry.args[:1] != ["attribute"]
-        for name in entry.arg_name.split(",")
-    }
-    description = (parsed.description or "").removeprefix(_SUMMARY).strip()
+    lines = inspect.cleandoc(text or "").split("\n")
+    parameters: dict[str, str] = {}
+    kept: list[str] = []
+    done = 0
+    for start, end, style in _parameter_sections(lines):
+        found = _read_parameters(lines[start:end], style)
+        if found is None:
+            continue  # not understood, so it stays where it is
+        parameters.update(found)
+        kept += lines[done:start]
+        while kept and not kept[-1].strip():
+            kept.pop()
+        kept.append("")
+        done = end
+    description = "\n".join([*kept, *lines[done:]]).strip()
     return Documentation(description or None, parameters)
 
 
-def _starts_with_text(text: str) -> bool:
-    return not any(pattern.match(text) for pattern in (_GOOGLE, _NUMPY, _REST))
+def _parameter_sections(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield where each section about parameters begins and ends, and its style."""
+    start = 0
+    while start < len(lines):
+        end, style = start + 1, ""
+        if _NUMPY.match(lines[start]) and _is_underlined(lines, start):
+            end, style = start + 2, "NUMPYDOC"
+            while end < len(lines) and not _is_underlined(lines, end):
+                end += 1
+        elif _GOOGLE.match(lines[start]) or _REST.match(lines[start]):
+            style = "GOOGLE" if _GOOGLE.match(lines[start]) else "REST"
+            while end < len(lines) and (not lines[end].strip() or lines[end][0].isspace()):
+                end += 1
+        if style:
+            yield start, end, style
+        start = end
 
 
-def _style_of(text: str) -> str | None:
-    if _NUMPY.search(text):
-        return "NUMPYDOC"
-    if _GOOGLE.search(text):
-        return "GOOGLE"
-    return "REST" if _REST.search(text) else None
+def _is_underlined(lines: list[str], index: int) -> bool:
+    return (
+        bool(lines[index].strip())
+        and index + 1 < len(lines)
+        and _UNDERLINE.match(lines[index + 1]) is not None
+    )
+
+
+def _read_parameters(section: list[str], style: str) -> dict[str, str] | None:
+    """Return the descriptions in a section by parameter; `None` if it cannot be read."""
+    import docstring_parser
+
+    if style == "GOOGLE":
+        section = ["Args:", *section[1:]]
+    elif style == "NUMPYDOC":
+        section = ["Parameters", *section[1:]]
+    # The parser takes a first line for the summary, whatever it is.
+    text = "\n".join(["Summary.", "", *section])
+    try:
+        parsed = docstring_parser.parse(text, style=docstring_parser.DocstringStyle[style])
+    except docstring_parser.ParseError:
+        return None
+    if not parsed.params and style != "REST":
+        return None
+    return {
+        name.strip().lstrip("*"): _flow(entry.description)
+        for entry in parsed.params
+        if entry.description
+        for name in entry.arg_name.split(",")
+    }
 
 
 def _flow(text: str) -> str:
