@@ -492,6 +492,28 @@ async def test_unstructured_publishes_no_schema_and_sends_text_alone(
 
 
 @pytest.mark.parametrize(
+    ("result", "texts"),
+    [
+        (ToolResult(structured={"a": 1}), ['{"a":1}']),
+        (ToolResult(structured=None), ["null"]),
+        (ToolResult(structured="a"), ["a"]),
+        (ToolResult(structured={"a": 1}, content=[Text("One.")]), ["One.", '{"a":1}']),
+        (ToolResult(structured=[1], content=[Text("[1]")]), ["[1]"]),
+        (ToolResult(structured=[1], is_error=True), ["[1]"]),
+        (ToolResult[Any](content=[Text("One.")]), ["One."]),
+    ],
+    ids=repr,
+)
+async def test_an_unstructured_tool_sends_no_structured_content_whatever_it_returns(
+    call: Any, result: ToolResult[Any], texts: list[str]
+) -> None:
+    outcome = await call(returning(ToolResult, result), output_schema=UNSTRUCTURED)
+    assert outcome.value is ABSENT
+    assert [block["text"] for block in outcome.content] == texts
+    assert outcome.is_error is result.is_error
+
+
+@pytest.mark.parametrize(
     "schema",
     [
         True,

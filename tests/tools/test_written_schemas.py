@@ -392,3 +392,18 @@ async def test_a_tool_made_by_hand_is_checked_and_called_alike(call: Any) -> Non
 def test_a_handler_with_several_parameters_is_refused() -> None:
     with pytest.raises(ToolDefinitionError, match=r"Tool\.from_function"):
         Tool(name="tool", handler=two, input_schema={"type": "object"})
+
+
+@pytest.mark.parametrize("uri", ["https://example.com/user.json", "user.json"])
+def test_a_reference_out_of_the_document_is_refused_with_what_an_author_can_do(uri: str) -> None:
+    def tool(**arguments: Any) -> None: ...
+
+    schema = {"type": "object", "properties": {"user": {"$ref": uri}}}
+    with pytest.raises(
+        ToolDefinitionError, match=r"/properties/user/\$ref: .* under \$defs"
+    ) as raised:
+        Tool.from_function(tool, input_schema=schema)
+    assert uri in str(raised.value)
+    assert "resources=" not in str(raised.value)
+    with pytest.raises(ToolDefinitionError, match=r"output_schema at /\$ref: .* under \$defs"):
+        Tool.from_function(tool, input_schema={"type": "object"}, output_schema={"$ref": uri})

@@ -8,7 +8,13 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from anyshape.errors import LimitExceeded, NotJson, SchemaError, ToolDefinitionError
+from anyshape.errors import (
+    LimitExceeded,
+    NotJson,
+    SchemaError,
+    ToolDefinitionError,
+    UnresolvableReference,
+)
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.result import ABSENT, Absent
@@ -199,6 +205,11 @@ def _compile_written(
 def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
     try:
         return compile(document, role=role, limits=limits)
+    except UnresolvableReference as error:
+        raise ToolDefinitionError(
+            f"{label}: {role}_schema{_at(error.path)}: the reference leads to {error.uri[:100]!r}, "
+            f"which is not in the document; put what it names under $defs, as clients fetch nothing"
+        ) from error
     except SchemaError as error:
         raise ToolDefinitionError(
             f"{label}: {role}_schema{_at(error.path)}: {error.message}"

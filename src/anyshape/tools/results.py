@@ -33,6 +33,11 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
             return EncodedResult(None, content, result.is_error, meta)
         # An error is never judged by the schema that describes successes.
         encode_value = encode_json if result.is_error else encode
+        if kind is Kind.TEXT:
+            text = _text_of(result.structured, encode_value)
+            if text not in content:
+                content = (*content, text)
+            return EncodedResult(None, content, result.is_error, meta)
         return EncodedResult(encode_value(result.structured), content, result.is_error, meta)
 
     if kind is Kind.STRUCTURED:
@@ -85,12 +90,15 @@ def _finish_text(encode: Encode) -> Finish:
     def finish(value: Any) -> EncodedResult:
         if value is None:
             return EncodedResult()
-        blocks = [Text(value)] if isinstance(value, str) else _blocks_in(value)
-        if blocks:
-            return _of_blocks(blocks)
-        return EncodedResult(None, (encode_text(encode(value).decode()),))
+        blocks = _blocks_in(value)
+        return _of_blocks(blocks) if blocks else EncodedResult(None, (_text_of(value, encode),))
 
     return finish
+
+
+def _text_of(value: Any, encode: Encode) -> bytes:
+    """Return the text block of a value: a string as it is, anything else as JSON."""
+    return encode_text(value if isinstance(value, str) else encode(value).decode())
 
 
 def _blocks_in(value: Any) -> list[Content]:

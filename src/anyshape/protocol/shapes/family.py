@@ -25,7 +25,8 @@ class ShapeOptions:
     `mirror_objects`: whether objects too have a text mirror at revisions where any value is
     structured content (elsewhere, and for all other values, the mirror is always there).
     `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
-    (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`).
+    (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`); then a
+    client that checks results against the listed schema fails every call that returns null.
     """
 
     mirror_objects: bool = True
