@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -12,9 +12,18 @@ from msgspec import Struct
 
 from anyshape.errors import Problem
 from anyshape.tools.formats import loosen
+from anyshape.tools.keys import check_keys, has_other_keys
 from anyshape.tools.lean import subschemas
 
-__all__ = ["convert", "needs_msgspec", "overlooks", "problem_of", "schemas_of", "to_builtins"]
+__all__ = [
+    "convert",
+    "needs_msgspec",
+    "overlooks",
+    "problem_of",
+    "schemas_of",
+    "to_builtins",
+    "to_builtins_of",
+]
 
 Document = dict[str, Any]
 
@@ -116,6 +125,16 @@ def _loosen_durations(schema: Any) -> None:
 def convert(value: Any, annotation: Any) -> Any:
     """Build the Python value of `annotation` from decoded JSON, coercing nothing."""
     return msgspec.convert(value, annotation, str_keys=True)
+
+
+def to_builtins_of(annotation: Any) -> Callable[[Any], Any]:
+    """Return what makes JSON types of values of `annotation`."""
+    return _check_keys_first if has_other_keys(_parts(annotation)) else to_builtins
+
+
+def _check_keys_first(value: Any) -> Any:
+    check_keys(value, to_builtins)
+    return to_builtins(value)
 
 
 def to_builtins(value: Any) -> Any:

@@ -170,7 +170,8 @@ def _derive_from_structs(annotation: Any) -> Output | None:
         (schema,), definitions = msgspec_types.schemas_of([annotation])
     except (TypeError, NameError):
         return None
-    return _output(arrange(schema, definitions), msgspec_types.to_builtins, encodes=True)
+    to_builtins = msgspec_types.to_builtins_of(annotation)
+    return _output(arrange(schema, definitions), to_builtins, encodes=True)
 
 
 def _output(document: dict[str, Any], to_builtins: ToBuiltins, *, encodes: bool = False) -> Output:

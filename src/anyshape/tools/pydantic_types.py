@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from anyshape.errors import Problem
 from anyshape.tools.kept import Kept, is_lasting, key_of
+from anyshape.tools.keys import check_keys, core_schema_has_other_keys
 from anyshape.tools.lean import arrange
 from anyshape.tools.outputs import ToBuiltins
 from anyshape.tools.pydantic_documents import (
@@ -116,8 +117,16 @@ def adapt_output(annotation: Any) -> OutputAdapter:
         # A value that is not of its type is serialized as what it is; the schema then judges it.
         return to_python(value, mode="json", by_alias=True, warnings=False)
 
+    def check_keys_first(value: Any) -> Any:
+        check_keys(value, to_json_value)
+        return to_builtins(value)
+
     definitions = document.pop("$defs", {})
-    adapted = OutputAdapter(arrange(document, definitions), to_builtins, shortcut(schema))
+    adapted = OutputAdapter(
+        arrange(document, definitions),
+        check_keys_first if core_schema_has_other_keys(schema) else to_builtins,
+        shortcut(schema),
+    )
     if key is not None and is_lasting(schema):
         _outputs.keep(key, replace(adapted, document=copy_document(adapted.document)))
     return adapted

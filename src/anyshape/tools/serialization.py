@@ -16,6 +16,7 @@ import msgspec
 
 from anyshape.errors import LimitExceeded, NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
+from anyshape.tools.keys import check_keys
 from anyshape.tools.outputs import Output, ToBuiltins, UnusualError
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def _encode_json_types(schema: Schema) -> Encode:
             if accepts(value):
                 return _encode(value)
             raise ResultError(problems(value)) from None
+        except ValueError:
+            raise _too_long() from None
 
     return encode
 
@@ -91,7 +94,10 @@ def _encode_converted(
             raise NotJson(str(error).partition("\n")[0]) from error
         if not accepts(builtins):
             raise ResultError(problems(builtins))
-        return _encode_structs(value if encodes else builtins)
+        try:
+            return _encode_structs(value if encodes else builtins)
+        except ValueError:
+            raise _too_long() from None
 
     return encode
 
@@ -110,7 +116,7 @@ def _encode_quickly(
             builtins = shortcut(value)
             if accepts(builtins):
                 return _encode_structs(builtins)
-        except (UnusualError, KeyError, RecursionError, NotJson, LimitExceeded):
+        except (UnusualError, KeyError, RecursionError, ValueError, NotJson, LimitExceeded):
             pass
         # Whatever is unusual or wrong is for pydantic to bring to JSON, and judged as that.
         return otherwise(value)
@@ -126,11 +132,19 @@ def _to_json_types(value: Any) -> Any:
             "type, or return ToolResult(structured=..., content=[...])"
         )
     try:
-        return msgspec.to_builtins(
-            value, builtin_types=(Decimal,), str_keys=True, enc_hook=_convert
-        )
+        check_keys(value, _to_builtins)
+        return _to_builtins(value)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
         raise NotJson(str(error).partition("\n")[0]) from error
+
+
+def _to_builtins(value: Any) -> Any:
+    return msgspec.to_builtins(value, builtin_types=(Decimal,), str_keys=True, enc_hook=_convert)
+
+
+def _too_long() -> NotJson:
+    # The one reason that is left to an encoder of JSON types: Python writes no such number.
+    return NotJson("it holds an integer of more than 4,300 digits; return that as a string")
 
 
 def _convert(value: Any) -> Any:

@@ -1,0 +1,107 @@
+"""Keys of dicts that are not strings: each is written as text, and no two may become the same.
+
+JSON has only strings for keys, so `{1: "a"}` is written as `{"1": "a"}`. Of `{1: "a", "1": "b"}`
+one value would be lost on the way, without a word from any serializer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date, datetime
+from typing import Any, cast, get_args, get_origin
+from uuid import UUID
+
+from anyshape.errors import NotJson
+
+__all__ = ["check_keys", "core_schema_has_other_keys", "has_other_keys"]
+
+_LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
+_DISTINCT = frozenset((str, int, float, date, datetime, UUID))
+"""Types whose values differ in text as soon as they differ."""
+_NO_SCHEMAS = ("cls", "default", "expected", "function", "metadata", "serialization")
+_UNTYPED: tuple[Any, ...] = (Any, object, dict, Mapping)
+
+
+def check_keys(value: Any, to_builtins: Callable[[Any], Any]) -> None:
+    """Raise `NotJson` if `to_builtins` would write two keys of a dict inside `value` as one."""
+    seen: set[int] = set()
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if type(part) in _LEAVES or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, Mapping):
+            held = cast("Mapping[Any, Any]", part)
+            kinds = set(map(type, held))
+            if not (len(kinds) < 2 and kinds <= _DISTINCT):
+                _check(list(held), to_builtins)
+            pending.extend(held.values())
+        elif isinstance(part, list | tuple | set | frozenset):
+            pending.extend(cast("Collection[Any]", part))
+        else:
+            pending.extend(_fields_of(part))
+
+
+def _check(keys: list[Any], to_builtins: Callable[[Any], Any]) -> None:
+    by_text: dict[str, Any] = {}
+    for key in keys:
+        (text,) = to_builtins({key: None})
+        if text in by_text:
+            raise NotJson(
+                f"two keys of a dict, {_shown(by_text[text])} and {_shown(key)}, are the same key "
+                f"in JSON, where keys are strings"
+            )
+        by_text[text] = key
+
+
+def _fields_of(value: Any) -> Iterable[Any]:
+    """Return what a model, a dataclass or a struct holds; nothing for any other object."""
+    cls = cast("type[Any]", type(value))
+    if hasattr(cls, "__pydantic_validator__"):
+        extra: Mapping[str, Any] = getattr(value, "__pydantic_extra__", None) or {}
+        held: Mapping[str, Any] = vars(value)
+        return [*held.values(), *extra.values()]
+    if dataclasses.is_dataclass(cls):
+        names: Iterable[str] = [field.name for field in dataclasses.fields(cls)]
+    else:
+        names = getattr(cls, "__struct_fields__", ())
+    return [getattr(value, name, None) for name in names]
+
+
+def has_other_keys(parts: Iterable[Any]) -> bool:
+    """Tell whether a dict may have keys that are no strings, given all parts of an annotation."""
+    for part in parts:
+        arguments = get_args(part)
+        origin: Any = get_origin(part)
+        if origin is None and part in _UNTYPED:
+            return True
+        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments[0] is not str:
+            return True
+    return False
+
+
+def core_schema_has_other_keys(schema: Any) -> bool:
+    """Tell whether a dict may have keys that are no strings, given pydantic's core schema."""
+    pending: list[Any] = [schema]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            node = cast("dict[str, Any]", current)
+            if node.get("type") == "any" or "allow" in (
+                node.get("extra_behavior"),
+                node.get("extra_fields_behavior"),
+            ):
+                return True
+            if node.get("type") == "dict" and node.get("keys_schema", {}).get("type") != "str":
+                return True
+            pending.extend(part for key, part in node.items() if key not in _NO_SCHEMAS)
+        elif isinstance(current, list | tuple):
+            pending.extend(cast("list[Any]", current))
+    return False
+
+
+def _shown(key: Any) -> str:
+    text = repr(key)
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,0 +1,119 @@
+"""What Python can hold and JSON cannot say: twin keys, and integers without end."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from anyshape.protocol.result import ABSENT, ToolResult
+
+
+def returning(annotation: Any, value: Any) -> Callable[[], Any]:
+    async def tool() -> Any:
+        return value
+
+    tool.__annotations__["return"] = annotation
+    return tool
+
+
+class Held(BaseModel):
+    held: dict[Any, Any]
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+@dataclass
+class Kept:
+    held: dict[Any, Any]
+
+
+class Struct(msgspec.Struct):
+    held: dict[int | str, str]
+
+
+TWINS: dict[Any, Any] = {1: "a", "1": "b"}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (ToolResult, TWINS),
+        (ToolResult, [{"x": TWINS}]),
+        (ToolResult, Held(held=TWINS)),
+        (ToolResult, MappingProxyType(TWINS)),
+        (Any, TWINS),
+        (dict, {1.5: "a", "1.5": "b"}),
+        (dict[int, str], TWINS),
+        (dict[int | str, str], TWINS),
+        (Held, Held(held={datetime.date(2026, 1, 2): 1, "2026-01-02": 2})),
+        (list[Held], [Held(held={"a": TWINS})]),
+        (Open, Open.model_validate({"it": TWINS})),
+        (Kept, Kept(held={True: 1, "true": 2})),
+        (Struct, Struct(held=TWINS)),
+        (ToolResult, ToolResult(structured=1, meta=TWINS)),
+    ],
+    ids=repr,
+)
+async def test_two_keys_that_json_cannot_tell_apart_are_an_error(
+    call: Any, caplog: pytest.LogCaptureFixture, annotation: Any, value: Any
+) -> None:
+    outcome = await call(returning(annotation, value))
+    assert (outcome.is_error, outcome.value) == (True, ABSENT)
+    assert "are the same key in JSON" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "sent"),
+    [
+        (ToolResult, {1: "a", "2": "b"}, {"1": "a", "2": "b"}),
+        (dict[int, str], {1: "a", 2: "b"}, {"1": "a", "2": "b"}),
+        (
+            Held,
+            Held(held={1: "a", "2": {3: 4, "5": 6}}),
+            {"held": {"1": "a", "2": {"3": 4, "5": 6}}},
+        ),
+        (Struct, Struct(held={1: "a", "2": "b"}), {"held": {"1": "a", "2": "b"}}),
+    ],
+    ids=repr,
+)
+async def test_keys_that_are_no_strings_are_written_as_text(
+    call: Any, annotation: Any, value: Any, sent: Any
+) -> None:
+    assert (await call(returning(annotation, value))).value == sent
+
+
+class Vast(BaseModel):
+    number: int
+
+
+class VastStruct(msgspec.Struct):
+    number: int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (ToolResult, 10**5000),
+        (int, -(10**5000)),
+        (list[int], [10**5000]),
+        (Vast, Vast(number=10**5000)),
+        (VastStruct, VastStruct(number=10**5000)),
+        (ToolResult, ToolResult(structured=1, meta={"a": 10**5000})),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+async def test_an_integer_that_python_does_not_write_is_named_in_the_log(
+    call: Any, caplog: pytest.LogCaptureFixture, annotation: Any, value: Any
+) -> None:
+    outcome = await call(returning(annotation, value))
+    assert (outcome.is_error, outcome.value) == (True, ABSENT)
+    assert "an integer of more than 4,300 digits" in caplog.text
