@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,21 @@ from jsonschema import Draft202012Validator, validators
 from mcp_types.methods import validate_server_result
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
+from anyshape import Client, Server
 from anyshape.protocol.content import encode_content, read_content
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.jsonrpc import encode_response
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
+from anyshape.server import ServerOptions
 
 HERE = Path(__file__).parent
 CASES = sorted(path.stem for path in (HERE / "cases").glob("*.json"))
 SERVER_INFO = b'{"name":"golden","version":"1.0.0"}'
 
 each_case = pytest.mark.parametrize("case", CASES)
+each_choice = pytest.mark.parametrize("chosen", [{}, {"natural": False}], ids=str)
 each_revision = pytest.mark.parametrize("revision", Revision, ids=str)
 
 
@@ -59,10 +63,14 @@ def encoded(result: dict[str, Any]) -> EncodedResult:
     return EncodedResult(structured, blocks, result.get("is_error", False), meta)
 
 
-def frames_of(case: dict[str, Any], revision: Revision) -> dict[str, Any]:
+def options_of(case: dict[str, Any], chosen: dict[str, Any]) -> ShapeOptions:
+    return ShapeOptions(**{**case.get("options", {}), **chosen})
+
+
+def frames_of(case: dict[str, Any], revision: Revision, **chosen: Any) -> dict[str, Any]:
     """Return the answers to `tools/list` and to each call, as the revision's client sees them."""
     tool = tool_of(case)
-    options = ShapeOptions(**case.get("options", {}))
+    options = options_of(case, chosen)
     its = shape(revision)
     entry = msgspec.json.encode(its.entry(tool, options))
     encode = its.result_encoder(tool.output_schema, options, SERVER_INFO)
@@ -100,9 +108,12 @@ def test_every_golden_file_belongs_to_a_case() -> None:
 
 @pytest.mark.parametrize("revision", RELEASED, ids=str)
 @each_case
-def test_frames_satisfy_the_official_models(case: str, revision: Revision) -> None:
+@each_choice
+def test_frames_satisfy_the_official_models(
+    case: str, revision: Revision, chosen: dict[str, Any]
+) -> None:
     assert revision.value in KNOWN_PROTOCOL_VERSIONS
-    frames = frames_of(load(case), revision)
+    frames = frames_of(load(case), revision, **chosen)
     validate_server_result("tools/list", revision.value, frames["list"]["result"])
     for call in frames["calls"]:
         validate_server_result("tools/call", revision.value, call["result"])
@@ -110,11 +121,12 @@ def test_frames_satisfy_the_official_models(case: str, revision: Revision) -> No
 
 @each_revision
 @each_case
+@each_choice
 def test_what_was_listed_accepts_what_is_sent_and_nothing_else(
-    case: str, revision: Revision
+    case: str, revision: Revision, chosen: dict[str, Any]
 ) -> None:
     loaded = load(case)
-    frames = frames_of(loaded, revision)
+    frames = frames_of(loaded, revision, **chosen)
     [entry] = frames["list"]["result"]["tools"]
     if "outputSchema" not in entry:
         return
@@ -124,7 +136,7 @@ def test_what_was_listed_accepts_what_is_sent_and_nothing_else(
     engines = [jsonschema_rs.validator_for(listed).is_valid]
     if "beyond_jsonschema" not in loaded:
         engines.append(judge(listed).is_valid)
-    options = ShapeOptions(**loaded.get("options", {}))
+    options = options_of(loaded, chosen)
     for result, call in zip(loaded["results"], frames["calls"], strict=True):
         sent = call["result"].get("structuredContent", ABSENT)
         if isinstance(sent, Absent):
@@ -133,7 +145,11 @@ def test_what_was_listed_accepts_what_is_sent_and_nothing_else(
         elif not result.get("is_error"):
             assert all(accepts(sent) for accepts in engines)
     schema = loaded["tool"]["outputSchema"]
-    wrapped = not revision.is_natural and carriage_of(schema, options) is Carriage.ENVELOPE
+    if revision.is_natural:
+        options = replace(options, nullable_objects="wrap")
+    needs_objects = not (revision.is_natural and options.natural)
+    wrapped = needs_objects and carriage_of(schema, options) is Carriage.ENVELOPE
+    assert not needs_objects or listed["type"] == "object"
     for value in loaded.get("rejected", []):
         sent = {"result": value} if wrapped else value
         assert not any(accepts(sent) for accepts in engines)
@@ -141,9 +157,12 @@ def test_what_was_listed_accepts_what_is_sent_and_nothing_else(
 
 @each_revision
 @each_case
-def test_a_client_reads_the_natural_value_back(case: str, revision: Revision) -> None:
+@each_choice
+def test_a_client_reads_the_natural_value_back(
+    case: str, revision: Revision, chosen: dict[str, Any]
+) -> None:
     loaded = load(case)
-    frames = frames_of(loaded, revision)
+    frames = frames_of(loaded, revision, **chosen)
     [entry] = frames["list"]["result"]["tools"]
     read = shape(revision).reader(entry.get("outputSchema", ABSENT))
     for result, call in zip(loaded["results"], frames["calls"], strict=True):
@@ -155,6 +174,20 @@ def test_a_client_reads_the_natural_value_back(case: str, revision: Revision) ->
             assert answer.value == result.get("structured", ABSENT)
         else:
             assert answer.value is ABSENT
+
+
+@pytest.mark.parametrize("revision", [each for each in Revision if each.is_natural], ids=str)
+@each_case
+def test_without_natural_shapes_every_structured_value_is_an_object(
+    case: str, revision: Revision
+) -> None:
+    loaded = load(case)
+    frames = frames_of(loaded, revision, natural=False)
+    for result, call in zip(loaded["results"], frames["calls"], strict=True):
+        if "structured" in result and not result.get("is_error"):
+            assert isinstance(call["result"]["structuredContent"], dict)
+        else:
+            assert isinstance(call["result"].get("structuredContent", {}), dict)
 
 
 # What the schema.ts of each revision knows, written down apart from the code under test.
@@ -217,3 +250,28 @@ def test_no_revision_is_sent_a_field_it_does_not_know(case: str, revision: Revis
             if not revision.has_last_modified:
                 assert "lastModified" not in block.get("annotations", {})
                 assert "_meta" not in block.get("resource", {})
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_a_server_that_keeps_to_envelopes_is_read_naturally(revision: str) -> None:
+    server = Server("s", options=ServerOptions(shape=ShapeOptions(natural=False)))
+
+    async def names() -> list[str]:
+        return ["Ada"]
+
+    async def find(name: str) -> dict[str, int] | None:
+        return {"age": 36} if name == "Ada" else None
+
+    async def whatever(value: Any):
+        return value
+
+    for function in (names, find, whatever):
+        server.tool(function)
+    async with Client(server, revision=revision) as client:
+        assert await client.call("names", returns=list[str]) == ["Ada"]
+        result = await client.call_tool("find", {"name": "Grace"})
+        assert (result.value, result.has_value) == (None, True)
+        assert result.raw["structuredContent"] == {"result": None}
+        assert (await client.call_tool("find", {"name": "Ada"})).value == {"age": 36}
+        assert (await client.call_tool("whatever", {"value": [1]})).value == [1]
+        assert (await client.call_tool("whatever", {"value": {"a": 1}})).value == {"a": 1}

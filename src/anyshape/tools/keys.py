@@ -61,7 +61,7 @@ def _fields_of(value: Any) -> Iterable[Any]:
     cls = cast("type[Any]", type(value))
     if hasattr(cls, "__pydantic_validator__"):
         extra: Mapping[str, Any] = getattr(value, "__pydantic_extra__", None) or {}
-        held: Mapping[str, Any] = vars(value)
+        held = cast("dict[str, Any]", vars(value))
         return [*held.values(), *extra.values()]
     if dataclasses.is_dataclass(cls):
         names: Iterable[str] = [field.name for field in dataclasses.fields(cls)]

@@ -18,7 +18,10 @@ from typing import Any, Final, cast
 from anyshape.protocol.dialects import Node, Place, dialect_of, own_id
 from anyshape.protocol.shapes.references import Document, pointer_tokens
 
-__all__ = ["as_object", "embed", "envelop", "root_is_referred_to"]
+__all__ = ["MARKER", "as_object", "embed", "envelop", "root_is_referred_to"]
+
+MARKER: Final = "x-fastmcp-wrap-result"
+"""What FastMCP writes into the schema of an envelope, and its clients look for."""
 
 _HOISTED: Final = ("$defs", "definitions")
 _REFERENCES: Final = ("$ref", "$dynamicRef")

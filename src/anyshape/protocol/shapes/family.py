@@ -22,6 +22,9 @@ Carrier: TypeAlias = Callable[[bytes, bool], bytes]
 class ShapeOptions:
     """What the author may choose about the wire.
 
+    `natural`: whether values that are no objects go as they are at revisions where any value is
+    structured content. With `False` they go in the envelope there too, schema and value alike, for
+    hosts that cannot take them yet.
     `mirror_objects`: whether objects too have a text mirror at revisions where any value is
     structured content (elsewhere, and for all other values, the mirror is always there).
     `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
@@ -29,6 +32,7 @@ class ShapeOptions:
     client that checks results against the listed schema fails every call that returns null.
     """
 
+    natural: bool = True
     mirror_objects: bool = True
     nullable_objects: Literal["wrap", "object"] = "wrap"
 

@@ -26,11 +26,11 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.envelope import MARKER
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
 
-_FASTMCP_MARKER: Final = "x-fastmcp-wrap-result"
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
 _RESULT: Final = frozenset({"result"})
 _ENVELOPE: Final = _BARE | {"properties", "required"}
@@ -138,7 +138,7 @@ def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
         return False, False
     if cast("dict[str, object]", properties).keys() != _RESULT:
         return False, False
-    if keywords.get(_FASTMCP_MARKER) is True:
+    if keywords.get(MARKER) is True:
         return True, True
     if keywords.get("required") != ["result"]:
         return False, False
