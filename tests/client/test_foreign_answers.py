@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from anyshape import Client
 from anyshape.client import Bounds
-from anyshape.errors import OutputMismatch, TransportError
+from anyshape.errors import OutputMismatch, ProtocolError, ToolError, TransportError
 
 if TYPE_CHECKING:
     from .conftest import Scripted
@@ -130,6 +130,49 @@ async def test_a_type_that_cannot_be_read_is_refused_before_anything_is_sent(
         with pytest.raises(TypeError, match="returns=5"):
             await client.call("ask", returns=returns)
     assert server.asked("tools/call") == []
+
+
+FAILURE = {"content": [{"type": "text", "text": "no such zone"}], "isError": True}
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "is_error"),
+    [
+        ({"toolResult": FAILURE}, "no such zone", True),
+        ({"toolResult": {"content": FAILURE["content"]}}, "no such zone", False),
+        ({"toolResult": {"isError": True}}, "", True),
+        ({"toolResult": {"content": []}, "isError": True}, "", True),
+        ({"toolResult": "done"}, "done", False),
+        ({"toolResult": "broken", "isError": True}, "broken", True),
+        ({"toolResult": {"zones": [1]}}, '{"zones":[1]}', False),
+        ({"toolResult": None}, "null", False),
+        ({"toolResult": FAILURE, "content": []}, "", False),
+    ],
+)
+async def test_the_tool_result_of_an_early_draft_is_read(
+    answering: Any, revision: str, result: Json, text: str, is_error: bool
+) -> None:
+    async with Client(answering(result, revision=revision)) as client:
+        found = await client.call_tool("ask")
+        assert (found.text, found.is_error, found.has_value) == (text, is_error, False)
+        assert found.raw == result
+        if is_error:
+            with pytest.raises(ToolError, match=text or "gave no reason"):
+                await client.call("ask")
+
+
+async def test_the_value_in_the_tool_result_of_an_early_draft_can_be_typed(answering: Any) -> None:
+    async with Client(answering({"toolResult": [1, 2]}, revision="2024-11-05")) as client:
+        assert await client.call("ask", returns=list[int]) == [1, 2]
+
+
+@pytest.mark.parametrize("inner", [{"isError": "yes"}, {"content": "text"}])
+async def test_a_broken_result_inside_a_tool_result_is_an_error(
+    answering: Any, inner: Json
+) -> None:
+    async with Client(answering({"toolResult": inner})) as client:
+        with pytest.raises(ProtocolError):
+            await client.call_tool("ask")
 
 
 async def test_answers_in_memory_are_bounded_too(answering: Any) -> None:

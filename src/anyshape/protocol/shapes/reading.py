@@ -12,6 +12,9 @@ and some do so at every revision. No field says so, so it is told by these rules
    authors of older servers write theirs, it is one if a text block repeats the bare value.
 4. A text block that repeats the whole object shows that the object is the tool's own, and
    overrules 2 and 3.
+
+Servers of the draft before 2024-11-05 answer `{"toolResult": …}`: any value, or, as some servers
+write it to this day, a whole result. Either is read as a result of 2024-11-05 would be.
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ _ENVELOPE_START: Final = re.compile(r'\s*\{\s*"result"\s*:')
 _OBJECT_START: Final = re.compile(r"\s*\{")
 _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 
+_MEMBERS: Final = frozenset({"content", "structuredContent"})
+
 _decode: Final = msgspec.json.Decoder().decode
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class ReadResult(msgspec.Struct, frozen=True):
@@ -54,22 +60,24 @@ class ReadResult(msgspec.Struct, frozen=True):
     value: Any
     structured: Any
     is_error: bool
+    draft: Mapping[str, Any] | None = None
+    """The result as it came, where `source` is what an early draft's came to."""
 
     @property
     def wire(self) -> Mapping[str, Any]:
         """The result as it came."""
-        return _wire_of(self.source)
+        return _wire_of(self.source) if self.draft is None else self.draft
 
     @property
     def content(self) -> tuple[Content, ...]:
         """The content blocks; those of a kind we do not know are `UnknownContent`."""
-        blocks = cast("list[object]", self.wire.get("content") or [])
+        blocks = cast("list[object]", _wire_of(self.source).get("content") or [])
         return tuple(map(read_content, blocks))
 
     @property
     def meta(self) -> Mapping[str, Any]:
         """The `_meta` of the result, empty when there is none."""
-        meta = self.wire.get("_meta")
+        meta = _wire_of(self.source).get("_meta")
         return cast("Mapping[str, Any]", meta) if isinstance(meta, dict) else {}
 
 
@@ -93,21 +101,24 @@ def result_reader(
     null_is_nothing = unwrap and has_schema and not revision.is_natural
 
     def read(source: object) -> ReadResult:
+        draft = None
         if isinstance(source, OrdinaryResult):
             result = source
             is_error = source.is_error is True
             structured = source.structured_content
         else:
             result = _checked(source)
+            if "toolResult" in result and not _MEMBERS.intersection(result):
+                draft, result = result, _checked(_of_draft(result))
             is_error = result.get("isError", False)
             structured = result.get("structuredContent", ABSENT)
         if structured is ABSENT:
             says_null = null_is_nothing and not is_error and _says_only_null(_wire_of(result))
-            return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error)
+            return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error, draft)
         value = structured
         if unwrap and not is_error and _has_only_result(structured):
             value = unwrapped(structured, _wire_of(result))
-        return ReadResult(result, value, structured, is_error)
+        return ReadResult(result, value, structured, is_error, draft)
 
     def unwrapped(structured: dict[str, Any], result: dict[str, Any]) -> Any:
         inner: object = structured["result"]
@@ -174,6 +185,18 @@ def _checked(wire: object) -> dict[str, Any]:
     if kind != "complete":
         raise ProtocolError(f"the answer to tools/call is of a kind we do not know: {kind!r:.80}")
     return result
+
+
+def _of_draft(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what the `toolResult` of an early draft says, as a result of 2024-11-05."""
+    given: object = result["toolResult"]
+    outer = {name: result[name] for name in ("isError", "_meta") if name in result}
+    if isinstance(given, dict) and ("content" in given or "isError" in given):
+        inner = cast("dict[str, Any]", given)
+        # Whichever of the two says so, the call has failed.
+        return {**outer, **inner, **({"isError": True} if outer.get("isError") else {})}
+    text = given if isinstance(given, str) else _encode(given).decode()
+    return {**outer, "content": [{"type": "text", "text": text}]}
 
 
 def _has_only_result(structured: object) -> bool:
