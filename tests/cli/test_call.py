@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -151,6 +152,15 @@ def test_a_wrong_call_says_what_to_correct_and_sends_nothing(run: Run) -> None:
         "\n"
         "hint: anyshape tools anyshape.demo.server quote_parcel --schema\n"
     )
+
+
+def test_a_hint_does_not_repeat_what_may_be_secret(run: Run) -> None:
+    program = "from anyshape.demo.server import server; server.run()"
+    command = ["env", "API_TOKEN=xoxb-1", sys.executable, "-c", program]
+    refused = run("call", "quote_parcel", "kilograms=-3", "--", *command)
+    assert refused.code == 1
+    assert refused.err.endswith("hint: anyshape tools quote_parcel --schema -- env …\n")
+    assert "xoxb" not in refused.err
 
 
 def test_unchecked_arguments_are_judged_by_the_server(run: Run) -> None:

@@ -214,3 +214,23 @@ async def test_closing_during_a_call_leaves_no_child(command: list[str], name: s
         with pytest.raises(TransportError, match="was stopped"):
             await call
     assert set(psutil.Process().children(recursive=True)) <= before
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (["env", "SLACK_BOT_TOKEN=xoxb-1", sys.executable, "-c", "raise SystemExit(3)"], "'env'"),
+        ([sys.executable, "-cimport sys; sys.exit(3)", "--token", "xoxb-1"], "'python"),
+        ([sys.executable, "xoxb-1"], "'python"),
+        (["SLACK_BOT_TOKEN=xoxb-1"], "'…'"),
+        (["/opt/xoxb-1/bin/server", "xoxb-1"], "'server'"),
+    ],
+)
+async def test_errors_name_the_program_and_nothing_that_it_is_given(
+    command: list[str], shown: str
+) -> None:
+    with pytest.raises(TransportError) as raised:
+        async with Client(command, process=Process(stderr="discard")):
+            pass
+    assert f"the server process {shown}" in str(raised.value)
+    assert "xoxb" not in str(raised.value)

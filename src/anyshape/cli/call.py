@@ -98,8 +98,8 @@ async def _call(
 def _check(name: str, problems: Sequence[object], target: Target) -> None:
     """Say what is wrong with the arguments before anything is sent."""
     if problems:
-        command = f" {target.written}" if target.is_command else ""
-        place = "" if target.is_command else f" {target.written}"
+        command = f" {target.shown}" if target.is_command else ""
+        place = "" if target.is_command else f" {target.shown}"
         raise Failure(
             f"{name} does not take these arguments",
             details=[str(problem) for problem in problems],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -26,8 +25,8 @@ class Target:
     """A server to talk to, how it was written, and how to reach it."""
 
     address: Any
-    written: str
-    """As it stands on a command line."""
+    shown: str
+    """As it stands on a command line, less what may be secret."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float = 60.0
 
@@ -62,11 +61,14 @@ def take_target(
     written: str | Sequence[str], headers: Sequence[str] | None = None, timeout: float = 60.0
 ) -> Target:
     """Return the server that was named; a module is loaded here and now."""
+    from anyshape.client.quoting import name_program, without_secrets
+
     pairs = dict(_header(line) for line in headers or ())
     if not isinstance(written, str):
-        return Target(list(written), f"-- {shlex.join(written)}", pairs, timeout)
+        rest = " …" if len(written) > 1 else ""
+        return Target(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
     if written.lower().startswith(("http://", "https://")):
-        return Target(written, written, pairs, timeout)
+        return Target(written, without_secrets(written), pairs, timeout)
     if "://" in written:
         raise Failure(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
     return Target(load_server(written), written, pairs, timeout)

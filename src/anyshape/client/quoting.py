@@ -1,8 +1,21 @@
-"""Quoting what a server sent, in one short printable line."""
+"""What a message may show of a server: what it sent, in one short printable line, and its name."""
 
 from __future__ import annotations
 
-__all__ = ["shorten"]
+import os
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+__all__ = ["name_program", "shorten", "without_secrets"]
+
+
+def name_program(command: Sequence[str]) -> str:
+    """Return what a message may call a command: the program, and never what it is given.
+
+    Arguments may be secrets, those of `env` often are, and so is a setting in the program's place.
+    """
+    name = os.path.basename(command[0])
+    return "…" if "=" in name else shorten(name, 60)
 
 
 def shorten(text: str | bytes, limit: int = 120) -> str:
@@ -12,3 +25,10 @@ def shorten(text: str | bytes, limit: int = 120) -> str:
     line = "".join(letter if letter.isprintable() else " " for letter in text[: limit * 4])
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def without_secrets(url: str) -> str:
+    """Return what a message may show of a URL: no user, no password, no query."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return shorten(f"{parts.scheme}://{host}{parts.path}", 100)

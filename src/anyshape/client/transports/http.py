@@ -19,7 +19,7 @@ import aiohttp
 
 from anyshape.client.options import Auth, Bounds, Http
 from anyshape.client.question import Outgoing
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.transports.credentials import CredentialStore
 from anyshape.client.transports.events import EventReader
 from anyshape.client.transports.frames import read_frame, read_ordinary
@@ -29,7 +29,6 @@ from anyshape.client.transports.http_failures import (
     explain_loss,
     explain_refusal,
     kind_of,
-    without_secrets,
 )
 from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.transport import (

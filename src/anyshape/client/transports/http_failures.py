@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ssl
-from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
 
-__all__ = ["EVENTS", "JSON", "explain_loss", "explain_refusal", "kind_of", "without_secrets"]
+__all__ = ["EVENTS", "JSON", "explain_loss", "explain_refusal", "kind_of"]
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -26,13 +25,6 @@ def kind_of(response: aiohttp.ClientResponse) -> str:
     """Return the media type of a response."""
     value = response.headers.get("Content-Type", "")
     return value.partition(";")[0].strip().lower()
-
-
-def without_secrets(url: str) -> str:
-    """Return what a message may show of a URL: no user, no password, no query."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return shorten(f"{parts.scheme}://{host}{parts.path}", 100)
 
 
 def explain_refusal(

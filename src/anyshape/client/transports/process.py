@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
 from anyshape.client.question import Outgoing
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import name_program, shorten
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
@@ -51,9 +51,7 @@ class ProcessTransport:
         self._child: _Child | None = None
         self._listener: Listener | None = None
         self.attempts = process.restarts
-        # No more of it than names it: arguments may be secrets.
-        named = [os.path.basename(part) for part in self._command[:2] if part[:1] != "-"]
-        self.place = f"the server process {shorten(' '.join(named), 60)!r}"
+        self.place = f"the server process {name_program(self._command)!r}"
 
     @property
     def is_alive(self) -> bool:
@@ -80,7 +78,9 @@ class ProcessTransport:
                 **_own_group(),
             )
         except (OSError, ValueError) as error:
-            raise TransportError(f"cannot start {self.place}: {error}") from error
+            # The text of an `OSError` quotes the command; why it failed is all there is to say.
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise TransportError(f"cannot start {self.place}: {reason}") from error
         if self._listener is None:
             await child.stop()
             raise TransportError(f"{self.place} was closed while it started")
