@@ -57,7 +57,7 @@ class Scripted:
     async def handle(self, frame: bytes) -> bytes | None:
         message = json.loads(frame)
         self.seen.append(message)
-        if "id" not in message:
+        if "id" not in message or "method" not in message:
             return None
         try:
             answer = self.answers.get(message["method"])
@@ -73,7 +73,9 @@ class Scripted:
         pass
 
     def asked(self, method: str) -> list[Json]:
-        return [message.get("params", {}) for message in self.seen if message["method"] == method]
+        return [
+            message.get("params", {}) for message in self.seen if message.get("method") == method
+        ]
 
 
 @pytest.fixture

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,6 +86,62 @@ async def test_silence_means_an_older_server(scripted: type[Scripted]) -> None:
     server = scripted(server__discover=lambda params: asyncio.sleep(60), initialize=initialize)
     async with Client(server, bounds=Bounds(probe_timeout=0.05)) as client:
         assert client.revision.value == "2025-11-25"
+
+
+async def test_a_server_that_pings_before_the_handshake_is_done_is_answered(
+    serve_http: ServeHttp,
+) -> None:
+    answered = asyncio.Event()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        message = await request.json()
+        if message.get("id") == "p":
+            assert request.headers["Mcp-Session-Id"] == "s"
+            assert message["result"] == {}
+            answered.set()
+        if message.get("method") != "initialize":
+            return web.Response(status=202 if request.method == "POST" else 405)
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Mcp-Session-Id": "s"}
+        )
+        await response.prepare(request)
+        await response.write(event({"jsonrpc": "2.0", "id": "p", "method": "ping"}))
+        await answered.wait()
+        result: Json = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        await response.write(event({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+        return response
+
+    def event(message: Json) -> bytes:
+        return f"data: {json.dumps(message)}\n\n".encode()
+
+    async with serve_http(handle) as url, Client(url, timeout=20) as client:
+        assert client.revision.value == "2025-06-18"
+
+
+async def test_a_process_that_waits_for_its_ping_is_answered(tmp_path: Path) -> None:
+    program = tmp_path / "pings.py"
+    program.write_text(PINGS, encoding="utf-8")
+    async with Client([sys.executable, str(program)], timeout=20) as client:
+        assert client.revision.value == "2025-06-18"
+
+
+PINGS = """
+import json, sys
+
+def say(**members):
+    print(json.dumps({"jsonrpc": "2.0", **members}), flush=True)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "server/discover":
+        say(id=message["id"], error={"code": -32601, "message": "Method not found"})
+    elif message.get("method") == "initialize":
+        asked = message["id"]
+        say(id="p", method="ping")
+    elif message.get("id") == "p":
+        assert message["result"] == {}
+        say(id=asked, result={"protocolVersion": "2025-06-18", "capabilities": {}})
+"""
 
 
 @pytest.mark.parametrize(

@@ -226,8 +226,12 @@ class Exchange:
         return None
 
     def _refuse(self, message: Request) -> bytes | None:
-        """Answer a server's request; only those with a handshake may send any."""
-        if self.lifecycle is None or not self.lifecycle.stateful:
+        """Answer a server's request; only those with a handshake may send any.
+
+        Before anything is agreed, whoever asks is one of those: some ping before they answer
+        `initialize`, which every revision with a handshake allows.
+        """
+        if self.lifecycle is not None and not self.lifecycle.stateful:
             return None
         if message.method == "ping":
             return encode_response(message.id, b"{}")
