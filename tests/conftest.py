@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anyshape.client import eras
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -21,3 +23,9 @@ def node() -> Callable[..., list[str]]:
     spec.loader.exec_module(module)
     module.install()
     return module.node_command
+
+
+@pytest.fixture(autouse=True)
+def _forget_servers() -> None:  # pyright: ignore[reportUnusedFunction]
+    """Forget the servers of other tests: this one's may have the address of one of them."""
+    eras.forget()

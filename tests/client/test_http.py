@@ -51,8 +51,12 @@ class Endpoint:
         if "id" not in message:
             return web.Response(status=202)
         method = message["method"]
-        if method == "server/discover" and not self.modern:
+        if method in ("ping", "server/discover") and not self.modern:
             return web.Response(status=400)
+        if method == "ping":
+            error = {"code": -32601, "message": "Method not found"}
+            answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+            return web.json_response(answer, status=404)
         if method == "tools/call" and self.call is not None:
             answered = await self.call(request, message)
             if isinstance(answered, web.StreamResponse):
@@ -273,6 +277,7 @@ async def test_a_session_is_kept_and_ended(serve_http: ServeHttp) -> None:
         for verb, message, request in endpoint.requests
     ]
     assert sent == [
+        ("POST", "ping", None),
         ("POST", "server/discover", None),
         ("POST", "initialize", None),
         ("POST", "notifications/initialized", "session-1"),
@@ -280,7 +285,7 @@ async def test_a_session_is_kept_and_ended(serve_http: ServeHttp) -> None:
         ("POST", "tools/call", "session-1"),
         ("DELETE", None, "session-1"),
     ]
-    for _, message, request in endpoint.requests[2:]:
+    for _, message, request in endpoint.requests[3:]:
         assert request.headers["MCP-Protocol-Version"] == "2025-11-25"
         assert "Mcp-Method" not in request.headers
         assert "_meta" not in message.get("params", {})

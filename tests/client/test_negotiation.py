@@ -287,7 +287,7 @@ async def test_an_http_refusal_of_credentials_is_no_older_server(
         with pytest.raises(TransportError, match=str(status)):
             async with Client(url):
                 pass
-    assert asked == ["server/discover"]
+    assert asked == ["ping"]
 
 
 async def test_a_modern_error_in_a_400_is_read(serve_http: ServeHttp) -> None:
@@ -295,6 +295,8 @@ async def test_a_modern_error_in_a_400_is_read(serve_http: ServeHttp) -> None:
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         message = await request.json()
+        if message["method"] == "ping":
+            return web.Response(status=404)
         asked.append((message["method"], request.headers.get("MCP-Protocol-Version")))
         answer: Json = {"jsonrpc": "2.0", "id": message["id"]}
         if len(asked) == 1:

@@ -1,19 +1,21 @@
 """Finding the revision that both sides speak.
 
 Modern first: `server/discover` is asked, and only a server that does not know how to answer it is
-opened with the older `initialize` handshake.
+opened with the older `initialize` handshake. A server that others use too is asked `ping` before
+that, which tells the same without harm; and what a server was found to be is remembered.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import msgspec
 
+from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.client.exchange import Exchange
 from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
@@ -34,6 +36,9 @@ __all__ = ["Agreement", "ServerInfo", "agree", "handshake"]
 _encode: Final = msgspec.json.Encoder().encode
 _SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 _DISCOVER: Final = Question("server/discover", repeatable=True)
+_PING: Final = Question("ping", repeatable=True)
+_NOTHING: Final = frozenset({"_meta"})
+_MOMENT: Final = 2.0
 _REFUSALS: Final = frozenset({401, 403, 407})
 
 
@@ -60,15 +65,106 @@ async def agree(
     exchange: Exchange, wanted: Revision | None, identity: Identity, timeout: float | None
 ) -> Agreement:
     """Return the agreement with a server; `wanted` is the only revision to accept, if given."""
-    if wanted is not None and wanted in HANDSHAKE:
+    if wanted is None:
+        return await _find_out(exchange, identity, timeout)
+    if wanted in HANDSHAKE:
         return await handshake(exchange, wanted, (wanted,), identity, timeout)
-    patience = timeout if wanted is not None else _shorter(timeout, exchange.bounds.probe_timeout)
-    found = await _discover(exchange, identity, patience)
+    try:
+        async with asyncio.timeout(timeout):
+            found = await _discover(exchange, identity)
+    except TimeoutError:
+        found = _Older(str(exchange.silence(_DISCOVER, timeout)))
     if isinstance(found, Agreement):
         return found
-    if wanted is not None:
-        raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found.reason}")
-    return await handshake(exchange, found.offered, HANDSHAKE, identity, timeout)
+    raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found.reason}")
+
+
+async def _find_out(exchange: Exchange, identity: Identity, timeout: float | None) -> Agreement:
+    """Return the agreement with a server of any age, asking in an order that harms none."""
+    server = exchange.transport.key
+    known = eras.recall(server)
+    agreement = None
+    if known == "older" or (known is None and await _seems_older(exchange, identity, timeout)):
+        try:
+            agreement = await handshake(exchange, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
+        except (ProtocolError, HttpStatus) as error:
+            if isinstance(error, HttpStatus) and error.status in _REFUSALS:
+                raise
+            # It is another server than it was, or than it seemed.
+    if agreement is None:
+        agreement = await _probe(exchange, identity, timeout)
+    eras.remember(server, "older" if agreement.lifecycle.stateful else "modern")
+    return agreement
+
+
+async def _seems_older(exchange: Exchange, identity: Identity, timeout: float | None) -> bool:
+    """Return whether a server that others use too is better not asked `server/discover`.
+
+    Stateless servers of `mcp` 1.8 break over a method that they do not know: for everybody, until
+    somebody starts them again. Every older server knows `ping`, and no modern one does.
+    """
+    if not exchange.transport.is_shared:
+        return False
+    exchange.transport.settle(stateful=False)
+    try:
+        async with asyncio.timeout(_shorter(timeout, exchange.bounds.probe_timeout)):
+            raw = await exchange.ask(Stateless(MODERN[0], identity), _PING, cancellable=False)
+        result: object = decode_value(raw, exchange.bounds.max_depth)
+        return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
+    except TimeoutError:
+        return True
+    except HttpStatus as error:
+        if error.status in _REFUSALS:
+            raise
+    except ConnectionLost as error:
+        if not error.sent:
+            raise
+    except ProtocolError:
+        pass
+    return False
+
+
+async def _probe(exchange: Exchange, identity: Identity, timeout: float | None) -> Agreement:
+    """Ask `server/discover`; after another answer, or none for a while, open the handshake."""
+
+    def open_handshake(offered: Revision) -> Coroutine[Any, Any, Agreement]:
+        return handshake(exchange, offered, HANDSHAKE, identity, timeout)
+
+    patience = _shorter(timeout, exchange.bounds.probe_timeout)
+    attempts = [discovery := asyncio.ensure_future(_discover(exchange, identity))]
+    opening: asyncio.Future[Agreement] | None = None
+    try:
+        await asyncio.wait({discovery}, timeout=min(patience, _MOMENT))
+        if not discovery.done() and patience > _MOMENT:
+            if not exchange.transport.is_shared:
+                # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they are
+                # asked again; to all others it is the same question.
+                attempts.append(asyncio.ensure_future(_discover(exchange, identity)))
+            await asyncio.wait({discovery}, timeout=patience - _MOMENT)
+        if not discovery.done():
+            opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
+            await asyncio.wait({discovery, opening}, return_when=asyncio.FIRST_COMPLETED)
+            if not discovery.done() and isinstance(opening.exception(), ProtocolError):
+                # Refused, as modern servers do: this one may only be slow to say what it is.
+                await asyncio.wait({discovery}, timeout=patience)
+        offered = LATEST_HANDSHAKE
+        if discovery.done():
+            found = discovery.result()
+            if isinstance(found, Agreement):
+                # However late: a server that takes long to start answers all it was asked.
+                exchange.transport.settle(stateful=False)
+                return found
+            offered = found.offered
+        try:
+            return await (opening or open_handshake(offered))
+        except ConnectionLost:
+            if not await exchange.transport.revive():
+                raise
+            return await open_handshake(offered)
+    finally:
+        for attempt in (*attempts, *filter(None, [opening])):
+            attempt.cancel()
+            await asyncio.gather(attempt, return_exceptions=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +175,7 @@ class _Older:
     offered: Revision = LATEST_HANDSHAKE
 
 
-async def _discover(
-    exchange: Exchange, identity: Identity, timeout: float | None
-) -> Agreement | _Older:
+async def _discover(exchange: Exchange, identity: Identity) -> Agreement | _Older:
     """Return the agreement with a modern server, or what is known of an older one."""
     exchange.transport.settle(stateful=False)
     revision = MODERN[0]
@@ -89,11 +183,8 @@ async def _discover(
         lifecycle = Stateless(revision, identity)
         try:
             # An older server need not hear of a question that it did not understand.
-            async with asyncio.timeout(timeout):
-                raw = await exchange.ask(lifecycle, _DISCOVER, cancellable=False)
+            raw = await exchange.ask(lifecycle, _DISCOVER, cancellable=False)
             result = as_object(decode_value(raw, exchange.bounds.max_depth))
-        except TimeoutError:
-            return _Older(str(exchange.silence(_DISCOVER, timeout)))
         except ProtocolError as error:
             if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                 raise
@@ -112,7 +203,6 @@ async def _discover(
         except ConnectionLost as error:
             if not error.sent:
                 raise
-            await exchange.transport.revive()
             return _Older(str(error))
         versions: object = result.get("supportedVersions")
         if not isinstance(versions, list):

@@ -42,7 +42,7 @@ class Bounds:
     max_rounds: int = 4
     """Times a server may answer a call with "ask me again" before the call fails."""
     probe_timeout: float = 10.0
-    """Seconds to wait for `server/discover` before taking the server for an older one."""
+    """Seconds of silence after `server/discover` before the older handshake is tried too."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

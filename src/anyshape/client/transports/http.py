@@ -63,8 +63,10 @@ _MOST_BACKGROUND = 64
 class HttpTransport:
     """Talks to one endpoint over a pool of connections."""
 
+    is_shared = True
+
     def __init__(self, url: str, http: Http, auth: Auth | None, bounds: Bounds) -> None:
-        self._url = url
+        self._url = self.key = url
         self._origin = urlsplit(url)[:2]
         self._http = http
         self._bounds = bounds

@@ -60,6 +60,8 @@ class MemoryTransport:
     """Calls the server's connection directly."""
 
     place = "the server in memory"
+    key = None
+    is_shared = False
     attempts = 0
 
     def __init__(self, server: Connectable, bounds: Bounds) -> None:

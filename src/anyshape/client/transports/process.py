@@ -44,6 +44,8 @@ _ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s
 class ProcessTransport:
     """Starts a command and talks to it over pipes; starts it again when asked to after it died."""
 
+    is_shared = False
+
     def __init__(self, command: Sequence[str], process: Process, bounds: Bounds) -> None:
         self._command = [str(part) for part in command]
         self._process = process
@@ -51,6 +53,8 @@ class ProcessTransport:
         self._child: _Child | None = None
         self._listener: Listener | None = None
         self.attempts = process.restarts
+        settings = tuple(sorted(process.environment.items()))
+        self.key = (*self._command, settings, str(process.directory))
         self.place = f"the server process {name_program(self._command)!r}"
 
     @property

@@ -6,7 +6,7 @@ decided above it. Everything a server says on its own goes to the `Listener`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from anyshape.client.question import Outgoing
@@ -40,6 +40,16 @@ class Transport(Protocol):
     @property
     def place(self) -> str:
         """What error messages call the server."""
+        ...
+
+    @property
+    def key(self) -> Hashable | None:
+        """What tells this server from others; `None` if there is nothing to remember it by."""
+        ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others use the server too, and nothing here could start it again."""
         ...
 
     async def open(self, listener: Listener) -> None:
