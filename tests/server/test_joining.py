@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.server import ServerState
 
-from anyshape.server.joining import JoiningProtocol
+from anyshape.server.http_protocol import HttpProtocol
 
 Event = MutableMapping[str, Any]
 Send = Callable[[Event], Awaitable[None]]
@@ -26,9 +27,9 @@ LOOPS = ["asyncio", "uvloop"] if importlib.util.find_spec("uvloop") else ["async
 async def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Every write that reaches the transport of a connection."""
     seen: list[bytes] = []
-    made = JoiningProtocol.connection_made
+    made = HttpProtocol.connection_made
 
-    def connection_made(self: JoiningProtocol, transport: asyncio.Transport) -> None:
+    def connection_made(self: HttpProtocol, transport: asyncio.Transport) -> None:
         class Recording(asyncio.Transport):
             def __getattribute__(self, name: str) -> Any:
                 return record if name == "write" else getattr(transport, name)
@@ -39,7 +40,7 @@ async def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
         made(self, Recording())
 
-    monkeypatch.setattr(JoiningProtocol, "connection_made", connection_made)
+    monkeypatch.setattr(HttpProtocol, "connection_made", connection_made)
     return seen
 
 
@@ -65,7 +66,7 @@ async def connect(writes: list[bytes]) -> AsyncGenerator[Connect]:
     """Serve the application; open connections to it."""
     opened: list[asyncio.StreamWriter] = []
 
-    async with _served(asyncio.Barrier(5)) as address:
+    async with _served(asyncio.Barrier(5)) as (address, _):
 
         async def open_connection() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
             reader, writer = await asyncio.open_connection(*address)
@@ -78,12 +79,14 @@ async def connect(writes: list[bytes]) -> AsyncGenerator[Connect]:
 
 
 @asynccontextmanager
-async def _served(meeting: asyncio.Barrier, ws: Any = "none") -> AsyncGenerator[tuple[str, int]]:
+async def _served(
+    meeting: asyncio.Barrier, ws: Any = "none"
+) -> AsyncGenerator[tuple[tuple[str, int], ServerState]]:
     """Serve the application at an address."""
     config = uvicorn.Config(
         partial(_application, meeting),
         interface="asgi3",
-        http=JoiningProtocol,
+        http=HttpProtocol,
         lifespan="off",
         log_config=None,
         ws=ws,
@@ -92,7 +95,7 @@ async def _served(meeting: asyncio.Barrier, ws: Any = "none") -> AsyncGenerator[
     listener = socket.create_server(("127.0.0.1", 0))
     serving = asyncio.create_task(server.serve([listener]))
     try:
-        yield listener.getsockname()
+        yield listener.getsockname(), server.server_state
     finally:
         server.force_exit = server.should_exit = True
         await asyncio.wait_for(serving, PATIENCE)
@@ -218,26 +221,34 @@ async def test_a_response_that_ends_its_connection_arrives_whole(
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_a_connection_that_is_lost_takes_no_answer_to_others_with_it(name: str) -> None:
+@pytest.mark.parametrize("behind", [b"", _request("3"), b"\0garbage\r\n\r\n"])
+def test_a_connection_that_is_lost_takes_no_answer_to_others_with_it(
+    name: str, behind: bytes
+) -> None:
     with asyncio.Runner(loop_factory=importlib.import_module(name).new_event_loop) as runner:
-        runner.run(asyncio.wait_for(_answer_beside_a_reset(), PATIENCE))
+        runner.run(asyncio.wait_for(_answer_beside_a_reset(behind), PATIENCE))
 
 
-async def _answer_beside_a_reset() -> None:
+async def _answer_beside_a_reset(behind: bytes) -> None:
     loop = asyncio.get_running_loop()
     meeting = asyncio.Barrier(3)
-    async with _served(meeting) as address:
+    async with _served(meeting) as (address, state):
         lost, kept = socket.socket(), socket.socket()
         with lost, kept:
             for number, client in enumerate((lost, kept), 1):
                 client.setblocking(False)
                 await loop.sock_connect(client, address)
-                await loop.sock_sendall(client, _request(f"meet/{number}"))
+                sent = _request(f"meet/{number}") + (behind if client is lost else b"")
+                await loop.sock_sendall(client, sent)
                 while meeting.n_waiting < number:  # noqa: ASYNC110 - it has no event
+                    await asyncio.sleep(0)
+            lost.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if behind:
+                lost.close()
+                while len(state.connections) > 1:  # noqa: ASYNC110 - it has no event
                     await asyncio.sleep(0)
             await meeting.wait()
             # Both are answered in the next turn, at the end of which one is found to be gone.
-            lost.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             lost.close()
             answer = await loop.sock_recv(kept, 1024)
             assert answer.endswith(b"\r\n\r\nxx")
@@ -259,7 +270,7 @@ class _Upgraded(asyncio.Protocol):
 
 
 async def test_a_connection_can_be_handed_to_a_websocket_library() -> None:
-    async with _served(asyncio.Barrier(5), _Upgraded) as address:
+    async with _served(asyncio.Barrier(5), _Upgraded) as (address, _):
         reader, writer = await asyncio.open_connection(*address)
         upgrade = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
         writer.write(b"GET / HTTP/1.1\r\nhost: here\r\n" + upgrade)

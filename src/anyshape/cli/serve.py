@@ -138,7 +138,7 @@ def _serve_with_workers(
         port=port,
         access_log=False,
         lifespan="on",
-        http="anyshape.server.joining:JoiningProtocol",
+        http="anyshape.server.http_protocol:HttpProtocol",
         ws="none",
         server_header=False,
         log_level="warning",

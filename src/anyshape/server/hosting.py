@@ -113,7 +113,7 @@ def run_http(
         )
     import uvicorn
 
-    from anyshape.server.joining import JoiningProtocol
+    from anyshape.server.http_protocol import HttpProtocol
 
     class GracefulServer(uvicorn.Server):
         """uvicorn, which waits for open responses: they are made to end meanwhile."""
@@ -128,13 +128,13 @@ def run_http(
         "port": port,
         "access_log": False,
         "lifespan": "on",
-        "http": JoiningProtocol,
+        "http": HttpProtocol,
         "ws": "none",
         "server_header": False,
         "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
         **settings,
     }
-    application.takes_turns = chosen["http"] is not JoiningProtocol
+    application.takes_turns = chosen["http"] is not HttpProtocol
     config = uvicorn.Config(application, **chosen)
     with contextlib.suppress(KeyboardInterrupt):
         GracefulServer(config).run([listener] if listener is not None else None)

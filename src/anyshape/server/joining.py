@@ -1,25 +1,29 @@
-"""uvicorn's HTTP protocol, writing to all connections together once per turn of the event loop.
+"""Writes to all connections of an event loop, made together once per turn of it.
 
 uvicorn writes the head of a response when the application starts it and the body when that follows,
 and each write runs through the whole network stack, on a local connection to the far end and back,
 before the next request is looked at. Here what is written during one turn of the loop leaves at its
 end, while more than one request is being answered: one write per response, and the answers to
-requests that came together leave together. That takes about a fifth less processor time a call
-(docs/internals/performance.md). A request that is alone is answered as uvicorn does it: the head,
-which leaves a little earlier, wakes whoever waits.
+requests that came together leave together (docs/internals/performance.md has what that saves). A
+request that is alone is answered as uvicorn does it: the head, which leaves a little earlier, wakes
+whoever waits.
+
+Connections share a turn and nothing else: one that cannot be written to is closed, and the others
+get their answers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection
 from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+__all__ = ["JoiningTransport"]
 
-__all__ = ["JoiningProtocol"]
+_log = logging.getLogger("anyshape.server")
 
 _SEVERAL: Final = 2
 _LONGEST_WAIT: Final = 0.002
@@ -28,46 +32,38 @@ _LARGE: Final = 65_536
 """Bytes that do not wait: the network has its own bounds, which slow the application down."""
 
 
-class JoiningProtocol(HttpToolsProtocol):
-    """One HTTP connection."""
+class JoiningTransport(asyncio.Transport):
+    """A transport that writes at the end of the turn, or before it is closed.
 
-    _joining: _JoiningTransport
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        """Write to the connection through a transport that joins."""
-        self._joining = _JoiningTransport(transport, _turn_of(self.loop), self.tasks)
-        super().connection_made(self._joining)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget what waits: nobody will read it, and uvloop refuses to write it."""
-        self._joining.discard()
-        super().connection_lost(exc)
-
-    def handle_websocket_upgrade(self) -> None:
-        """Hand the bare transport on: there is no more to join on this connection."""
-        self.transport = self._joining.release()
-        super().handle_websocket_upgrade()
-
-
-class _JoiningTransport(asyncio.Transport):
-    """A transport that writes at the end of the turn, or before it is closed."""
+    `answering` holds the requests that are being answered, on whichever connection.
+    """
 
     def __init__(
-        self, transport: asyncio.Transport, turn: _Turn, answering: Collection[object]
+        self,
+        transport: asyncio.Transport,
+        answering: Collection[object],
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         super().__init__()
         self._answering = answering
         self._transport = transport
-        self._turn = turn
+        self._turn = _turn_of(loop)
         self._pieces: list[bytes | bytearray | memoryview] = []
         self._size = 0
         self.get_extra_info = transport.get_extra_info
         self.is_closing = transport.is_closing
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
+        self.get_write_buffer_size = transport.get_write_buffer_size
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Write at the end of this turn of the loop, if others could have something to write."""
+        """Write at the end of this turn of the loop, if others could have something to write.
+
+        What is written to a connection that is closed, or about to be, is dropped: uvicorn does not
+        tell a request that it is gone if another one was sent behind it.
+        """
+        if self.is_closing():
+            return
         if not self._pieces:
             if len(self._answering) < _SEVERAL:
                 self._transport.write(data)
@@ -79,14 +75,21 @@ class _JoiningTransport(asyncio.Transport):
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what waits, unless there is nobody to write to any more."""
         pieces, self._pieces = self._pieces, []
-        if self._size >= _LARGE:
-            for piece in pieces:
-                self._transport.write(piece)
-        elif pieces:
-            self._transport.write(b"".join(pieces))
-        self._size = 0
+        size, self._size = self._size, 0
+        if not pieces or self.is_closing():
+            return
+        try:
+            if size >= _LARGE:
+                for piece in pieces:
+                    self._transport.write(piece)
+            else:
+                self._transport.write(b"".join(pieces))
+        except Exception:
+            # Whoever is being written to, the one in whose name this runs is somebody else.
+            _log.debug("a connection cannot be written to", exc_info=True)
+            self._transport.abort()
 
     def close(self) -> None:
         """Write what waits, and close."""
@@ -113,10 +116,10 @@ class _Turn:
     """The transports that have something to write at the end of this turn of one loop."""
 
     def __init__(self) -> None:
-        self._waiting: list[_JoiningTransport] = []
+        self._waiting: list[JoiningTransport] = []
         self._due = 0.0
 
-    def add(self, transport: _JoiningTransport) -> None:
+    def add(self, transport: JoiningTransport) -> None:
         now = monotonic()
         if self._waiting and now > self._due:
             self._end()
