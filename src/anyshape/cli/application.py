@@ -20,9 +20,7 @@ __all__ = ["create"]
 def create() -> HttpApplication:
     """Return the application of the server that the environment names."""
     try:
-        application = load_server(os.environ[TARGET_VARIABLE]).asgi()
+        return load_server(os.environ[TARGET_VARIABLE]).asgi()
     except Failure as failure:
         terminal.complain(failure)
         sys.exit(failure.code)
-    application.takes_turns = False  # uvicorn is told to, in `serve`.
-    return application

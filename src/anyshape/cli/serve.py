@@ -28,6 +28,8 @@ Examples:
 TARGET_VARIABLE: Final = "ANYSHAPE_SERVE"
 """Tells worker processes which server to load."""
 
+_SETTINGS: Final = {"log_level": "warning"}
+
 
 def serve(
     context: typer.Context,
@@ -107,43 +109,29 @@ def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] 
 
 def serve_http(server: Server, listener: socket.socket) -> None:
     """Serve HTTP on a socket until told to stop."""
-    from anyshape.server.hosting import run_http
+    from anyshape.server.http_host import run_http
 
     host, port = listener.getsockname()[:2]
-    run_http(
-        server.asgi(),
-        host=host,
-        port=port,
-        grace=server.options.grace,
-        settings={"log_level": "warning"},
-        listener=listener,
-    )
+    run_http(server.asgi(), host=host, port=port, settings=_SETTINGS, listener=listener)
 
 
 def _serve_with_workers(
     server: Server, module: str, host: str, port: int, workers: int, *, reload: bool, json: bool
 ) -> int:
-    import uvicorn
+    from anyshape.server.http_host import run_workers
 
     # Taken once to say clearly if that cannot be done, and to learn which port 0 means.
     with listen(host, port) as probe:
         url, port = _url(host, probe), probe.getsockname()[1]
     announce(server, url, json=json)
     os.environ[TARGET_VARIABLE] = module
-    settings: dict[str, Any] = {"reload": True} if reload else {"workers": workers}
-    uvicorn.run(
+    settings = {**_SETTINGS, **({"reload": True} if reload else {"workers": workers})}
+    run_workers(
         "anyshape.cli.application:create",
-        factory=True,
         host=host,
         port=port,
-        access_log=False,
-        lifespan="on",
-        http="anyshape.server.http_protocol:HttpProtocol",
-        ws="none",
-        server_header=False,
-        log_level="warning",
-        timeout_graceful_shutdown=max(1, round(server.options.grace)),
-        **settings,
+        grace=server.options.grace,
+        settings=settings,
     )
     return Exit.OK
 

@@ -9,7 +9,7 @@ answer any request. See the Streamable HTTP page of revision 2026-07-28 and "Tra
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
@@ -25,19 +25,23 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
+from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
 from anyshape.server.failures import translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
-from anyshape.server.http_exchange import BatchExchange, HttpExchange, Receive
+from anyshape.server.http_exchange import BatchExchange, HttpExchange
 from anyshape.server.incoming import Call, Incoming, read
 from anyshape.server.options import HttpOptions
 from anyshape.server.parameters import ToolName
-from anyshape.server.response import Send, accept, dismiss, refuse, send_json
+from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json
 from anyshape.server.service import Service
 
-__all__ = ["HttpApplication"]
+__all__ = ["HOSTED", "HttpApplication"]
+
+HOSTED: Final = "anyshape"
+"""Where in the state of its host an application is found by the host's connections."""
 
 Scope: TypeAlias = MutableMapping[str, Any]
 
@@ -61,11 +65,13 @@ class HttpApplication:
         """Whether answers are sent in the turn of the event loop after they were found.
 
         Requests that came together are then answered together, and the network stack does not get
-        in between them (docs/internals/performance.md). A host that writes at the end of a turn by
-        itself needs no help.
+        in between them (docs/internals/performance.md). Connections that write at the end of a turn
+        by themselves (`anyshape.server.http_protocol`) need no help, and say so.
         """
+        self.options = options
         self._max_depth = service.options.max_message_depth
-        self._limit = service.options.max_message_bytes
+        self._bodies = Bodies(service.options, options)
+        self._limit = self._bodies.limit
         self._digits = len(str(self._limit))
         self._path = options.path
         self._authorization = options.authorization
@@ -75,6 +81,7 @@ class HttpApplication:
         self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
         self._flights: set[HttpExchange] = set()
         self._idle: asyncio.Event | None = None
+        self._draining: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -84,6 +91,9 @@ class HttpApplication:
         pairs = scope["headers"]
         headers = RequestHeaders(pairs)
         if len(headers) != len(pairs):
+            if [name for name, _ in pairs].count(b"host") > 1:
+                await refuse(send, 400, "Host has to be there once", (b"connection", b"close"))
+                return
             headers = RequestHeaders.joined(pairs)
         header = headers.get
         bound = scope.get("server")
@@ -108,17 +118,19 @@ class HttpApplication:
                 self._admitted[key] = accepted
         length = header(b"content-length")
         if length is not None and len(length) >= self._digits and _is_over(length, self._limit):
-            await self._refuse_size(send)
+            await _refuse_body(send, self._bodies.too_long())
             return
         access: AccessToken | None = None
         if self._authorization is not None:
             access = await self._authorize(self._authorization, headers, send)
             if access is None:
                 return
-        event = await receive()
-        body: bytes | None = event.get("body")
-        if body is None or event.get("more_body") or len(body) > self._limit:
-            body = await self._read_patiently(event, receive, send)
+        event = first_event(receive)
+        body: bytes | None = None
+        if isinstance(event, dict) and not event.get("more_body"):
+            body = event.get("body")
+        if body is None or len(body) > self._limit:
+            body = await self._gather(event, receive, send)
             if body is None:
                 return
         message = read(body, self._max_depth)
@@ -188,13 +200,22 @@ class HttpApplication:
         Frameworks do not pass lifespan events to what is mounted: give this to theirs, as in
         `Starlette(routes=…, lifespan=application.lifespan)`.
         """
+        self._draining = None
         try:
             yield
         finally:
             await self.drain()
 
-    async def drain(self) -> None:
-        """Give what is in flight the grace time to finish, then give up what is left."""
+    def drain(self) -> Awaitable[None]:
+        """Give what is in flight the grace time to finish, then give up what is left.
+
+        This begins at once, awaited or not, and happens once however often it is asked for.
+        """
+        if self._draining is None:
+            self._draining = asyncio.get_running_loop().create_task(self._drain())
+        return asyncio.shield(self._draining)
+
+    async def _drain(self) -> None:
         self.service.end_subscriptions()
         if self._flights:
             self._idle = asyncio.Event()
@@ -275,27 +296,18 @@ class HttpApplication:
                 return refusal
         return None
 
-    async def _read_patiently(
-        self, event: MutableMapping[str, Any], receive: Receive, send: Send
+    async def _gather(
+        self, event: Event | Awaitable[Event], receive: Receive, send: Send
     ) -> bytes | None:
-        """Return a body that comes in pieces; `None` if it is too long or the client is gone."""
-        parts: list[bytes] = []
-        size = 0
-        while event["type"] != "http.disconnect":
-            parts.append(event.get("body", b""))
-            size += len(parts[-1])
-            if size > self._limit:
-                await self._refuse_size(send)
-                return None
-            if not event.get("more_body"):
-                return b"".join(parts)
-            event = await receive()
-        await dismiss(send)
-        return None
-
-    async def _refuse_size(self, send: Send) -> None:
-        reason = f"The body is longer than {self._limit} bytes"
-        await refuse(send, 413, reason, (b"connection", b"close"))
+        """Return a body that is still arriving; `None` if it is refused or the client is gone."""
+        try:
+            body = await self._bodies.gather(event, receive)
+        except BodyRefusedError as refusal:
+            await _refuse_body(send, refusal)
+            return None
+        if body is None:
+            await dismiss(send)
+        return body
 
     def _is_endpoint(self, scope: Scope) -> bool:
         """Tell whether a path is the endpoint, wherever a host has mounted us."""
@@ -323,6 +335,9 @@ class HttpApplication:
         while scope["type"] == "lifespan":
             message = await receive()
             if message["type"] == "lifespan.startup":
+                self._draining = None
+                if "state" in scope:
+                    scope["state"][HOSTED] = self
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
                 await self.drain()
@@ -345,6 +360,11 @@ def _called_tool(message: Incoming) -> str | None:
         return _decode_name(message.params or b"").name
     except msgspec.DecodeError:
         return None
+
+
+async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:
+    """Refuse a body; what is left of it is not read, so nothing can follow on its connection."""
+    await refuse(send, refusal.status, refusal.reason, (b"connection", b"close"))
 
 
 def _is_over(length: bytes, limit: int) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Awaitable, Callable, Generator, MutableMapping
+from collections.abc import Generator
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from anyshape.protocol.jsonrpc import Request
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
+from anyshape.server.bodies import Receive
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
@@ -21,9 +22,7 @@ from anyshape.server.response import EventStream, Send, dismiss, json_start, sen
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
 
-__all__ = ["BatchExchange", "HttpExchange", "Receive"]
-
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+__all__ = ["BatchExchange", "HttpExchange"]
 
 _PATIENCE: Final = 0.02
 """Seconds a call may wait before its connection is watched: most are done by then."""
@@ -31,10 +30,6 @@ _PATIENCE: Final = 0.02
 
 _BRIEF: Final = 0.002
 """Seconds of a call that costs others little; the answer to any other has waited enough."""
-
-
-_ADVICE: Final = {503: ((b"retry-after", b"1"),)}
-"""Headers that go with a status."""
 
 
 @types.coroutine
@@ -121,7 +116,7 @@ class HttpExchange(Exchange):
         else:
             status = 200 if self.failure is None else http_status(self.failure, self.revision)
             if self._takes_json:
-                await send_json(self._respond, status, answer, *_ADVICE.get(status, ()))
+                await send_json(self._respond, status, answer)
             else:
                 await self._open_stream().finish(answer, status)
 

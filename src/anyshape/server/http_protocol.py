@@ -1,25 +1,70 @@
-"""One HTTP connection under uvicorn, which joins its writes with those of others."""
+"""One HTTP connection under uvicorn: what it takes in is bounded, and how long it is waited for.
+
+uvicorn's protocol on httptools reads a head of any length and waits for it for ever; it waits just
+as long for its answers to be read. Here a head has a greatest length, whatever the peer owes us has
+to come in time, and writes are joined with those of other connections (`anyshape.server.joining`).
+When uvicorn stops, the application drains while its connections are waited for.
+
+What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set as AbstractSet
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
+from anyshape.server.http import HOSTED
 from anyshape.server.joining import JoiningTransport
+from anyshape.server.options import HttpOptions
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+    from uvicorn.server import ServerState
+
+    from anyshape.server.http import HttpApplication
 
 __all__ = ["HttpProtocol"]
 
+_DEFAULTS: Final = HttpOptions()
+_MOST_PIPELINED: Final = 64
+"""Requests that may wait on one connection behind the one that is being answered."""
+_LINGER: Final = 2.0
+"""Seconds in which a refused peer can read why: what it still sends would else reset the
+connection, and take the refusal with it."""
+_LOOKS: Final = 5
+"""How often connections are looked at within the time a peer has."""
+
 
 class HttpProtocol(HttpToolsProtocol):
-    """uvicorn's protocol on httptools."""
+    """A connection; uvicorn makes one for each."""
 
     _joining: JoiningTransport
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        hosted: HttpApplication | None = self.app_state.get(HOSTED)
+        if hosted is not None:
+            hosted.takes_turns = False
+        options = _DEFAULTS if hosted is None else hosted.options
+        self._hosted = hosted
+        self._longest_head = options.max_head_bytes
+        self.patience = options.request_timeout
+        self._unparsed = 0
+        self._refused = False
+        self._owed: tuple[str, object] | None = None
+        self._since = 0.0
+
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Write to the connection through a transport that joins."""
+        """Write to the connection through a transport that joins, and keep an eye on it."""
         self._joining = JoiningTransport(transport, self.tasks, self.loop)
         super().connection_made(self._joining)
+        _watch_over(self.server_state).begin(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits to be written: nobody will read it."""
@@ -30,3 +75,123 @@ class HttpProtocol(HttpToolsProtocol):
         """Hand the bare transport on: there is no more to join on this connection."""
         self.transport = self._joining.release()
         super().handle_websocket_upgrade()
+
+    def shutdown(self) -> None:
+        """Have the application bring its answers to an end: uvicorn waits for them."""
+        if self._hosted is not None:
+            self._hosted.drain()
+        super().shutdown()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has come, as long as it leads to a request."""
+        longest = self._longest_head
+        if len(data) > longest:
+            for start in range(0, len(data), longest):
+                self.data_received(data[start : start + longest])
+            return
+        if self._refused or self.transport.is_closing():
+            return
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._unparsed > longest:
+            self._judge_unparsed()
+        if len(self.pipeline) > _MOST_PIPELINED:
+            self.transport.abort()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body: the head before it is done with."""
+        self._unparsed = 0
+        super().on_body(body)
+
+    def look(self, now: float) -> None:
+        """Give the connection up if its peer has owed us the same thing for too long."""
+        if self._refused:
+            return
+        owed = self._owed_by_peer()
+        if owed != self._owed:
+            self._owed, self._since = owed, now
+        elif owed is not None and now - self._since >= self.patience:
+            if owed[0] == "request" and self._is_in_head():
+                self._refuse(408, f"No whole request came within {self.patience:g} seconds")
+            else:
+                self.transport.abort()
+
+    def _owed_by_peer(self) -> tuple[str, object] | None:
+        """Return what has to come from the peer before anything can go on, if that is so."""
+        unread = self._joining.get_write_buffer_size()
+        if unread:
+            return "reading", unread
+        if self.transport.is_closing():
+            return "closing", None
+        if self._is_answering():
+            return None  # The application sees to bodies, and to answers.
+        return "request", self.cycle
+
+    def _judge_unparsed(self) -> None:
+        """End the connection if so much has come of a head, or of what frames a body."""
+        if self._is_in_head():
+            longest = self._longest_head
+            self._refuse(431, f"The head of the request is longer than {longest} bytes")
+        elif self.cycle.more_body:
+            self.transport.abort()
+        else:
+            self._unparsed = 0  # Requests without a body, each whole.
+
+    def _is_in_head(self) -> bool:
+        """Tell whether a request has begun whose head is not whole."""
+        last = cast("RequestResponseCycle | None", self.cycle)
+        return bool(self.scope) and (last is None or last.scope is not self.scope)
+
+    def _is_answering(self) -> bool:
+        """Tell whether a request has come whose answer is not complete."""
+        last = cast("RequestResponseCycle | None", self.cycle)
+        return last is not None and not last.response_complete
+
+    def _refuse(self, status: int, reason: str) -> None:
+        """Say why nothing more is read, if nothing else is being said, and end the connection."""
+        if self._is_answering():
+            self.transport.abort()
+            return
+        self._refused = True
+        body = encode_error(None, INVALID_REQUEST, reason)
+        self.transport.write(
+            b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\n"
+            b"content-length: %d\r\nconnection: close\r\n\r\n%b"
+            % (status, HTTPStatus(status).phrase.encode(), len(body), body)
+        )
+        self.transport.write_eof()
+        self.loop.call_later(_LINGER, self.transport.abort)
+
+
+class _Watch:
+    """Looks at every connection of one uvicorn, a few times in the time that a peer has."""
+
+    def __init__(self, connections: AbstractSet[object]) -> None:
+        self._connections = cast("AbstractSet[HttpProtocol]", connections)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, connection: HttpProtocol) -> None:
+        """Look from now on, until no connection is left."""
+        if self._timer is None:
+            self._wind(connection.loop, connection.patience / _LOOKS)
+
+    def _wind(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
+        self._timer = loop.call_later(pause, self._look, loop, pause)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
+        self._timer = None
+        now = loop.time()
+        for connection in tuple(self._connections):
+            connection.look(now)
+        if self._connections:
+            self._wind(loop, pause)
+
+
+_watches: WeakKeyDictionary[ServerState, _Watch] = WeakKeyDictionary()
+
+
+def _watch_over(state: ServerState) -> _Watch:
+    watch = _watches.get(state)
+    if watch is None:
+        watch = _watches[state] = _Watch(state.connections)
+    return watch

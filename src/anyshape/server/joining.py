@@ -91,6 +91,12 @@ class JoiningTransport(asyncio.Transport):
             _log.debug("a connection cannot be written to", exc_info=True)
             self._transport.abort()
 
+    def write_eof(self) -> None:
+        """Write what waits and end this direction, where there are two (not over TLS)."""
+        self.flush()
+        if not self.is_closing() and self._transport.can_write_eof():
+            self._transport.write_eof()
+
     def close(self) -> None:
         """Write what waits, and close."""
         self.flush()

@@ -78,6 +78,12 @@ class HttpOptions:
     `path` is the MCP endpoint. `allowed_hosts` and `allowed_origins` widen or narrow the checks
     against DNS rebinding (see `anyshape.server.guard`); `authorization` asks for access tokens;
     `keep_alive` is the longest silence, in seconds, on a stream.
+
+    A connection is waited for no longer than `request_timeout` seconds: for a head to be whole, for
+    its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
+    no more than `max_unfinished_bytes` together, and a head is no longer than `max_head_bytes`.
+    What concerns heads and reading is up to whoever owns the connections: `Server.run` and
+    `anyshape serve` see to it, another ASGI host has settings of its own.
     """
 
     path: str = "/mcp"
@@ -85,9 +91,13 @@ class HttpOptions:
     allowed_origins: tuple[str, ...] | None = None
     authorization: Authorization | None = None
     keep_alive: float = 15.0
+    request_timeout: float = 30.0
+    max_head_bytes: int = 64 * 1024
+    max_unfinished_bytes: int = 64 * MEBIBYTE
 
     def __post_init__(self) -> None:
         if not self.path.startswith("/"):
             raise ValueError(f"path has to start with '/', got {self.path!r}")
-        if self.keep_alive <= 0:
-            raise ValueError(f"keep_alive has to be above 0, got {self.keep_alive}")
+        for name in ("keep_alive", "request_timeout", "max_head_bytes", "max_unfinished_bytes"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} has to be above 0, got {getattr(self, name)}")

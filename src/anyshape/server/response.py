@@ -15,7 +15,16 @@ from typing import Any, Final, TypeAlias
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 
-__all__ = ["EventStream", "Send", "accept", "dismiss", "json_start", "refuse", "send_json"]
+__all__ = [
+    "Event",
+    "EventStream",
+    "Send",
+    "accept",
+    "dismiss",
+    "json_start",
+    "refuse",
+    "send_json",
+]
 
 Event: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
@@ -33,6 +42,8 @@ _STREAM: Final = [
 _KEEP_ALIVE: Final = b": keep-alive\n\n"
 """A comment: carries nothing, and shows intermediaries that the connection lives."""
 _MOST_QUEUED: Final = 1024
+_ADVICE: Final = {503: ((b"retry-after", b"1"),)}
+"""Headers that go with a status."""
 _GONE: Final = 499
 """What proxies write into their logs when a client did not wait for its answer."""
 
@@ -45,7 +56,7 @@ def json_start(status: int, body: bytes, *headers: Header) -> Event:
 
 async def send_json(send: Send, status: int, body: bytes, *headers: Header) -> None:
     """Send a response with a JSON body."""
-    await send(json_start(status, body, *headers))
+    await send(json_start(status, body, *headers, *_ADVICE.get(status, ())))
     await send({"type": "http.response.body", "body": body})
 
 

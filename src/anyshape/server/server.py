@@ -180,16 +180,16 @@ class Server:
         `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …); for
         several worker processes see the guide to deploying.
         """
-        from anyshape.server import hosting
-
         if transport == "stdio":
-            hosting.run_stdio(self._service)
+            from anyshape.server.stdio_host import run_stdio
+
+            run_stdio(self._service)
         elif transport == "http":
+            from anyshape.server.http_host import run_http
+
             chosen = options or HttpOptions()
             application = HttpApplication(self._service, chosen, is_local=is_local(host))
-            hosting.run_http(
-                application, host=host, port=port, grace=self.options.grace, settings=settings
-            )
+            run_http(application, host=host, port=port, settings=settings)
         else:
             raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')
 

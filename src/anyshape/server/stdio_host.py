@@ -1,31 +1,23 @@
-"""Run a server in this process until it is told to stop: on stdio, or on HTTP with uvicorn."""
+"""Serve the client that launched this process, on stdio, until it is told to stop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import signal
-import socket
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
 
 from anyshape.server.executor import DaemonExecutor
 from anyshape.server.stdio import Session
 from anyshape.server.streams import taken_streams
 
 if TYPE_CHECKING:
-    from anyshape.server.http import HttpApplication
     from anyshape.server.service import Service
 
-__all__ = ["run_http", "run_stdio"]
-
-_SLACK: Final = 1
-"""Seconds that uvicorn waits after ours are over, for the last answers to leave."""
-_OF_SUPERVISORS: Final = frozenset({"reload", "workers"})
-"""Settings that mean nothing to a server in one process, and would be ignored without a word."""
+__all__ = ["run_stdio"]
 
 
 def run_stdio(service: Service) -> None:
@@ -90,51 +82,3 @@ async def _leave(grace: float) -> None:
     if left:
         await asyncio.wait(left, timeout=grace)
     await asyncio.get_running_loop().shutdown_asyncgens()
-
-
-def run_http(
-    application: HttpApplication,
-    *,
-    host: str,
-    port: int,
-    grace: float,
-    settings: Mapping[str, Any],
-    listener: socket.socket | None = None,
-) -> None:
-    """Serve HTTP until a signal says stop; what is in flight then has the grace time to finish.
-
-    `listener` is a socket that listens already; without it one is made for `host` and `port`.
-    """
-    unheard = settings.keys() & _OF_SUPERVISORS
-    if unheard:
-        raise ValueError(
-            f"{', '.join(sorted(unheard))}: run() serves in this process alone; use "
-            "`anyshape serve MODULE --http --workers N` or `uvicorn MODULE:APPLICATION --workers N`"
-        )
-    import uvicorn
-
-    from anyshape.server.http_protocol import HttpProtocol
-
-    class GracefulServer(uvicorn.Server):
-        """uvicorn, which waits for open responses: they are made to end meanwhile."""
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            draining = asyncio.create_task(application.drain())
-            await super().shutdown(sockets)
-            draining.cancel()
-
-    chosen: dict[str, Any] = {
-        "host": host,
-        "port": port,
-        "access_log": False,
-        "lifespan": "on",
-        "http": HttpProtocol,
-        "ws": "none",
-        "server_header": False,
-        "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
-        **settings,
-    }
-    application.takes_turns = chosen["http"] is not HttpProtocol
-    config = uvicorn.Config(application, **chosen)
-    with contextlib.suppress(KeyboardInterrupt):
-        GracefulServer(config).run([listener] if listener is not None else None)

@@ -1,0 +1,78 @@
+"""HTTP with uvicorn: one set of settings, for one process and for several.
+
+Everything that a connection is bounded by, waited for and drained with hangs on what is set here
+and on the protocol class it names, so worker processes behave as a single one does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from anyshape.server.http import HttpApplication
+
+__all__ = ["run_http", "run_workers", "settings_of_uvicorn"]
+
+_SLACK: Final = 1
+"""Seconds that uvicorn waits after ours are over, for the last answers to leave."""
+_OF_SUPERVISORS: Final = frozenset({"reload", "workers"})
+"""Settings that mean nothing to a server in one process, and would be ignored without a word."""
+
+
+def settings_of_uvicorn(
+    host: str, port: int, grace: float, chosen: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return how uvicorn is set up, unless it is `chosen` otherwise."""
+    return {
+        "host": host,
+        "port": port,
+        "access_log": False,
+        "lifespan": "on",
+        "http": "anyshape.server.http_protocol:HttpProtocol",
+        "ws": "none",
+        "server_header": False,
+        "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
+        **chosen,
+    }
+
+
+def run_http(
+    application: HttpApplication,
+    *,
+    host: str,
+    port: int,
+    settings: Mapping[str, Any],
+    listener: socket.socket | None = None,
+) -> None:
+    """Serve HTTP until a signal says stop; what is in flight then has the grace time to finish.
+
+    `listener` is a socket that listens already; without it one is made for `host` and `port`.
+    """
+    unheard = settings.keys() & _OF_SUPERVISORS
+    if unheard:
+        raise ValueError(
+            f"{', '.join(sorted(unheard))}: run() serves in this process alone; use "
+            "`anyshape serve MODULE --http --workers N` or `uvicorn MODULE:APPLICATION --workers N`"
+        )
+    import uvicorn
+
+    grace = application.service.options.grace
+    config = uvicorn.Config(application, **settings_of_uvicorn(host, port, grace, settings))
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run([listener] if listener is not None else None)
+
+
+def run_workers(
+    factory: str, *, host: str, port: int, grace: float, settings: Mapping[str, Any]
+) -> None:
+    """Serve the application that `module:function` makes in processes of their own, as one would.
+
+    `settings` say how many: `workers`, or `reload` for one that starts again on changes.
+    """
+    import uvicorn
+
+    uvicorn.run(factory, factory=True, **settings_of_uvicorn(host, port, grace, settings))
