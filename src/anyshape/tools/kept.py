@@ -96,7 +96,7 @@ def key_of(annotation: Any) -> Key | None:
             if not all(map(_is_value, arguments[1:])):
                 return None
             pending.append(arguments[0])
-        elif origin is not None:
+        elif origin is not None and origin is not current:  # Generic is its own origin.
             pending.extend(arguments if origin is Union else (origin, *arguments))
         elif isinstance(current, type) and _is_settled(current):
             # A model that is rebuilt is still the same class, with another core schema.

@@ -74,13 +74,16 @@ def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
     Raises `UnsupportedError` if any of them has no schema.
     """
     make_typed_dict: Any = TypedDict  # the names are known only now, so no checker can follow
-    arguments = make_typed_dict(
-        "Arguments",
-        {
-            name: annotation if required else NotRequired[annotation]
-            for name, (annotation, required) in fields.items()
-        },
-    )
+    try:
+        arguments = make_typed_dict(
+            "Arguments",
+            {
+                name: annotation if required else NotRequired[annotation]
+                for name, (annotation, required) in fields.items()
+            },
+        )
+    except TypeError as error:  # No type at all, such as ClassVar; typing says so in its own words.
+        raise UnsupportedError(str(error)) from error
     arguments.__pydantic_config__ = ConfigDict(extra="ignore")
     with explain_mistakes():
         adapter: TypeAdapter[Any] = TypeAdapter(arguments)
