@@ -1,4 +1,4 @@
-"""Fixtures that every part of the tests may use."""
+"""What every part of the tests uses: the Hypothesis profile, and Node."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from anyshape.client import eras
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The one profile of all property tests: a law does not become false on a slow or busy machine. Laws
+# say for themselves only how many examples they want.
+settings.register_profile(
+    "anyshape",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("anyshape")
 
 
 @pytest.fixture(scope="session")

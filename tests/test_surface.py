@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 import anyshape
 
@@ -67,4 +68,4 @@ def test_importing_loads_nothing_heavy_and_configures_no_logging(statement: str)
         f"found = {HEAVY} & set(sys.modules); "
         "assert not found, found; assert logging.root.handlers == before"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

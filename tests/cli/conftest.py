@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = str(Path(sys.executable).parent / "anyshape")
@@ -69,7 +70,7 @@ def execute() -> Run:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
             env={**os.environ, **variables},
         )
@@ -91,7 +92,7 @@ def demo_url() -> Generator[str]:
         yield url
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session", params=["module", "http", "stdio"])

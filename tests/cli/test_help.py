@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import __version__
 
@@ -45,7 +46,7 @@ def test_python_dash_m_is_the_same_program(run: Run) -> None:
         [sys.executable, "-m", "anyshape", "--help"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     assert done.stdout == run("--help").out
@@ -57,7 +58,9 @@ def test_help_loads_nothing_heavy() -> None:
         "heavy = {'rich', 'aiohttp', 'uvicorn', 'pydantic', 'msgspec', 'jsonschema_rs'}; "
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import shlex
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from patience import PATIENCE, is_listening, until
 
 from anyshape import Client, TransportError
 
@@ -76,22 +76,14 @@ def test_a_server_is_served_over_http(
             assert run("call", url, "temperatures", "city=Paris").data == [12.5, 14.0]
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.wait(PATIENCE)
         assert "Traceback" not in stderr.read()
 
 
 def _wait_for(url: str) -> None:
     """Wait until somebody accepts connections; worker processes take a moment to start."""
     host, _, port = url.removeprefix("http://").removesuffix("/mcp").rpartition(":")
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            socket.create_connection((host, int(port)), timeout=5).close()
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
+    until(lambda: is_listening(int(port), host))
 
 
 @pytest.mark.parametrize(
@@ -175,13 +167,13 @@ def test_the_demo_prints_three_commands_that_work_as_printed(program: str) -> No
             assert len(commands) == 3
             for command in commands:
                 done = subprocess.run(
-                    command, shell=True, capture_output=True, timeout=60, check=False
+                    command, shell=True, capture_output=True, timeout=PATIENCE, check=False
                 )
                 assert done.returncode == 0, (command, done.stderr)
                 assert done.stdout
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
 
 
 def test_the_demo_on_stdio_prints_its_commands_on_stderr(program: str) -> None:
@@ -190,14 +182,16 @@ def test_the_demo_on_stdio_prints_its_commands_on_stderr(program: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     assert done.stdout == ""
     commands = _printed_commands(done.stderr.splitlines())
     assert len(commands) == 3
     for command in commands:
-        ran = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
+        ran = subprocess.run(
+            command, shell=True, capture_output=True, timeout=PATIENCE, check=False
+        )
         assert ran.returncode == 0, (command, ran.stderr)
 
 
@@ -208,7 +202,7 @@ def test_the_demo_names_a_program_on_the_path_by_its_name(program: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
         env=variables,
     )

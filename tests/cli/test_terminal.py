@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from patience import PATIENCE, until
 
 Run: TypeAlias = Callable[..., Any]
 
@@ -27,7 +28,7 @@ def in_terminal(command: list[str], until: bytes | None = None, **variables: str
     if child == 0:
         os.execvpe("sh", ["sh", "-c", 'stty cols 80; exec "$@"', "sh", *command], environment)
     written = b""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     try:
         while until is None or until not in written:
             assert time.monotonic() < deadline, written
@@ -114,7 +115,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(program: str, tmp_path: Path)
         with process.stdout as stdout:
             assert stdout.readline() == "tool_0\n"
         assert stderr.read() == "many 0.1.0 · 500 tools · as of 2026-07-28\n\n"
-        assert process.wait(30) == 141
+        assert process.wait(PATIENCE) == 141
 
 
 def test_an_interrupted_call_ends_quietly(program: str, tmp_path: Path) -> None:
@@ -136,12 +137,9 @@ def test_an_interrupted_call_ends_quietly(program: str, tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
-    while not marker.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(marker.exists)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, "", "")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from patience import PATIENCE, turn_until
 
 from anyshape import UNSTRUCTURED, Context, Server, ToolError, ToolResult
 from anyshape.protocol.revision import RELEASED
@@ -188,10 +189,9 @@ async def url(server: Server) -> AsyncIterator[str]:
     service = uvicorn.Server(configuration)
     service.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     task = asyncio.create_task(service.serve())
-    while not service.started:
-        assert not task.done(), task
-        await asyncio.sleep(0.01)
+    await turn_until(lambda: service.started or task.done(), 0.01)
+    assert not task.done(), task
     yield f"http://127.0.0.1:{service.servers[0].sockets[0].getsockname()[1]}/mcp"
     service.should_exit = True
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await task

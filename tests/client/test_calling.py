@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from patience import PATIENCE
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from anyshape import Client, Server, Text
@@ -213,7 +214,7 @@ async def test_calls_run_side_by_side(server: Server) -> None:
         await release.wait()
         return "done"
 
-    async with Client(server) as client, asyncio.timeout(10):
+    async with Client(server) as client, asyncio.timeout(PATIENCE):
         calls = [asyncio.create_task(client.call("wait", returns=str)) for _ in range(16)]
         for _ in calls:
             await started.acquire()

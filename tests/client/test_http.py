@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 from aiohttp import web
+from patience import PATIENCE
 
 from anyshape import Client
 from anyshape.client import Bounds, Http
@@ -340,7 +341,7 @@ async def test_an_older_server_is_told_of_a_cancellation(serve_http: ServeHttp) 
             return response
 
     endpoint = Cancellable(call, modern=False)
-    async with serve_http(endpoint) as url, Client(url) as client, asyncio.timeout(10):
+    async with serve_http(endpoint) as url, Client(url) as client, asyncio.timeout(PATIENCE):
         calling = asyncio.create_task(client.call_tool("plain"))
         await started.wait()
         calling.cancel()
@@ -372,7 +373,7 @@ async def test_every_cancellation_is_told_however_many_there_are(serve_http: Ser
                 all_told.set()
         return await endpoint(request)
 
-    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(20):
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(PATIENCE):
         calls = [asyncio.create_task(client.call_tool("plain")) for _ in range(90)]
         await all_started.wait()
         for each in calls:
@@ -400,7 +401,7 @@ async def test_an_older_server_that_pings_is_answered(serve_http: ServeHttp) -> 
             return await super().__call__(request)
 
     async with serve_http(Listening(call, modern=False)) as url, Client(url) as client:
-        answers = await client.call("plain", timeout=10)
+        answers = await client.call("plain", timeout=PATIENCE)
         assert {"jsonrpc": "2.0", "id": "p", "result": {}} in answers
         assert [a["error"]["code"] for a in answers if "error" in a] == [-32601]
 
@@ -424,7 +425,7 @@ async def test_a_stream_of_an_older_server_is_resumed(serve_http: ServeHttp) -> 
         return await endpoint(request)
 
     async with serve_http(handle) as url, Client(url) as client:
-        assert await client.call("plain", timeout=10) == 42
+        assert await client.call("plain", timeout=PATIENCE) == 42
     assert resumed == ["e1", "e2"]
 
 
@@ -448,7 +449,7 @@ async def test_a_stream_may_be_resumed_for_as_long_as_it_gets_on(serve_http: Ser
         return await stream(request, event(answer_to(waiting[0])))
 
     async with serve_http(handle) as url, Client(url) as client:
-        assert await client.call("plain", timeout=10) == 42
+        assert await client.call("plain", timeout=PATIENCE) == 42
     assert resumed == 20
 
 
@@ -469,7 +470,7 @@ async def test_a_call_whose_stream_cannot_be_resumed_is_sent_once(
 
     async with serve_http(handle) as url, Client(url) as client:
         with pytest.raises(TransportError):
-            await client.call("plain", timeout=10)
+            await client.call("plain", timeout=PATIENCE)
     assert len(endpoint.seen("tools/call")) == 1
 
 
@@ -497,7 +498,7 @@ async def test_an_older_server_tells_of_changes_on_its_own_stream(serve_http: Se
         await asyncio.sleep(3600)
         return response
 
-    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(10):
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(PATIENCE):
         assert len(await client.list_tools()) == 3
         endpoint.tools = TOOLS[:1]
         changed.set()
@@ -548,7 +549,7 @@ async def test_a_call_that_never_left_is_sent_when_the_server_is_back(
         await client.__aenter__()
         await client.list_tools()
     try:
-        calling = asyncio.create_task(client.call("plain", timeout=30))
+        calling = asyncio.create_task(client.call("plain", timeout=PATIENCE))
         await asyncio.sleep(0.1)
         runner = web.ServerRunner(web.Server(Endpoint()), shutdown_timeout=0.1)
         await runner.setup()
@@ -581,7 +582,7 @@ async def test_a_server_that_hangs_up_after_each_answer_loses_no_call(modern: bo
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        async with Client(f"http://127.0.0.1:{port}/mcp", timeout=10) as client:
+        async with Client(f"http://127.0.0.1:{port}/mcp", timeout=PATIENCE) as client:
             for _ in range(10):
                 assert await client.call("plain") == 42
 
@@ -728,7 +729,7 @@ async def test_listening_for_changes_takes_no_connection_from_calls(
             return await endpoint(request)
 
         http = Http(max_connections=1)
-        async with serve_http(handle) as url, Client(url, http=http, timeout=5) as client:
+        async with serve_http(handle) as url, Client(url, http=http, timeout=PATIENCE) as client:
             await client.list_tools()
             assert await client.call("plain") == 42
     assert listening == 2
@@ -751,7 +752,7 @@ async def test_a_ping_during_the_only_call_is_answered(serve_http: ServeHttp) ->
 
     endpoint = Endpoint(call, modern=False)
     http = Http(max_connections=1)
-    async with serve_http(handle) as url, Client(url, http=http, timeout=5) as client:
+    async with serve_http(handle) as url, Client(url, http=http, timeout=PATIENCE) as client:
         assert await client.call("plain") == 42
 
 
@@ -765,7 +766,7 @@ async def test_a_stream_of_changes_that_ended_is_opened_again(serve_http: ServeH
         opened.put_nowait(None)
         return await stream(request)
 
-    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(10):
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(PATIENCE):
         await client.list_tools()
         await opened.get()
         while opened.empty():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 HEAVY = ("aiohttp", "pydantic", "uvicorn", "typer", "rich", "anyshape.server", "anyshape.tools")
 
@@ -13,7 +14,7 @@ HEAVY = ("aiohttp", "pydantic", "uvicorn", "typer", "rich", "anyshape.server", "
 def loaded_by(code: str) -> set[str]:
     listed = f"{code}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", listed], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", listed], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     return set(done.stdout.split())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from patience import PATIENCE, turn_until
 
 from anyshape import Client
 from anyshape.client import Process
@@ -87,13 +88,13 @@ def command(tmp_path: Path) -> list[str]:
     return [sys.executable, str(script)]
 
 
-async def gone(pid: int) -> bool:
-    """Return whether a process ends within some seconds."""
-    for _ in range(500):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        await asyncio.sleep(0.01)
-    return False
+async def end_of(pid: int) -> None:
+    """Wait until a process has ended."""
+
+    def has_ended() -> bool:
+        return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+    await turn_until(has_ended, 0.01)
 
 
 @pytest.mark.parametrize("revision", ["auto", "2025-06-18"])
@@ -103,7 +104,7 @@ async def test_a_child_answers_and_ends_when_its_input_does(
     async with Client(command, revision=revision) as client:
         pid = await client.call("pid", returns=int)
         assert psutil.pid_exists(pid)
-    assert await gone(pid)
+    await end_of(pid)
 
 
 async def test_a_child_sees_only_what_it_is_given(
@@ -125,14 +126,14 @@ async def test_a_child_that_ignores_everything_is_killed(command: list[str]) -> 
     process = Process(stop_timeout=0.2)
     async with Client([*command, "stubborn"], process=process) as client:
         pid = await client.call("stubborn", returns=int)
-    assert await gone(pid)
+    await end_of(pid)
 
 
 async def test_the_children_of_a_child_go_with_it(command: list[str]) -> None:
     async with Client(command) as client:
         grandchild = await client.call("spawn", returns=int)
         assert psutil.pid_exists(grandchild)
-    assert await gone(grandchild)
+    await end_of(grandchild)
 
 
 async def test_a_child_that_died_is_started_again_for_the_next_call(command: list[str]) -> None:
@@ -185,12 +186,13 @@ async def test_an_exception_inside_still_ends_the_child(command: list[str]) -> N
 
     with pytest.raises(ZeroDivisionError):
         await fail_inside()
-    assert await gone(pids[0])
+    await end_of(pids[0])
 
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
 async def test_giving_up_reaches_the_child(command: list[str], revision: str) -> None:
-    async with Client(command, revision=revision) as client, asyncio.timeout(20):
+    async with Client(command, revision=revision) as client, asyncio.timeout(PATIENCE):
+        await client.list_tools()
         with pytest.raises(TransportError, match=r"within 0\.5 s"):
             await client.call_tool("wait", {"name": "time"}, timeout=0.5)
         call = asyncio.create_task(client.call_tool("wait", {"name": "cancel"}))
@@ -210,7 +212,7 @@ async def test_closing_during_a_call_leaves_no_child(command: list[str], name: s
         arguments = {"name": "closing"} if name == "wait" else {}
         call = asyncio.create_task(client.call_tool(name, arguments))
         await client.call("given_up")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(TransportError, match="was stopped"):
             await call
     assert set(psutil.Process().children(recursive=True)) <= before

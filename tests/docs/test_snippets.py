@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import Client, Server
 
@@ -220,7 +221,7 @@ def test_the_example_tests_pass() -> None:
         cwd=EXAMPLES,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout
@@ -242,7 +243,7 @@ def test_an_example_prints_what_the_page_shows(example: Block, printed: Block) -
         [sys.executable, ROOT / example.included],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=True,
     )
     remaining = iter(done.stdout.splitlines())
@@ -267,7 +268,7 @@ def demo_url() -> Generator[str]:
         yield url
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def steps_of(block: Block) -> list[tuple[str, str]]:
@@ -305,7 +306,7 @@ def test_a_transcript_is_what_happens(block: Block, demo_url: str) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=100,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.stdout.replace(demo_url, DEMO_URL).rstrip() == expected.rstrip(), command

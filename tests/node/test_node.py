@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from patience import PATIENCE
+
 LOCK = Path(__file__).parent / "package-lock.json"
 
 
@@ -17,14 +19,16 @@ def test_node_22_runs_a_script_that_imports_an_installed_package(
     script.write_text(
         'import { z } from "zod"; console.log(process.version, z.int().safeParse(1).success);'
     )
-    done = subprocess.run(node(script), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        node(script), capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     version, accepted = done.stdout.split()
     assert (version.split(".")[0], accepted, done.stderr) == ("v22", "true", "")
 
 
 def test_a_package_program_runs(node: Callable[..., list[str]]) -> None:
     command = node("@modelcontextprotocol/conformance", "--version")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout.strip() == "0.2.0-alpha.12"
 
 

@@ -8,12 +8,12 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE, is_listening, until
 
 from anyshape import Client, Image, Text
 from anyshape.client import Process
@@ -87,7 +87,7 @@ async def test_the_same_calls_give_the_same_values(
     transport: str,
 ) -> None:
     target = command(peer, "stdio") if transport == "stdio" else url_of(peer)
-    async with Client(target, revision=revision, timeout=60) as client:
+    async with Client(target, revision=revision, timeout=PATIENCE) as client:
         assert client.revision.value == agreed
         assert client.server.name == "peer"
         await client.list_tools()
@@ -154,7 +154,7 @@ async def expect_everything(client: Client) -> None:
 
 async def test_server_everything_over_stdio(node: Command) -> None:
     command = node("@modelcontextprotocol/server-everything", "stdio")
-    async with Client(command, timeout=60) as client:
+    async with Client(command, timeout=PATIENCE) as client:
         await expect_everything(client)
         assert client.rejected == {}
 
@@ -167,24 +167,19 @@ def everything(node: Command) -> Iterator[str]:
     command = node("@modelcontextprotocol/server-everything", "streamableHttp")
     environment = {**os.environ, "PORT": str(port)}
     with running(command, env=environment, stderr=subprocess.DEVNULL):
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            time.sleep(0.05)
+        until(lambda: is_listening(port))
         yield f"http://127.0.0.1:{port}/mcp"
 
 
 async def test_server_everything_over_http(everything: str) -> None:
-    async with Client(everything, timeout=60) as client:
+    async with Client(everything, timeout=PATIENCE) as client:
         await expect_everything(client)
 
 
 async def test_the_preview_of_any_shape_in_the_reference_server(node: Command) -> None:
     """Natural arrays and numbers at a revision that has none are taken as they come."""
     command = node("@olaservo/mcp-server-everything-sep834", "stdio")
-    async with Client(command, timeout=60, process=Process()) as client:
+    async with Client(command, timeout=PATIENCE, process=Process()) as client:
         forecast = await client.call("get-weather-forecast", {"hours": 2}, returns=list[Any])
         assert len(forecast) == 2
         assert isinstance(await client.call("get-count", {"collection": "users"}), int)

@@ -153,7 +153,7 @@ def test_every_tool_of_the_demo_is_called() -> None:
         assert called == set(visits.listing())
 
 
-@pytest.mark.timeout(600)  # Run alone, it has to visit with every peer.
+@pytest.mark.timeout(2400)  # Run alone, it has to visit with every peer.
 def test_the_table_in_the_docs_is_what_peers_see(visit: Visit) -> None:
     import table
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import visits
+from patience import PATIENCE
 
 Json = dict[str, Any]
 Ask = Callable[..., subprocess.CompletedProcess[str]]
@@ -27,7 +28,7 @@ def ask(node: Callable[..., list[str]], demo: Callable[[str], Json]) -> Ask:
             env=visits.environment(),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 

@@ -20,10 +20,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# A program too (`make peers`), which has not what pytest puts on the path.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "clock"))
+
+from patience import PATIENCE
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TRANSPORTS = ("stdio", "http")
-PATIENCE = 110.0
 
 Json = dict[str, Any]
 
@@ -139,6 +143,7 @@ def visit(peer: Peer, transport: str, target: Json) -> Json:
     """Return the report of one client on one target."""
     chosen = calls(brief=is_brief(peer, transport))
     plan = {
+        "patience": PATIENCE,
         "mode": peer.mode,
         "revision": peer.revision,
         "calls": [{name: call[name] for name in ("id", "tool", "arguments")} for call in chosen],

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anyshape.errors import LimitExceeded, Problem, SchemaError
@@ -156,15 +156,7 @@ def verdict(schema: Schema, value: object) -> bool:
         raise
 
 
-examples = settings(
-    max_examples=200,
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.filter_too_much,
-        HealthCheck.data_too_large,
-    ],
-)
+examples = settings(max_examples=200)
 
 
 @examples

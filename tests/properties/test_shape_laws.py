@@ -15,7 +15,7 @@ from typing import Any, cast
 import jsonschema_rs
 import msgspec
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, validators
 
@@ -235,15 +235,7 @@ options = st.builds(
 )
 enveloping = st.sampled_from(ENVELOPING)
 
-law = settings(
-    max_examples=80,
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.filter_too_much,
-    ],
-)
+law = settings(max_examples=80)
 
 
 # Every small value there is, near enough: what a drawn value misses, one of these hits.

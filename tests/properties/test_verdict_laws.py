@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anyshape.errors import AnyshapeError, ValidationError
@@ -90,7 +90,7 @@ DOCUMENTS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "$defs": st.fixed_dictionaries({"p": SCHEMAS, "q": SCHEMAS}),
     }
 )
-LAW = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=250)
 
 
 def compiled(document: dict[str, Any]) -> Schema | None:

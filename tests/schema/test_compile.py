@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from patience import PATIENCE
 
 import anyshape.schema
 from anyshape.dialects import DIALECTS, Dialect
@@ -467,7 +468,7 @@ class TestCache:
             "type": "object",
             "properties": {f"p{n}": {"type": "string"} for n in range(200)},
         }
-        start = threading.Barrier(8, timeout=30)
+        start = threading.Barrier(8, timeout=PATIENCE)
         found: list[Schema] = []
 
         def work() -> None:
@@ -478,13 +479,13 @@ class TestCache:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(timeout=30)
+            thread.join(timeout=PATIENCE)
 
         assert len(found) == 8
         assert len({id(schema._core) for schema in found}) == 1
 
     def test_threads_that_ask_at_once_each_hear_of_their_own_document(self) -> None:
-        start = threading.Barrier(8, timeout=30)
+        start = threading.Barrier(8, timeout=PATIENCE)
         found: dict[str, str] = {}
 
         def work(text: str) -> None:
@@ -497,7 +498,7 @@ class TestCache:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(timeout=30)
+            thread.join(timeout=PATIENCE)
 
         assert len(found) == 8
         assert all(f'"{text}"' in message for text, message in found.items())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.errors import Problem
 from anyshape.schema import Limits, Schema, ValidationError, compile
@@ -340,7 +341,7 @@ def test_threads_share_an_explainer() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
     assert results == [expected] * 20
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.errors import AnyshapeError
 from anyshape.schema import LimitExceeded, Limits, NotJson, Schema, ValidationError, compile
@@ -451,7 +452,7 @@ def test_a_schema_is_safe_to_use_from_many_threads() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
 
     assert wrong == []
 
@@ -463,7 +464,7 @@ def test_threads_with_a_small_stack_survive_the_deepest_value_allowed() -> None:
     try:
         thread = threading.Thread(target=lambda: verdict.append(schema.accepts(deep(199))))
         thread.start()
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
     finally:
         threading.stack_size(before)
 

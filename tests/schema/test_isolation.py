@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits descriptors as POSIX does")
 
@@ -71,6 +72,10 @@ os._exit(0)
 
 def test_no_socket_name_or_file_is_touched_by_any_reference() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "untouched", "")

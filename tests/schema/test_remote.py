@@ -26,6 +26,7 @@ from urllib.parse import urljoin
 
 import pytest
 import trustme
+from patience import PATIENCE
 
 from anyshape.errors import (
     InvalidSchema,
@@ -67,7 +68,7 @@ def repeat(start: bytes, piece: bytes, *, every: float = 0) -> Script:
 
 
 def stay_silent(_connection: socket.socket, stopped: threading.Event) -> None:
-    stopped.wait(60)
+    stopped.wait(PATIENCE)
 
 
 class LocalServer(socketserver.ThreadingTCPServer):
@@ -98,7 +99,7 @@ class LocalServer(socketserver.ThreadingTCPServer):
     def close(self) -> None:
         self.stopped.set()
         self.shutdown()
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
         self.server_close()
 
     @property
@@ -110,7 +111,7 @@ class Handler(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         server = cast("LocalServer", self.server)
         plain = cast("socket.socket", self.request)
-        plain.settimeout(60)
+        plain.settimeout(PATIENCE)
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             connection = plain
             if server.tls:
@@ -200,7 +201,7 @@ def permit(server: LocalServer, **changes: Any) -> RemoteReferences:
         "allow_http": server.tls is None,
         "allow_addresses": (f"{LOOPBACK}/32",),
         "resolve": Names(),
-        "timeout": 60,
+        "timeout": PATIENCE,
     }
     return RemoteReferences(**(options | changes))
 
@@ -690,6 +691,7 @@ def test_no_redirects_at_all_can_be_asked_for(serve: Serve) -> None:
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+LONG_HEADER = b"X: " + b"y" * 1000 + b"\r\n"
 
 
 @pytest.mark.parametrize(
@@ -737,7 +739,7 @@ def test_a_name_server_that_is_silent_is_cut_off() -> None:
     finished = threading.Event()
 
     def wait(host: str, port: int) -> Sequence[str]:
-        finished.wait(60)
+        finished.wait(PATIENCE)
         return ()
 
     remote = RemoteReferences(allow_hosts=(NAME,), timeout=0.1, resolve=wait)
@@ -771,11 +773,14 @@ def test_a_name_server_that_is_silent_is_cut_off() -> None:
             repeat(HEAD + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n", b" " * 4096),
             id="negative chunk",
         ),
+        # Long, because newer interpreters count these two by themselves, and stop at a hundred.
         pytest.param(
-            repeat(HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n" * 500),
+            repeat(HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", LONG_HEADER),
             id="trailers",
         ),
-        pytest.param(repeat(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), id="continue"),
+        pytest.param(
+            repeat(b"", b"HTTP/1.1 100 Continue\r\n" + LONG_HEADER + b"\r\n"), id="continue"
+        ),
     ],
 )
 def test_an_endless_answer_is_cut_off(serve: Serve, script: Script) -> None:

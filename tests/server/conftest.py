@@ -11,15 +11,14 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE, is_listening, until
 
 SCRIPT = Path(__file__).parent / "wire_server.py"
-PATIENCE = 15.0
 MODERN = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
@@ -89,9 +88,9 @@ class Pipe:
         """Write one message."""
         self.write(json.dumps(body).encode() + b"\n")
 
-    def receive(self, patience: float = PATIENCE) -> Any:
+    def receive(self) -> Any:
         """Return the next message; fail if there is none in time."""
-        line = self._lines.get(timeout=patience)
+        line = self._lines.get(timeout=PATIENCE)
         assert line is not None, "the server has closed its output"
         return json.loads(line)
 
@@ -151,11 +150,11 @@ class Pipe:
             params["_meta"] = meta
         self.send(message("tools/call", params, id))
 
-    def finish(self, patience: float = PATIENCE) -> int:
+    def finish(self) -> int:
         """Close our end and return how the process ended."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(patience)
+        return self.process.wait(PATIENCE)
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -385,18 +384,12 @@ class run_web:
             self.errors.append(line)
 
     def __enter__(self) -> Web:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    self._end()
-                    raise AssertionError(f"the server did not start: {self.errors}") from None
-                time.sleep(0.02)
-            else:
-                self.web = Web(self.port)
-                return self.web
+        until(lambda: is_listening(self.port) or self.process.poll() is not None)
+        if self.process.poll() is not None:
+            self._end()
+            raise AssertionError(f"the server did not start: {self.errors}")
+        self.web = Web(self.port)
+        return self.web
 
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:

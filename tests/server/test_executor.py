@@ -2,10 +2,10 @@
 
 import asyncio
 import threading
-import time
 from concurrent.futures import CancelledError
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.server.executor import DaemonExecutor
 
@@ -21,16 +21,18 @@ async def test_a_function_runs_on_a_daemon_thread_and_its_outcome_comes_back() -
 
 async def test_many_functions_run_side_by_side() -> None:
     executor = DaemonExecutor()
-    together = threading.Barrier(8, timeout=10)
+    together = threading.Barrier(8, timeout=PATIENCE)
     await asyncio.gather(*(asyncio.wrap_future(executor.submit(together.wait)) for _ in range(8)))
 
 
 async def test_a_function_that_was_cancelled_in_time_is_never_called() -> None:
     executor = DaemonExecutor()
-    busy = [executor.submit(time.sleep, 0.2) for _ in range(64)]
+    release = threading.Event()
+    busy = [executor.submit(release.wait, PATIENCE) for _ in range(64)]
     called: list[str] = []
     waiting = executor.submit(called.append, "late")
     assert waiting.cancel()
+    release.set()
     await asyncio.gather(*map(asyncio.wrap_future, busy))
     await asyncio.wrap_future(executor.submit(called.append, "next"))
     assert called == ["next"]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import Context, Server
 from anyshape.server import AccessToken, Authorization, HttpOptions, ServerOptions
@@ -87,7 +88,7 @@ class Visit:
         self._gone.set()
 
     async def to(self, application: Any) -> Reply:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await application(self.scope, self.receive, self.reply.take)
         return self.reply
 
@@ -367,9 +368,9 @@ async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server:
     )
     quick, endless = _call("wait", {"seconds": 0.05}), _call("wait", {"seconds": 60})
     visits = [asyncio.create_task(visit.to(application)) for visit in (listen, quick, endless)]
-    await asyncio.wait_for(listen.reply.begun.wait(), 5)
+    await asyncio.wait_for(listen.reply.begun.wait(), PATIENCE)
     incoming.put_nowait("lifespan.shutdown")
-    await asyncio.wait_for(living, 10)
+    await asyncio.wait_for(living, PATIENCE)
     await asyncio.gather(*visits)
     assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert b'"id":5,"result":{"resultType":"complete"' in listen.reply.body
@@ -391,7 +392,7 @@ async def test_the_lifespan_of_a_mounting_application_drains(server: Server) -> 
     visiting = asyncio.create_task(endless.to(application))
     await asyncio.sleep(0)
     incoming.put_nowait("lifespan.shutdown")
-    await asyncio.wait_for(living, 10)
+    await asyncio.wait_for(living, PATIENCE)
     assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert (await visiting).status == 503
 
@@ -413,7 +414,7 @@ async def test_a_host_that_cannot_send_any_more_is_asked_no_more(server: Server)
         raise OSError("the client is gone")
 
     visit = _call("steps", meta={"progressToken": 1})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await application(visit.scope, visit.receive, send)
         await asyncio.sleep(0.05)
     assert attempts == ["http.response.start"]
@@ -422,7 +423,7 @@ async def test_a_host_that_cannot_send_any_more_is_asked_no_more(server: Server)
 @pytest.mark.behaviour("transport.http.keep-alive")
 async def test_a_stream_that_has_ended_is_silent(server: Server) -> None:
     application = server.asgi(HttpOptions(keep_alive=0.01))
-    reply = await _call("wait", {"seconds": 0.05}).to(application)
+    reply = await _call("wait", {"seconds": 0.3}).to(application)
     assert reply.body.count(b": keep-alive") >= 2
     assert reply.body.endswith(b"}\n\n")
     sent = reply.body
@@ -434,7 +435,7 @@ async def test_a_host_that_gives_a_request_up_is_sent_nothing_more(server: Serve
     application = server.asgi(HttpOptions(keep_alive=0.01))
     visit = _call("wait", {"seconds": 60})
     visiting = asyncio.create_task(visit.to(application))
-    await asyncio.wait_for(visit.reply.begun.wait(), 5)
+    await asyncio.wait_for(visit.reply.begun.wait(), PATIENCE)
     visiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await visiting
@@ -465,7 +466,7 @@ async def test_a_client_that_hangs_up_gets_nothing_and_frees_the_server(server: 
     visiting = asyncio.create_task(visit.to(application))
     await asyncio.sleep(0)
     visit.hang_up()
-    await asyncio.wait_for(visiting, 5)
+    await asyncio.wait_for(visiting, PATIENCE)
     assert (visit.reply.status, visit.reply.body) == (499, b"")
 
 
@@ -492,7 +493,7 @@ async def test_a_client_that_hangs_up_does_not_upset_middleware(
     visiting = asyncio.create_task(visit.to(application))
     await asyncio.sleep(0.01)
     visit.hang_up()
-    await asyncio.wait_for(visiting, 5)
+    await asyncio.wait_for(visiting, PATIENCE)
     assert seen == [499]
     assert caplog.records == []
 

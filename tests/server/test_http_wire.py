@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import socket
-import threading
 import time
 from typing import Any
 
 import pytest
+from patience import PATIENCE, until
 
 MODERN = "2026-07-28"
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN]
@@ -626,9 +627,7 @@ def test_a_client_that_hangs_up_in_the_middle_of_its_body_hurts_nobody(web: Any)
 @pytest.mark.behaviour("cancellation.disconnect")
 def test_hanging_up_cancels_a_modern_call(web: Any) -> None:
     _hang_up(web, MODERN, "gone")
-    _eventually(
-        lambda: "gone" in web.call(MODERN, "cancellations").json["result"]["structuredContent"]
-    )
+    until(lambda: "gone" in web.call(MODERN, "cancellations").json["result"]["structuredContent"])
 
 
 @pytest.mark.behaviour("cancellation.disconnect-handshake")
@@ -734,19 +733,13 @@ def test_a_batch_is_refused_where_the_revision_has_none(web: Any, revision: str)
 
 @pytest.mark.behaviour("limits.concurrent-calls")
 def test_calls_beyond_the_limit_are_told_that_the_server_is_busy(web: Any) -> None:
-    answers: list[Any] = []
-
-    def call() -> None:
-        answers.append(web.call(MODERN, "wait", {"seconds": 1.0}, {"Accept": "application/json"}))
-
-    threads = [threading.Thread(target=call) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(15)
-    statuses = sorted(answer.status for answer in answers)
-    assert statuses == [200] * 8 + [503] * 4
-    assert all(a.headers["retry-after"] == "1" for a in answers if a.status == 503)
+    with contextlib.ExitStack() as stack:
+        for number in range(8):
+            _begin_to_wait(stack.enter_context(web.open()), MODERN, f"busy {number}")
+        for _ in range(4):
+            answer = web.call(MODERN, "people")
+            assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    until(lambda: web.call(MODERN, "people").status == 200)
 
 
 @pytest.mark.behaviour("transport.http.drain")
@@ -771,7 +764,7 @@ def test_a_signal_ends_the_server_after_what_is_in_flight(start_web: Any) -> Non
         assert closed["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "s"
         assert b"waited last" in _read_all(waiting)
     # uvicorn passes the signal on once it is done.
-    assert running.process.wait(15) in (0, -15)
+    assert running.process.wait(PATIENCE) in (0, -15)
 
 
 @pytest.mark.behaviour("transport.http.drain")
@@ -791,7 +784,7 @@ def test_calls_that_outlast_the_grace_time_are_told_that_the_server_stops(
         stream = _Events(waiting)
         stopped = stream.next()
     assert (stopped["id"], stopped["error"]["code"]) == (7, 503)
-    assert running.process.wait(15) in (0, -15)
+    assert running.process.wait(PATIENCE) in (0, -15)
     running.__exit__()
     assert b"Traceback" not in b"".join(running.errors)
 
@@ -806,7 +799,7 @@ def test_requests_on_one_connection_are_answered_in_order(web: Any) -> None:
         connection.sendall(
             b"".join(_post("2025-11-25", "tools/call", body(id), "keep-alive") for id in range(5))
         )
-        connection.settimeout(15)
+        connection.settimeout(PATIENCE)
         received = b""
         while received.count(b'"id":') < 5:
             received += connection.recv(65536)
@@ -824,27 +817,27 @@ def _post(revision: str, method: str, body: str, connection: str = "close") -> b
     ).encode()
 
 
-def _hang_up(web: Any, revision: str, tag: str, seconds: float = 30) -> None:
+def _hang_up(web: Any, revision: str, tag: str, seconds: float = PATIENCE) -> None:
+    with web.open() as connection:
+        _begin_to_wait(connection, revision, tag, seconds)
+
+
+def _begin_to_wait(
+    connection: socket.socket, revision: str, tag: str, seconds: float = PATIENCE
+) -> None:
+    """Call the tool that waits; return once it does."""
     params: dict[str, Any] = {"name": "wait", "arguments": {"seconds": seconds, "tag": tag}}
     if revision == MODERN:
         params["_meta"] = _meta()
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    with web.open() as connection:
-        connection.sendall(_post(revision, "tools/call", body))
-        # The first keep-alive comment shows that the call has begun to wait.
-        connection.settimeout(15)
-        assert connection.recv(65536)
-
-
-def _eventually(holds: Any, patience: float = 10) -> None:
-    deadline = time.monotonic() + patience
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    connection.sendall(_post(revision, "tools/call", body))
+    # The first keep-alive comment shows that the call has begun to wait.
+    connection.settimeout(PATIENCE)
+    assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
 def _read_all(connection: socket.socket) -> bytes:
-    connection.settimeout(15)
+    connection.settimeout(PATIENCE)
     received = b""
     while True:
         try:
@@ -860,7 +853,7 @@ class _Events:
     """The messages of a stream, as they come."""
 
     def __init__(self, connection: socket.socket) -> None:
-        connection.settimeout(15)
+        connection.settimeout(PATIENCE)
         self._file = connection.makefile("rb")
 
     def next(self) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from patience import PATIENCE
 from uvicorn.server import ServerState
 
 from anyshape.server.http_protocol import HttpProtocol
@@ -19,7 +20,6 @@ Event = MutableMapping[str, Any]
 Send = Callable[[Event], Awaitable[None]]
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 
-PATIENCE = 10
 LOOPS = ["asyncio", "uvloop"] if importlib.util.find_spec("uvloop") else ["asyncio"]
 
 

@@ -7,10 +7,10 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from patience import PATIENCE, turn_until
 
 from anyshape import Server, Tool, ToolDefinitionError
 from anyshape.server import Caching, HttpOptions, ServerOptions
@@ -48,13 +48,7 @@ class Peer:
 
     async def until(self, count: int) -> None:
         """Let the loop turn until that many messages have been sent."""
-        await _turn_until(lambda: len(self.sent) >= count)
-
-
-async def _turn_until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not holds():  # noqa: ASYNC110 - what is waited for has no event to wait on
-            await asyncio.sleep(0)
+        await turn_until(lambda: len(self.sent) >= count)
 
 
 def _tool(name: str) -> Tool:
@@ -312,7 +306,7 @@ async def test_closing_a_connection_cancels_what_is_in_flight() -> None:
 
     peer = Peer(server)
     calls = [asyncio.create_task(peer.ask("tools/call", {"name": "slow"}, id=n)) for n in range(3)]
-    await _turn_until(lambda: peer.connection.in_flight == 3)
+    await turn_until(lambda: peer.connection.in_flight == 3)
     await peer.connection.close()
     assert [await call for call in calls] == [None, None, None]
     assert seen == ["cancelled"] * 3
@@ -333,7 +327,7 @@ async def test_the_reason_of_a_cancellation_is_logged_on_one_short_line(
     assert server.tools.keys() == {"slow"}
     peer = Peer(server)
     asking = asyncio.create_task(peer.ask("tools/call", {"name": "slow"}, id="w"))
-    await _turn_until(lambda: peer.connection.in_flight == 1)
+    await turn_until(lambda: peer.connection.in_flight == 1)
     reason = "bored\nERROR forged line " + "x" * 5000
     with caplog.at_level(logging.INFO, "anyshape.server"):
         await peer.connection.handle(
@@ -368,8 +362,8 @@ async def test_closing_does_not_wait_for_what_the_caller_does_afterwards() -> No
         await asyncio.sleep(600)
 
     asking = asyncio.create_task(ask_and_linger())
-    await _turn_until(lambda: peer.connection.in_flight == 1)
-    async with asyncio.timeout(15):
+    await turn_until(lambda: peer.connection.in_flight == 1)
+    async with asyncio.timeout(PATIENCE):
         await peer.connection.close()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -386,7 +380,7 @@ async def test_cancelling_the_task_that_asks_is_passed_on() -> None:
 
     peer = Peer(server)
     asking = asyncio.create_task(peer.ask("tools/call", {"name": "slow"}))
-    await _turn_until(lambda: peer.connection.in_flight == 1)
+    await turn_until(lambda: peer.connection.in_flight == 1)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
@@ -494,7 +488,7 @@ def test_making_a_server_touches_nothing() -> None:
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 

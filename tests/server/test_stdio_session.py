@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import Context, Server
 from anyshape.server import ServerOptions
@@ -62,7 +63,7 @@ async def test_progress_that_a_slow_client_would_not_read_in_time_is_not_kept() 
         "_meta": {**META, "progressToken": "p"},
     }
     ends.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         await reported.wait()
         os.close(ends.requests)
         reading = asyncio.create_task(ends.read_to_the_end())
@@ -98,7 +99,7 @@ async def test_the_loop_is_not_held_up_for_more_while_answers_wait_to_be_read(
     ends = Ends()
     session = Session(server._service, ends.source, ends.sink)
     serving = asyncio.create_task(session.serve())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         heard: list[int] = []
         for number, count in enumerate((1, 500_000)):
             params = {"name": "repeat", "arguments": {"count": count}, "_meta": META}

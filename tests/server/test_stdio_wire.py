@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 # The names below are those of conftest.py, which importlib mode does not let us import.
 MODERN = "2026-07-28"
@@ -370,7 +371,7 @@ server.run()
     # The subscription ends first, so the first signal has been taken.
     assert pipe.receive()["method"] == "notifications/cancelled"
     pipe.process.send_signal(signal.SIGTERM)
-    assert pipe.process.wait(15) == -signal.SIGTERM
+    assert pipe.process.wait(PATIENCE) == -signal.SIGTERM
 
 
 @pytest.mark.behaviour("transport.stdio.end-of-input")
@@ -414,7 +415,7 @@ server = Server("slow")
 @server.tool(inline=True)
 def take(seconds: float, until: str = "") -> bool:
     time.sleep(seconds)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 240
     while until and not pathlib.Path(until).exists() and time.monotonic() < deadline:
         time.sleep(0.005)
     return time.monotonic() < deadline
@@ -506,7 +507,7 @@ def test_a_signal_ends_the_server_like_the_end_of_input(pipe: Any, number: int) 
     assert "result" in pipe.call("add", {"a": 1, "b": 2}, id=2)
     pipe.process.send_signal(number)
     assert pipe.receive()["id"] == 1
-    assert pipe.process.wait(15) == 0
+    assert pipe.process.wait(PATIENCE) == 0
 
 
 @pytest.mark.behaviour("lifecycle.ping")

@@ -9,6 +9,7 @@ import textwrap
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 
 def _run(script: str) -> Any:
@@ -18,7 +19,7 @@ def _run(script: str) -> Any:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -21,7 +21,7 @@ options = ServerOptions(
     page_size=5,
     max_concurrent_calls=8,
     max_message_bytes=100_000,
-    call_timeout=20,
+    call_timeout=240,
     grace=1.0,
     caching=Caching(ttl_ms=1234, scope="public"),
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLIENT = ROOT / "examples" / "conformance_client.py"
@@ -35,7 +36,7 @@ def run(
         *("client", "--command", client, "--scenario", scenario, "--spec-version", revision),
     )
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT
     )
 
 

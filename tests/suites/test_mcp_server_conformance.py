@@ -11,17 +11,16 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE, is_listening, until
 
 ROOT = Path(__file__).parent.parent.parent
 SUITE = "@modelcontextprotocol/conformance"
-PATIENCE = 60.0
 
 BOTH_ERAS = (
     "tools-list",
@@ -85,15 +84,8 @@ def url() -> Generator[str]:
         str(port),
     ]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except OSError:
-            assert process.poll() is None, "the conformance server did not start"
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+    until(lambda: is_listening(port) or process.poll() is not None)
+    assert process.poll() is None, "the conformance server did not start"
     yield f"http://127.0.0.1:{port}/mcp"
     process.terminate()
     process.wait(PATIENCE)

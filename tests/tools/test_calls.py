@@ -10,13 +10,11 @@ import threading
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.errors import LimitExceeded, ToolDefinitionError, ToolError
 from anyshape.protocol.result import ABSENT
 from anyshape.tools import Context, Tool
-
-SOON = 10
-"""Seconds within which everything here has long happened."""
 
 GENERIC = "The tool failed because of an error inside it; the server's log says which."
 
@@ -27,7 +25,7 @@ async def test_an_asynchronous_function_runs_in_the_callers_task(call: Any) -> N
 
     task = asyncio.current_task()
     assert (await call(tool)).value is True
-    assert (await call(tool, timeout=SOON)).value is True
+    assert (await call(tool, timeout=PATIENCE)).value is True
 
 
 async def test_a_synchronous_function_runs_off_the_loop_with_the_context_variables(
@@ -50,12 +48,12 @@ async def test_the_loop_goes_on_while_a_synchronous_function_works(call: Any) ->
     release = threading.Event()
 
     def tool() -> bool:
-        return release.wait(SOON)
+        return release.wait(PATIENCE)
 
     calling = asyncio.ensure_future(call(tool))
     await asyncio.sleep(0)
     release.set()
-    assert (await asyncio.wait_for(calling, SOON)).value is True
+    assert (await asyncio.wait_for(calling, PATIENCE)).value is True
 
 
 async def test_an_inline_function_runs_on_the_loop(call: Any) -> None:
@@ -69,7 +67,7 @@ async def test_synchronous_calls_run_at_the_same_time(call: Any) -> None:
     barrier = threading.Barrier(8)
 
     def tool() -> int:
-        return barrier.wait(SOON)
+        return barrier.wait(PATIENCE)
 
     made = Tool.from_function(tool)
     outcomes = await asyncio.gather(*(call(made) for _ in range(8)))
@@ -124,7 +122,7 @@ async def test_stop_iteration_from_a_thread_is_an_error_like_any_other(call: Any
     def tool() -> int:
         return next(iter(()))
 
-    outcome = await asyncio.wait_for(call(tool), SOON)
+    outcome = await asyncio.wait_for(call(tool), PATIENCE)
     assert (outcome.is_error, outcome.text) == (True, GENERIC)
 
 
@@ -178,7 +176,7 @@ async def test_an_asynchronous_function_is_stopped_when_its_time_is_up(call: Any
         return 1
 
     context = Context()
-    outcome = await asyncio.wait_for(call(tool, timeout=0.01, context=context), SOON)
+    outcome = await asyncio.wait_for(call(tool, timeout=0.01, context=context), PATIENCE)
     assert (outcome.is_error, outcome.text) == (
         True,
         "The tool did not finish within 0.01 seconds.",
@@ -188,24 +186,24 @@ async def test_an_asynchronous_function_is_stopped_when_its_time_is_up(call: Any
 
 
 async def test_a_synchronous_function_is_left_behind_when_its_time_is_up(call: Any) -> None:
+    started = threading.Event()
     noticed = threading.Event()
     release = threading.Event()
 
     def tool(context: Context) -> int:
-        release.wait(SOON)
+        started.set()
+        release.wait(PATIENCE)
         if context.cancelled:
             noticed.set()
         return 1
 
-    def warm_up() -> None: ...
-
-    # With a thread at hand: a call whose time is up before it has one is never started.
-    await call(warm_up)
-    outcome = await asyncio.wait_for(call(tool, timeout=0.2, context=Context()), SOON)
-    assert outcome.is_error
-    assert "within 0.2 seconds" in outcome.text
+    # A call whose time is up before it has a thread is never started.
+    while not started.is_set():
+        outcome = await asyncio.wait_for(call(tool, timeout=0.1, context=Context()), PATIENCE)
+        assert outcome.is_error
+        assert "within 0.1 seconds" in outcome.text
     release.set()
-    assert await asyncio.to_thread(noticed.wait, SOON)
+    assert await asyncio.to_thread(noticed.wait, PATIENCE)
 
 
 async def test_a_timeout_error_of_the_functions_own_is_not_the_tools_time(call: Any) -> None:
@@ -217,11 +215,11 @@ async def test_a_timeout_error_of_the_functions_own_is_not_the_tools_time(call: 
         raise TimeoutError("s3cret")
 
     for function in (tool, tool_waiting):
-        outcome = await call(function, timeout=SOON)
+        outcome = await call(function, timeout=PATIENCE)
         assert (outcome.is_error, outcome.text) == (True, GENERIC)
 
 
-@pytest.mark.parametrize("timeout", [None, SOON])
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
 async def test_cancelling_the_task_reaches_the_function_and_passes_through(
     timeout: float | None,
 ) -> None:
@@ -239,10 +237,10 @@ async def test_cancelling_the_task_reaches_the_function_and_passes_through(
     context = Context()
     made = Tool.from_function(tool, timeout=timeout)
     task = asyncio.ensure_future(made.call(None, context))
-    await asyncio.wait_for(started.wait(), SOON)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, SOON)
+        await asyncio.wait_for(task, PATIENCE)
     assert cleaned.is_set()
     assert context.cancelled
 
@@ -255,18 +253,18 @@ async def test_cancelling_a_synchronous_call_returns_at_once_and_lets_it_notice(
 
     def tool(context: Context) -> int:
         started.set()
-        release.wait(SOON)
+        release.wait(PATIENCE)
         noticed.append(context.cancelled)
         finished.set()
         return 1
 
     task = asyncio.ensure_future(Tool.from_function(tool).call(None, Context()))
-    assert await asyncio.to_thread(started.wait, SOON)
+    assert await asyncio.to_thread(started.wait, PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, SOON)
+        await asyncio.wait_for(task, PATIENCE)
     release.set()
-    assert await asyncio.to_thread(finished.wait, SOON)
+    assert await asyncio.to_thread(finished.wait, PATIENCE)
     assert noticed == [True]
 
 
@@ -391,4 +389,4 @@ assert result.structured == b'[{"count":1}]', result
 assert "pydantic" not in sys.modules
 """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
-    assert await asyncio.wait_for(process.wait(), 60) == 0
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0

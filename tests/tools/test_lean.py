@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from pydantic import BaseModel
 
 from anyshape.tools import Tool
@@ -73,7 +74,7 @@ def test_the_same_bytes_come_out_on_every_start() -> None:
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=PATIENCE,
         ).stdout
         for seed in ("0", "1", "2", "3")
     }

@@ -9,10 +9,9 @@ import threading
 from functools import partial
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.tools.workers import Workers
-
-SOON = 10
 
 
 async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> None:
@@ -26,13 +25,13 @@ async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> N
         with lock:
             running.append(number)
             most.append(len(running))
-        full.wait(SOON)
+        full.wait(PATIENCE)
         with lock:
             running.remove(number)
         return number
 
     results = await asyncio.wait_for(
-        asyncio.gather(*(workers.run(partial(work, number)) for number in range(9))), SOON
+        asyncio.gather(*(workers.run(partial(work, number)) for number in range(9))), PATIENCE
     )
     assert results == list(range(9))
     assert max(most) == 3
@@ -44,14 +43,14 @@ async def test_a_call_given_up_while_it_waits_is_never_started() -> None:
     started: list[str] = []
 
     def block() -> None:
-        release.wait(SOON)
+        release.wait(PATIENCE)
 
     first = workers.run(block)
     second = workers.run(partial(started.append, "second"))
     third = workers.run(partial(started.append, "third"))
     second.cancel()
     release.set()
-    await asyncio.wait_for(asyncio.gather(first, third), SOON)
+    await asyncio.wait_for(asyncio.gather(first, third), PATIENCE)
     assert started == ["third"]
 
 
@@ -87,7 +86,11 @@ async def main():
 asyncio.run(main())
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     assert done.stdout == "True\n"
 
@@ -109,4 +112,4 @@ if pid == 0:
     os._exit(0 if once() == b"1" else 1)
 assert os.waitpid(pid, 0)[1] == 0
 """
-    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, check=True)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -32,7 +33,7 @@ def run(checker: str, path: Path) -> subprocess.CompletedProcess[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -13,14 +13,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.client import Bounds, Client, Process
 
 SCRIPT = Path(__file__).parent / "hostile_server.py"
-BOUNDS = Bounds(max_answer_bytes=8_000_000, probe_timeout=15.0)
+BOUNDS = Bounds(max_answer_bytes=8_000_000, probe_timeout=PATIENCE)
 
 # Far more than any budget allows for, far less than what an unbounded attack takes.
-LONGEST_PAUSE = 10.0
+LONGEST_PAUSE = 40.0
 
 
 def load_attacks() -> ModuleType:
@@ -106,7 +107,7 @@ def open_http_client(serve: Callable[[str], str]) -> Open:
 
 def open_at(locate: Locate) -> Open:
     @contextlib.asynccontextmanager
-    async def opened(variant: str = "", timeout: float = 20.0) -> AsyncGenerator[Client, None]:
+    async def opened(variant: str = "", timeout: float = PATIENCE) -> AsyncGenerator[Client, None]:
         target = await asyncio.to_thread(locate, variant)
         async with Client(
             target, timeout=timeout, bounds=BOUNDS, process=Process(stop_timeout=0.5)

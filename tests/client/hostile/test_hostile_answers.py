@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.client import Client
 from anyshape.errors import (
@@ -23,7 +24,7 @@ Open = Callable[..., contextlib.AbstractAsyncContextManager[Client]]
 
 # Over stdio, what is no message cannot be told from a stray line: the call ends by its time limit.
 STRAY = {"garbage", "binary", "string", "number", "empty_object", "empty_batch"}
-PATIENCE = 0.3
+MOMENT = 0.3
 
 EXPECTED: dict[str, type[AnyshapeError]] = {
     "content_string": ProtocolError,
@@ -48,6 +49,7 @@ EXPECTED: dict[str, type[AnyshapeError]] = {
 
 
 async def expect(client: Client, name: str, kind: type[AnyshapeError], timeout: float) -> str:
+    await client.list_tools()
     with pytest.raises(kind) as raised:
         await client.call_tool(name, timeout=timeout)
     message = str(raised.value)
@@ -61,7 +63,7 @@ async def test_a_bad_answer_costs_only_its_call(open_client: Open, plain: str) -
     async with open_client() as client:
         stray = plain in STRAY and "process" in client._exchange.transport.place
         kind = EXPECTED.get(plain, AnyshapeError)
-        await expect(client, plain, kind, PATIENCE if stray else 20.0)
+        await expect(client, plain, kind, MOMENT if stray else PATIENCE)
         assert await client.call("good", returns=int) == 42
 
 
@@ -92,14 +94,14 @@ async def test_what_a_server_says_beside_the_answer_does_no_harm(
 
 async def test_silence_ends_with_the_time_limit(open_client: Open) -> None:
     async with open_client() as client:
-        message = await expect(client, "silence", TransportError, PATIENCE)
+        message = await expect(client, "silence", TransportError, MOMENT)
         assert "'silence' within 0.3 s" in message
         assert await client.call("good", returns=int) == 42
 
 
 async def test_invalid_utf8_is_no_answer(open_client: Open) -> None:
     async with open_client() as client:
-        await expect(client, "invalid_utf8", AnyshapeError, PATIENCE)
+        await expect(client, "invalid_utf8", AnyshapeError, MOMENT)
         assert await client.call("good", returns=int) == 42
 
 
@@ -117,7 +119,7 @@ async def test_of_two_answers_the_first_counts(open_stdio_client: Open) -> None:
 async def test_lines_that_are_no_messages_are_skipped_and_shown(open_stdio_client: Open) -> None:
     async with open_stdio_client() as client:
         assert await client.call("banner", returns=int) == 42
-        message = await expect(client, "silence", TransportError, PATIENCE)
+        message = await expect(client, "silence", TransportError, MOMENT)
         assert "Server ready" in message
 
 
@@ -126,7 +128,7 @@ async def test_a_process_that_dies_costs_its_call_and_is_started_again(
     open_stdio_client: Open, name: str
 ) -> None:
     async with open_stdio_client() as client:
-        message = await expect(client, name, TransportError, 20.0)
+        message = await expect(client, name, TransportError, PATIENCE)
         if name == "exit":
             assert "exit status 7" in message
             assert "giving up" in message
@@ -135,7 +137,7 @@ async def test_a_process_that_dies_costs_its_call_and_is_started_again(
 
 async def test_a_line_without_end_is_refused_while_it_comes(open_stdio_client: Open) -> None:
     async with open_stdio_client() as client:
-        message = await expect(client, "endless_line", TransportError, 20.0)
+        message = await expect(client, "endless_line", TransportError, PATIENCE)
         assert "longer than 8000000 bytes" in message
         assert await client.call("good", returns=int) == 42
 
@@ -145,7 +147,7 @@ async def test_a_process_that_writes_without_end_is_ended_and_started_again(
     open_stdio_client: Open, name: str
 ) -> None:
     async with open_stdio_client() as client:
-        message = await expect(client, name, TransportError, 20.0)
+        message = await expect(client, name, TransportError, PATIENCE)
         assert "wrote more than 16000000 bytes without an answer" in message
         assert await client.call("good", returns=int) == 42
 
@@ -181,13 +183,13 @@ async def test_a_process_that_writes_without_end_is_ended_and_started_again(
 async def test_bad_http_costs_only_its_call(open_http_client: Open, name: str, said: str) -> None:
     async with open_http_client() as client:
         kind = ProtocolError if name == "empty" else TransportError
-        assert said in await expect(client, name, kind, 60.0)
+        assert said in await expect(client, name, kind, PATIENCE)
         assert await client.call("good", returns=int) == 42
 
 
 async def test_a_slow_drip_ends_with_the_time_limit(open_http_client: Open) -> None:
     async with open_http_client() as client:
-        await expect(client, "slow_drip", TransportError, PATIENCE)
+        await expect(client, "slow_drip", TransportError, MOMENT)
         assert await client.call("good", returns=int) == 42
 
 

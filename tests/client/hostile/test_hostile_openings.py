@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from anyshape.client import Bounds, Client
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
@@ -19,7 +20,7 @@ Open = Callable[..., contextlib.AbstractAsyncContextManager[Client]]
 SCRIPT = Path(__file__).parent / "hostile_server.py"
 
 
-async def open_once(variant: str, revision: str = "auto", timeout: float = 20.0) -> None:
+async def open_once(variant: str, revision: str = "auto", timeout: float = PATIENCE) -> None:
     command = [sys.executable, str(SCRIPT), "stdio", variant]
     bounds = Bounds(probe_timeout=timeout)
     async with Client(command, revision=revision, timeout=timeout, bounds=bounds):

@@ -20,7 +20,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
     else:
         program, *arguments = target["command"]
         transport = StdioTransport(program, arguments, keep_alive=False)
-    async with Client(transport, mode=plan["mode"], timeout=30) as client:
+    async with Client(transport, mode=plan["mode"], timeout=plan["patience"]) as client:
 
         async def call(tool: str, arguments: report.Json, told: Any) -> report.Json:
             shown = await client.call_tool(

@@ -1,12 +1,15 @@
-"""What the official Python client does beside listing and calling; the plan has a `tag`.
+"""What the official Python client does beside listing and calling.
 
-The report is that of typescript_habits.mjs: `again`, `gave_up`, `changes`, `crowd`, `long`,
-`routed` and `refused`.
+The plan has a `tag`, and in seconds `patience` for answers and a `moment` for what the server may
+never tell. The report is that of typescript_habits.mjs: `again`, `gave_up`, `changes`, `crowd`,
+`long`, `routed` and `refused`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
@@ -15,8 +18,6 @@ import report
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ToolListChangedNotification
 
-PATIENCE = 10.0
-
 
 class Habits:
     """The habits of one client on one target."""
@@ -24,6 +25,8 @@ class Habits:
     def __init__(self, target: report.Json, plan: report.Json) -> None:
         self.mode: str = plan["mode"]
         self.tag: str = plan["tag"]
+        self.patience: float = plan["patience"]
+        self.moment: float = plan["moment"]
         self.where: Any = target.get("url")
         if self.where is None:
             program, *arguments = target["command"]
@@ -35,7 +38,7 @@ class Habits:
         return Client(
             self.where,
             mode=self.mode,
-            read_timeout_seconds=PATIENCE,
+            read_timeout_seconds=self.patience,
             message_handler=self.hear,
         )
 
@@ -77,18 +80,25 @@ class Habits:
 
     async def give_up(self, client: Client) -> list[bool]:
         """Return whether the server knows of calls given up by time and by being left."""
-        with suppress(MCPError):
-            await client.call_tool("wait", {"tag": f"{self.tag} time"}, read_timeout_seconds=0.3)
-        with anyio.move_on_after(0.3):
-            await client.call_tool("wait", {"tag": f"{self.tag} left"})
-        return [await self.knows(client, f"{self.tag} {how}") for how in ("time", "left")]
 
-    async def knows(self, client: Client, tag: str) -> bool:
-        """Tell whether the server soon knows that a call was given up."""
-        for _ in range(20):
+        async def by_time(tag: str) -> None:
+            with suppress(MCPError):
+                await client.call_tool("wait", {"tag": tag}, read_timeout_seconds=0.3)
+
+        async def by_leaving(tag: str) -> None:
+            with anyio.move_on_after(0.3):
+                await client.call_tool("wait", {"tag": tag})
+
+        return [await self.is_known(client, how) for how in (by_time, by_leaving)]
+
+    async def is_known(self, client: Client, give_up: Callable[[str], Awaitable[None]]) -> bool:
+        """Tell whether the server soon knows that calls are given up, however often it takes."""
+        tag = f"{self.tag} {give_up.__name__}"
+        deadline = time.monotonic() + self.moment
+        while time.monotonic() < deadline:
+            await give_up(tag)
             if tag in await self.value(client, "given_up"):
                 return True
-            await anyio.sleep(0.05)
         return False
 
     async def change(self, client: Client) -> list[bool]:
@@ -104,7 +114,7 @@ class Habits:
                 await client.call_tool("change", {"name": self.tag})
                 try:
                     told = anext(events) if events is not None else self.told.wait()
-                    await asyncio.wait_for(told, 1.0)
+                    await asyncio.wait_for(told, self.moment)
                 except TimeoutError:
                     return seen
                 listing = await client.list_tools()

@@ -14,7 +14,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
     if where is None:
         program, *arguments = target["command"]
         where = StdioServerParameters(command=program, args=arguments)
-    async with Client(where, mode=plan["mode"], read_timeout_seconds=30) as client:
+    async with Client(where, mode=plan["mode"], read_timeout_seconds=plan["patience"]) as client:
 
         async def call(tool: str, arguments: report.Json, told: Any) -> report.Json:
             return report.wire(await client.call_tool(tool, arguments, progress_callback=told))
