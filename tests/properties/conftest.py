@@ -1,0 +1,8 @@
+"""What is beside this file is also a program (`make fuzz`), so it imports each other by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent))
