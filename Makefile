@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS := .cache/docs
 
-.PHONY: demo test check bench bench-quick docs peers lock clean
+.PHONY: demo test check fuzz worst bench bench-quick docs peers lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -19,6 +19,13 @@ check: $(READY)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/pytest -q tests/test_layers.py tests/test_surface.py
+
+fuzz: $(READY)
+	$(BIN)/python scripts/fuzz_schema.py $(ARGS); code=$$?; \
+	    $(BIN)/python scripts/worst_schema.py $(ARGS) && exit $$code
+
+worst: $(READY)
+	$(BIN)/python scripts/worst_schema.py $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
