@@ -322,7 +322,7 @@ async def test_arguments_too_deep_for_any_decoder_are_an_error_result(call: Any)
     tool, values = received(Any)
     outcome = await call(tool, b'{"it": %b' % (b"[" * 100_000))
     assert outcome.is_error
-    assert outcome.text == "expected JSON, got text that is nested too deeply to read"
+    assert outcome.text == "nested more than 200 levels deep (limit: instance_depth)"
     assert values == []
 
 

@@ -48,7 +48,7 @@ def write_call(
     """
     given = _as_object(arguments)
     schema = tool.input if check else _anything()
-    if schema.cost.free_bytes < _MEASURED and schema.waits(text_size(given) or 0):
+    if schema.cost.free_bytes < _MEASURED and schema.waits(text_size(given)):
         leave_loop()
     schema.validate(given)
     plan = tool.header_plan
@@ -111,7 +111,7 @@ def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> Ca
         else:
             size = ORDINARY_BYTES if isinstance(result, OrdinaryResult) else None
             if size is None or output.waits(size):
-                size = text_size(structured) or 0
+                size = text_size(structured)
                 if output.waits(size):
                     leave_loop()
             if not output.accepts_parsed(structured, size):

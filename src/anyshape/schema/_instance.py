@@ -23,7 +23,8 @@ from anyshape.schema._json import escape
 
 __all__ = ["json_test", "read_json", "shorten", "text_size"]
 
-_encode: Final = msgspec.json.Encoder(decimal_format="number").encode
+_encode: Final = msgspec.msgpack.Encoder().encode
+_ENDLESS: Final = 2**62
 _MAX_DIGITS = 4_300
 _SURELY_SHORT = 14_000
 """Bits that no integer of more than 4,300 digits gets along with."""
@@ -68,12 +69,16 @@ def json_test(depth: int) -> Callable[[object], bool]:
     return jsonschema_rs.Draft202012Validator(_describe_json(depth), offline=True).is_valid
 
 
-def text_size(value: object) -> int | None:
-    """Return the length of a JSON value as text, `None` where it cannot be written."""
+def text_size(value: object) -> int:
+    """Return about how long a JSON value is as text, no less than two bytes for each place.
+
+    What has numbers of more than 64 bits in it counts as endless: writing those takes a time that
+    grows with the square of their digits, and so does nearly all that is done with them.
+    """
     try:
-        return len(_encode(value))
+        return 2 * len(_encode(value))
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return None
+        return _ENDLESS
 
 
 class _Frame(msgspec.Struct, eq=False):

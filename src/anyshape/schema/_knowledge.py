@@ -14,6 +14,7 @@ __all__ = ["Knowledge", "Request", "Steps", "Verdict"]
 
 _LOOKING = 500
 """Nanoseconds that looking at one property or item takes."""
+_MUCH = 100_000
 _ASKING = 500
 """Nanoseconds that asking the engine takes beside its work."""
 
@@ -81,5 +82,4 @@ class Knowledge:
     def _charge(self, value: object) -> None:
         """Charge for what the engine may take, by the bound for the whole schema."""
         rate = self._plans.rate
-        size = (text_size(value) or 0) if rate else 0
-        self._work.charge(_ASKING + rate * size)
+        self._work.charge(_ASKING + (rate * min(text_size(value), _MUCH) if rate else 0))

@@ -80,8 +80,7 @@ class InProcess:
         return judge.problems(value, limit)
 
     def _is_small(self, value: object, size: int | None = None) -> bool:
-        size = text_size(value) if size is None else size
-        return size is not None and size <= self.cost.free_bytes
+        return (text_size(value) if size is None else size) <= self.cost.free_bytes
 
 
 class Schema:
@@ -90,7 +89,16 @@ class Schema:
     `accepts` is fast, `problems` is patient, and the two always agree.
     """
 
-    __slots__ = ("_dialect", "_free", "_judge", "_kept", "_limits", "_prove", "_quick", "_unmeasured")
+    __slots__ = (
+        "_dialect",
+        "_free",
+        "_judge",
+        "_kept",
+        "_limits",
+        "_prove",
+        "_quick",
+        "_unmeasured",
+    )
 
     def __init__(
         self, judge: Judge, kept: dict[str, Any] | bool | bytes, dialect: str, limits: Limits
@@ -134,9 +142,8 @@ class Schema:
         """
         try:
             if self._prove(value):
-                if self._unmeasured is not None and size is None:
-                    return self._unmeasured(value)
-                return self._judge.accepts(value, size)
+                quick = self._choose(size)
+                return self._judge.accepts(value, size) if quick is None else quick(value)
         except AnyshapeError:
             raise
         except Exception:
@@ -149,16 +156,23 @@ class Schema:
 
         Whoever has the text knows its `size`; without it the value is measured, if that matters.
         """
+        if size is None and self._unmeasured is None:
+            size = text_size(value)
+        quick = self._choose(size)
+        if quick is not None:
+            try:
+                return quick(value)
+            except Exception:
+                return self.accepts(value, size)
+        if size is not None and size > self._free:
+            return self._judge.accepts(value, size)
+        return self.accepts(value, size)
+
+    def _choose(self, size: int | None) -> Test | None:
+        """Return the engine itself, if a value of this size can be given to it."""
         if size is None:
-            quick = self._unmeasured
-        else:
-            quick = self._quick if size <= self._free else None
-        if quick is None:
-            return self.accepts(value, size)
-        try:
-            return quick(value)
-        except Exception:
-            return self.accepts(value, size)
+            return self._unmeasured
+        return self._quick if size <= self._free else None
 
     def problems(self, value: object, limit: int = 20) -> list[Problem]:
         """Return up to `limit` ways in which `value` breaks the schema, none when it does not."""

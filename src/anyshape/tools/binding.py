@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from anyshape.errors import LimitExceeded, Problem
+from anyshape.protocol.nesting import is_too_deep
+from anyshape.schema import leave_loop
 from anyshape.tools import msgspec_types
 from anyshape.tools.conversion import Fields, converter
 from anyshape.tools.inputs import Inputs
@@ -100,7 +102,7 @@ def _reader(
     No others than `names` are taken, if those are given.
     """
     accepts, problems = schema.accepts_parsed, schema.problems
-    free = schema.cost.free_bytes
+    free, depth = schema.cost.free_bytes, schema.limits.instance_depth
     known = None if names is None else frozenset(names)
     prepare, failure, recover = conversion.prepare, conversion.failure, conversion.recover
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
@@ -110,6 +112,8 @@ def _reader(
         size = 2 if raw is None else len(raw)
         if size > free:
             leave_loop()
+        if raw is not None and size > 2 * depth and is_too_deep(raw, depth):
+            raise _refuse(f"nested more than {depth} levels deep (limit: instance_depth)")
         try:
             arguments: dict[str, Any] = {} if raw is None else _decode(raw)
             accepted = accepts(arguments, size)

@@ -16,6 +16,7 @@ import msgspec
 
 from anyshape.errors import LimitExceeded, NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
+from anyshape.schema import leave_loop
 from anyshape.tools.keys import check_keys
 from anyshape.tools.outputs import Output, ToBuiltins, UnusualError
 
@@ -55,27 +56,34 @@ def encode_json(value: Any) -> bytes:
     return _unchecked()(value)
 
 
+def _checker(schema: Schema) -> Callable[[Any, bytes], None]:
+    """Return what raises `ResultError` for a value, with its text, that breaks the schema."""
+    accepts, problems, free = schema.accepts, schema.problems, schema.cost.free_bytes
+
+    def check(value: Any, text: bytes) -> None:
+        if len(text) > free:
+            leave_loop()
+        if not accepts(value, len(text)):
+            raise ResultError(problems(value))
+
+    return check
+
+
 def _encode_json_types(schema: Schema) -> Encode:
-    accepts, problems = schema.accepts, schema.problems
+    check = _checker(schema)
 
     def encode(value: Any) -> bytes:
         try:
-            accepted = accepts(value)
-        except NotJson:
+            text = _encode(value)
+            check(value, text)
+        except (TypeError, NotJson):
+            # A mapping, a sequence or a subclass that msgspec does not write as it stands.
             value = _to_json_types(value)
-            accepted = accepts(value)
-        if not accepted:
-            raise ResultError(problems(value))
-        try:
-            return _encode(value)
-        except TypeError:
-            # A mapping, a sequence or a subclass that the schema reads and msgspec does not.
-            value = _to_json_types(value)
-            if accepts(value):
-                return _encode(value)
-            raise ResultError(problems(value)) from None
+            text = _write(_encode, value)
+            check(value, text)
         except ValueError:
             raise _too_long() from None
+        return text
 
     return encode
 
@@ -83,7 +91,7 @@ def _encode_json_types(schema: Schema) -> Encode:
 def _encode_converted(
     schema: Schema, to_builtins: Callable[[Any], Any], *, encodes: bool
 ) -> Encode:
-    accepts, problems = schema.accepts, schema.problems
+    check = _checker(schema)
 
     def encode(value: Any) -> bytes:
         try:
@@ -92,12 +100,9 @@ def _encode_converted(
             # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
             # is a ValueError.
             raise NotJson(str(error).partition("\n")[0]) from error
-        if not accepts(builtins):
-            raise ResultError(problems(builtins))
-        try:
-            return _encode_structs(value if encodes else builtins)
-        except ValueError:
-            raise _too_long() from None
+        text = _write(_encode_structs, value if encodes else builtins)
+        check(builtins, text)
+        return text
 
     return encode
 
@@ -105,7 +110,7 @@ def _encode_converted(
 def _encode_quickly(
     schema: Schema, write_shortcut: Callable[[], ToBuiltins], otherwise: Encode
 ) -> Encode:
-    accepts = schema.accepts
+    check = _checker(schema)
     shortcut: ToBuiltins | None = None
 
     def encode(value: Any) -> bytes:
@@ -114,14 +119,30 @@ def _encode_quickly(
             shortcut = write_shortcut()
         try:
             builtins = shortcut(value)
-            if accepts(builtins):
-                return _encode_structs(builtins)
-        except (UnusualError, KeyError, RecursionError, ValueError, NotJson, LimitExceeded):
+            text = _encode_structs(builtins)
+            check(builtins, text)
+        except (UnusualError, KeyError, TypeError, RecursionError, ValueError, ResultError):
             pass
+        except (NotJson, LimitExceeded):
+            pass
+        else:
+            return text
         # Whatever is unusual or wrong is for pydantic to bring to JSON, and judged as that.
         return otherwise(value)
 
     return encode
+
+
+def _write(encode: Encode, value: Any) -> bytes:
+    """Return the text of a value in JSON types; say why if there is none."""
+    try:
+        return encode(value)
+    except UnicodeEncodeError:
+        raise NotJson("it holds half of a surrogate pair, which is no text") from None
+    except ValueError:
+        raise _too_long() from None
+    except (TypeError, RecursionError, OverflowError) as error:
+        raise NotJson(str(error).partition("\n")[0]) from error
 
 
 def _to_json_types(value: Any) -> Any:

@@ -8,7 +8,7 @@ the tool is a result that says so, never an exception.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
 from types import CoroutineType
@@ -20,7 +20,7 @@ from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.resumption import Resumed
-from anyshape.schema import Limits, Schema
+from anyshape.schema import Limits, Schema, WouldWait, aside
 from anyshape.tools import failures
 from anyshape.tools.binding import ArgumentsError, Bind
 from anyshape.tools.context import Context
@@ -169,11 +169,12 @@ class Tool:
         wait; those cost no coroutine but the function's own.
         """
         returned = False
+        outcome: Any = None
         try:
             values = self._bind(arguments)
             if self._context:
                 context = self._hand_over(context, values)
-            outcome: Any = self._start(**values)
+            outcome = self._start(**values)
             if type(outcome) is _COROUTINE:
                 try:
                     waited = outcome.send(None)

@@ -55,7 +55,6 @@ ENTRIES: dict[str, str] = {
     "unknown_dialect": tool("unknown_dialect", {"$schema": "urn:other", "type": "object"}),
     "invalid_type": tool("invalid_type", headed(a={"type": "strnig"})),
     "invalid_pattern": tool("invalid_pattern", headed(a={"pattern": "(["})),
-    "exponential": tool("exponential", outputSchema=doubling(40)),
     "infinite_loop": tool("infinite_loop", outputSchema={"$ref": "#"}),
     "many_subschemas": tool(
         "many_subschemas", headed(**dict.fromkeys(map(str, range(20_000)), True))
@@ -105,6 +104,7 @@ NAMELESS = [
 
 # Listed properly, and dangerous to validate with.
 COSTLY: dict[str, str] = {
+    "exponential": tool("exponential", outputSchema=doubling(40)),
     "exponential_input": tool(
         "exponential_input",
         {**headed(a={"$ref": "#/$defs/d40"}), "$defs": doubling(40)["$defs"]},
@@ -119,6 +119,7 @@ COSTLY: dict[str, str] = {
 }
 ANSWERS: dict[str, object] = {
     "good": 42,
+    "exponential": 1,
     "exponential_input": 1,
     "catastrophic": "a" * 40 + "!",
     "backtracking": "a" * 60,
