@@ -6,6 +6,7 @@ runs in the process, for schemas that are cheap by proof, and in a confined one 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
@@ -17,6 +18,7 @@ from anyshape.schema._graph import Graph
 from anyshape.schema._limits import Limits
 from anyshape.schema._metaschemas import check_document, check_reached
 from anyshape.schema._patterns import Patterns, check_patterns
+from anyshape.schema._references import Spot
 from anyshape.schema._sources import Reached, Sources
 from anyshape.schema._wording import shorten
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
 
 __all__ = ["Analysis", "Core", "analyse", "build"]
+
+_DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))
+_UNEVALUATED = frozenset(("unevaluatedProperties", "unevaluatedItems"))
 
 
 class Analysis(msgspec.Struct, frozen=True, eq=False):
@@ -40,7 +45,29 @@ def analyse(sources: Sources, limits: Limits) -> Analysis:
         check_document(sources.document, sources.dialect)
     reached = sources.reach(limits)
     check_reached(reached, sources)
+    _check_keywords(reached.spots.values())
     return Analysis(sources, reached, check_patterns(reached.spots.values(), limits))
+
+
+def _check_keywords(spots: Iterable[Spot]) -> None:
+    """Refuse a reference of another dialect where the engine would follow it all the same.
+
+    To its own dialect it is an unknown keyword; `unevaluated*` looks through it nevertheless.
+    """
+    found: Spot | None = None
+    looks = False
+    for spot in spots:
+        if isinstance(spot.schema, dict):
+            looks = looks or not _UNEVALUATED.isdisjoint(spot.schema)
+            if not (_DYNAMIC - set(spot.dialect.references)).isdisjoint(spot.schema):
+                found = spot
+    if found is not None and looks:
+        keyword = min(_DYNAMIC.intersection(found.schema if isinstance(found.schema, dict) else ()))
+        raise InvalidSchema(
+            f"{keyword} at {found.place or '/'} means nothing in {found.dialect.name}; leave it out "
+            "beside unevaluatedProperties and unevaluatedItems",
+            path=f"{found.pointer}/{keyword}",
+        )
 
 
 class Core(msgspec.Struct, eq=False):

@@ -83,6 +83,34 @@ class InProcess:
         return (text_size(value) if size is None else size) <= self.cost.free_bytes
 
 
+class ParsedTest(Protocol):
+    """See `Schema.accepts_parsed`."""
+
+    def __call__(self, value: object, size: int | None = None, /) -> bool:
+        """Tell whether `value`, of `size` bytes as text, satisfies the schema."""
+        ...
+
+
+def _parsed_test(judge: Judge, accepts: ParsedTest) -> ParsedTest:
+    # A function of its own rather than a method: every call of a tool goes through it, and the
+    # engine itself takes no longer than looking up three attributes.
+    quick, free, unmeasured = judge.quick, judge.cost.free_bytes, judge.unmeasured
+    if quick is None:
+        return accepts
+
+    def test(value: object, size: int | None = None) -> bool:
+        if size is None:
+            size = 0 if unmeasured else text_size(value)
+        if size > free:
+            return judge.accepts(value, size)
+        try:
+            return quick(value)
+        except Exception:
+            return accepts(value, size)
+
+    return test
+
+
 class Schema:
     """A JSON Schema document, compiled; safe to share between threads.
 
@@ -98,6 +126,7 @@ class Schema:
         "_prove",
         "_quick",
         "_unmeasured",
+        "accepts_parsed",
     )
 
     def __init__(
@@ -112,6 +141,12 @@ class Schema:
         self._kept = kept
         self._dialect = dialect
         self._limits = limits
+        self.accepts_parsed = _parsed_test(judge, self.accepts)
+        """Tell the same as `accepts` of a value that a JSON parser made, which needs no proof.
+
+        Whoever has the text knows its size, the second argument; without it the value is measured,
+        if that matters.
+        """
 
     @property
     def document(self) -> dict[str, Any] | bool:
@@ -150,23 +185,6 @@ class Schema:
             # The engine's errors are of several types and name no place; ours do.
             return self._judge.accepts(self._read(value))
         return self._judge.accepts(self._read(value))
-
-    def accepts_parsed(self, value: object, size: int | None = None) -> bool:
-        """Tell the same of a value that a JSON parser made, which needs no proof of being JSON.
-
-        Whoever has the text knows its `size`; without it the value is measured, if that matters.
-        """
-        if size is None and self._unmeasured is None:
-            size = text_size(value)
-        quick = self._choose(size)
-        if quick is not None:
-            try:
-                return quick(value)
-            except Exception:
-                return self.accepts(value, size)
-        if size is not None and size > self._free:
-            return self._judge.accepts(value, size)
-        return self.accepts(value, size)
 
     def _choose(self, size: int | None) -> Test | None:
         """Return the engine itself, if a value of this size can be given to it."""
