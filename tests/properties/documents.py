@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from trees import Json, places
+from trees import Json, clone, places
 
 DIALECTS = {
     4: "http://json-schema.org/draft-04/schema#",
@@ -201,7 +201,7 @@ class Maker:
         if random.random() < 0.1:
             schema[random.choice(("title", "description", "$comment"))] = "some text"
         if random.random() < 0.05:
-            schema["default"] = random.choice(CONSTANTS)
+            schema["default"] = clone(random.choice(CONSTANTS))
         if random.random() < 0.03 and depth > 0:
             schema["type"] = random.sample(TYPES, random.randint(1, 4))
         return schema
@@ -238,7 +238,7 @@ class Maker:
         """Add an enumeration or a constant."""
         random = self.random
         if random.random() < 0.4 and self.dialect.number >= 6:
-            schema["const"] = random.choice(CONSTANTS)
+            schema["const"] = clone(random.choice(CONSTANTS))
         else:
             pool: Sequence[Json] = CONSTANTS if random.random() < 0.6 else ("a", "b", "ab", "name")
             values = random.sample(pool, random.randint(1, min(5, len(pool))))

@@ -45,14 +45,15 @@ class Sampler:
             if number % 2:
                 value = self.changed(value)
             values.append(value)
-        values[-1] = self.random.choice(CONSTANTS)
+        values[-1] = clone(self.random.choice(CONSTANTS))
         return values
 
     def value(self, schema: Json, depth: int) -> Json:
         """Return a value that may satisfy `schema`."""
         random = self.random
         if depth > MOST_DEPTH or not isinstance(schema, dict):
-            return random.choice(SCALARS) if random.random() < 0.7 else random.choice(CONSTANTS)
+            known = SCALARS if random.random() < 0.7 else CONSTANTS
+            return clone(random.choice(known))
         schema = self.flattened(cast("Members", schema), 0)
         if "const" in schema and random.random() < 0.9:
             return clone(schema["const"])
@@ -78,7 +79,7 @@ class Sampler:
             case "null":
                 return None
             case _:
-                return random.choice(CONSTANTS)
+                return clone(random.choice(CONSTANTS))
 
     def likely(self, schema: Members) -> str:
         """Return a type that the keywords of a schema without one speak of."""
@@ -213,7 +214,7 @@ class Sampler:
             if act == "delete" and place:
                 del holder[place[-1]]
             elif act == "add" and isinstance(holder, dict):
-                holder[random.choice(self.names)] = random.choice(CONSTANTS)
+                holder[random.choice(self.names)] = clone(random.choice(CONSTANTS))
             elif act == "add" and isinstance(holder, list):
                 items_of(holder).append(clone(random.choice(items_of(holder) or [1])))
             elif act == "move" and len(known) > 2:

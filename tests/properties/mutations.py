@@ -44,7 +44,7 @@ def _replace(random: Random, tree: Json, place: Place, donor: Json) -> Json:
 
 
 def _scalar(random: Random, tree: Json, place: Place, donor: Json) -> Json:
-    return put(tree, place, random.choice((*CONSTANTS, *TYPES, *NAMES)))
+    return put(tree, place, clone(random.choice((*CONSTANTS, *TYPES, *NAMES))))
 
 
 def _wrap(random: Random, tree: Json, place: Place, donor: Json) -> Json:
