@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import marshal
 import os
 import pickle
 import signal
@@ -31,6 +32,7 @@ import msgspec
 
 from anyshape import errors
 from anyshape.errors import AnyshapeError, LimitExceeded, Problem
+from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._sources import Sources
 
@@ -50,7 +52,10 @@ _START: Final = (
 
 
 class Job(msgspec.Struct, frozen=True, eq=False):
-    """One schema to be asked about, or compiled only, if there is no `verb`."""
+    """One schema to be asked about, or compiled only, if there is no `verb`.
+
+    The value travels as bytes that `marshal` wrote, or as it is, in the types that JSON has.
+    """
 
     key: bytes
     sources: Sources | None
@@ -223,10 +228,18 @@ if hasattr(os, "register_at_fork"):
 
 def ask(job: Job) -> Reply:
     """Have a worker do `job`; raise what it raised, or `LimitExceeded` if it had to be stopped."""
-    reply = _workers.do(job)
+    reply = _workers.do(msgspec.structs.replace(job, value=_pack(job.value, job.limits)))
     if reply.error:
         raise _restore(reply, job)
     return reply
+
+
+def _pack(value: object, limits: Limits) -> object:
+    """Return `value` as it travels: nothing of the caller's own types, which a worker lacks."""
+    try:
+        return marshal.dumps(value)
+    except ValueError:  # decimals, enumerations, subclasses
+        return read_json(value, depth=limits.instance_depth, most=limits.memory // 64)
 
 
 class WouldWait(Exception):
@@ -260,16 +273,16 @@ def _restore(reply: Reply, job: Job) -> AnyshapeError:
 
 def _refuse(code: int | None, job: Job) -> NoReturn:
     """Raise what it means that a worker ended with exit code `code`."""
-    if code in (-getattr(signal, "SIGSEGV", 11), -getattr(signal, "SIGABRT", 6)):
-        raise _spent(job, "memory", job.limits.memory, "bytes of memory or stack")
-    raise _spent(job, "seconds", job.limits.seconds, "seconds of processor time")
+    if code in (-getattr(signal, "SIGPROF", 27), -getattr(signal, "SIGKILL", 9)):
+        raise _spent(job, "seconds", job.limits.seconds, "seconds of processor time")
+    raise _spent(job, "memory", job.limits.memory, "bytes of memory or stack")
 
 
 def _spent(job: Job, limit: str, allowed: float, unit: str) -> LimitExceeded:
     what = {"accepts": "judging", "problems": "explaining"}.get(job.verb, "compiling the schema")
     whom = " the value" if job.verb else ""
     return LimitExceeded(
-        f"{what}{whom} took more than {allowed:g} {unit} (limit: {limit})",
+        f"{what}{whom} took more than {allowed} {unit} (limit: {limit})",
         limit=limit,
         allowed=allowed,
     )

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from anyshape.errors import Problem
 from anyshape.schema._instance import text_size
+from anyshape.schema._json import is_array, is_object
 from anyshape.schema._places import Place, Work
 from anyshape.schema._plans import Plan, Plans
 
@@ -71,7 +72,8 @@ class Knowledge:
         if isinstance(plan.schema, bool):
             return plan.schema
         if plan.leaves:
-            self._charge(value)
+            # Few of them look into the members of an array or object: the others count them.
+            self._charge(value, hollow=not plan.leaves.compare)
         return plan.leaves.hold(value)
 
     def matches(self, pattern: str, name: str) -> bool:
@@ -79,7 +81,11 @@ class Knowledge:
         self._charge(name)
         return self._plans.matches(pattern, name)
 
-    def _charge(self, value: object) -> None:
+    def _charge(self, value: object, *, hollow: bool = False) -> None:
         """Charge for what the engine may take, by the bound for the whole schema."""
         rate = self._plans.rate
-        self._work.charge(_ASKING + (rate * min(text_size(value), _MUCH) if rate else 0))
+        if rate and hollow and (is_array(value) or is_object(value)):
+            size = 2 + 2 * len(value)
+        else:
+            size = min(text_size(value), _MUCH) if rate else 0
+        self._work.charge(_ASKING + rate * size)

@@ -51,6 +51,7 @@ _KEYWORDS = (
     "minProperties",
     "maxProperties",
 )
+_COMPARING = frozenset(("enum", "const", "uniqueItems"))
 _OFFICIAL = frozenset(uri.removesuffix("#") for uri in SUPPORTED)
 _COMPANIONS = {
     "minimum": "exclusiveMinimum",
@@ -63,7 +64,16 @@ _NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "e
 class Leaves:
     """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
 
-    __slots__ = ("_engine", "_keywords", "_spot", "_tests", "_whole", "described", "schema")
+    __slots__ = (
+        "_engine",
+        "_keywords",
+        "_spot",
+        "_tests",
+        "_whole",
+        "compare",
+        "described",
+        "schema",
+    )
 
     def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
@@ -78,6 +88,8 @@ class Leaves:
         }
         """The keywords that an expectation is put in words from."""
         self._keywords = tuple(keyword for keyword in _KEYWORDS if keyword in self.schema)
+        self.compare = not _COMPARING.isdisjoint(self._keywords)
+        """Whether one of them looks at all that a value holds."""
         self._spot = spot
         self._engine = engine
         self._tests: dict[str, Test] = {}
