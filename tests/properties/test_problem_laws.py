@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 from urllib.parse import quote
 
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anyshape.errors import LimitExceeded, Problem, SchemaError
-from anyshape.schema import Schema, compile
-from anyshape.schema._cost import Cost
+from anyshape.schema import Limits, Schema, _verdicts, compile
+from anyshape.schema._build import build
 from anyshape.schema._explain import Explainer
+from anyshape.schema._sources import Sources
 
 NAMES = st.sampled_from(["a", "b", "ab", "c/d", "ä\n"])
 SCALARS = st.one_of(
@@ -181,15 +183,12 @@ def test_the_walk_by_itself_agrees_with_the_engine(
     document: dict[str, Any], values: list[Any]
 ) -> None:
     schema = compiled(document)
-    core = schema._core
-    unaided = Cost(linear=False, factor=None, least=0, checked=True)
-    explainers = [
-        Explainer(core.graph, core.engine, core.cost),
-        Explainer(core.graph, core.engine, unaided),
-    ]
+    core = build(Sources.of(document, {}), Limits(), formats=True)
+    with mock.patch.object(_verdicts, "_MOST_ROUTES", 0):
+        unaided = Explainer(core.graph, core.engine, core.rate)
     for value in values:
         accepted = verdict(schema, value)
-        for explainer in explainers:
+        for explainer in (core.explainer(), unaided):
             assert (explainer.explain(value) == []) is accepted
 
 

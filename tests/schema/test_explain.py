@@ -266,15 +266,17 @@ def test_doubled_alternatives_are_explained_without_walking_them_all() -> None:
     assert [str(problem) for problem in schema.problems(3)] == ["expected a string, got 3"]
 
 
+NESTED: dict[str, Any] = {"type": ["array", "integer"], "items": {"$ref": "#"}}
+
+
 def test_where_the_budget_ends_what_was_found_is_told() -> None:
-    document = {"items": {"type": "integer"}, "properties": {"a": {"items": {"minimum": 0}}}}
-    schema = compile(document, limits=Limits(work=3_000))
-    (first, *_) = schema.problems(["x"] + [1] * 100, limit=200)
-    assert first.path == "/0"
-    hopeless = compile({"prefixItems": [{"items": {"type": "integer"}}]}, limits=Limits(work=1_500))
-    (problem,) = hopeless.problems([[1] * 140 + ["x"]])
-    assert "more work than the limit allows" in problem.message
-    assert problem.path == ""
+    one: list[Any] = [[1]]
+    (found,) = compile(NESTED).problems([["x"], *one * 20_000])
+    assert found.path == "/0/0"
+    assert "looking further would take more work than the limit allows" in found.message
+    (unknown,) = compile(NESTED).problems([*one * 20_000, ["x"]])
+    assert unknown.path == ""
+    assert "looking further would take more work than the limit allows" in unknown.message
 
 
 def test_deep_schemas_and_values_need_no_deep_stack() -> None:
@@ -420,15 +422,17 @@ def test_what_was_meant_is_the_nearest_name(
     assert nearest(word, choices) == meant
 
 
-def test_a_dynamic_reference_that_nothing_overrides_costs_no_more_than_a_plain_one() -> None:
-    tree = {
-        "$dynamicAnchor": "node",
-        "type": "object",
-        "properties": {
-            "n": {"type": "integer"},
-            "children": {"items": {"anyOf": [{"$dynamicRef": "#node"}, {"type": "null"}]}},
-        },
-    }
+def test_a_dynamic_reference_that_nothing_overrides_is_explained_like_a_plain_one() -> None:
+    def tree(reference: dict[str, str]) -> dict[str, Any]:
+        children = {"items": {"anyOf": [reference, {"type": "null"}]}}
+        return {
+            "$dynamicAnchor": "node",
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "children": children},
+        }
+
     leaf = {"n": 1, "children": [None]}
-    value = {"children": [leaf] * 30_000 + [{"n": "x"}]}
-    assert [problem.path for problem in compile(tree).problems(value)] == ["/children/30000/n"]
+    value = {"children": [leaf] * 200 + [{"n": "x"}]}
+    for reference in ({"$dynamicRef": "#node"}, {"$ref": "#"}):
+        problems = compile(tree(reference)).problems(value)
+        assert [problem.path for problem in problems] == ["/children/200/n"]

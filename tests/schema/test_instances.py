@@ -179,7 +179,7 @@ BLIND_SPOTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
         {"properties": {"a": {"pattern": "^(?!b)"}}},
         lambda bad: {"a": "a", "b": bad},
     ),
-    "work that has to be counted": (
+    "many references to one place": (
         {"allOf": [{"$ref": "#/$defs/a"}] * 200, "$defs": {"a": {"minProperties": 1}}},
         lambda bad: {"a": bad},
     ),
@@ -298,15 +298,15 @@ class TestReports:
                 limits=limits,
             ).accepts([[[[1]]]])
 
-    def test_a_value_that_shares_its_parts_too_often_exceeds_the_work(self) -> None:
+    def test_a_value_that_shares_its_parts_too_often_exceeds_the_memory(self) -> None:
         value: Any = {1, 2}  # makes the value one that has to be read with care
         for _ in range(40):
             value = (value, value)
 
         with pytest.raises(LimitExceeded) as raised:
-            compile({"type": "string"}, limits=Limits(work=10_000)).accepts([value, b""])
+            compile({"type": "string"}, limits=Limits(memory=16_000_000)).accepts([value, b""])
 
-        assert raised.value.limit == "work"
+        assert raised.value.limit == "memory"
 
     def test_a_wrong_value_that_is_no_json_either_is_no_json(self) -> None:
         schema = compile({"type": "object", "properties": {"a": {"type": "string"}}})

@@ -32,10 +32,13 @@ def nested_list(levels: int) -> Any:
 DOUBLING = {
     "$ref": "#/$defs/n0",
     "$defs": {
-        f"n{level}": {"anyOf": [{"$ref": f"#/$defs/n{level + 1}"}] * 2} for level in range(12)
+        f"n{level}": {"anyOf": [{"$ref": f"#/$defs/n{level + 1}"}] * 2} for level in range(40)
     }
-    | {"n12": {"type": "string"}},
+    | {"n40": {"type": "string"}},
 }
+
+# The engine compiles what is beneath `unevaluatedProperties` once for every way that leads there.
+SPREADING = {**DOUBLING, "unevaluatedProperties": False}
 
 EXCEEDED: dict[str, tuple[Limits, Callable[[Limits], Any]]] = {
     "document_bytes": (
@@ -57,19 +60,17 @@ EXCEEDED: dict[str, tuple[Limits, Callable[[Limits], Any]]] = {
         Limits(pattern_bytes=10_000),
         lambda limits: compile({"pattern": "^[a-z]{500}$"}, limits=limits),
     ),
-    "backtracks": (
-        Limits(backtracks=50),
-        lambda limits: compile({"pattern": r"^(a|aa)+\1b$"}, limits=limits).accepts("a" * 20),
-    ),
     "instance_depth": (
         Limits(instance_depth=5),
         lambda limits: compile({"type": "array"}, limits=limits).accepts(nested_list(9)),
     ),
-    "work": (
-        Limits(work=1_000),
-        lambda limits: compile(
-            {"items": DOUBLING} | {"$defs": DOUBLING["$defs"]}, limits=limits
-        ).accepts([1]),
+    "seconds": (
+        Limits(seconds=0.2),
+        lambda limits: compile(DOUBLING, limits=limits).accepts(1),
+    ),
+    "memory": (
+        Limits(memory=32_000_000),
+        lambda limits: compile(SPREADING, limits=limits),
     ),
 }
 
@@ -98,9 +99,32 @@ def test_exceeding_a_limit_is_neither_valid_nor_invalid() -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Limits)])
-@pytest.mark.parametrize("value", [0, -1, 1.5, "10", None, True])
-def test_a_limit_is_a_positive_integer(name: str, value: object) -> None:
+@pytest.mark.parametrize("value", [0, -1, "10", None, True, float("nan")])
+def test_a_limit_is_a_positive_number(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=name):
+        Limits(**{name: value})  # pyright: ignore[reportArgumentType] - the mistake
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Limits)])
+def test_only_seconds_come_in_fractions(name: str) -> None:
+    if name == "seconds":
+        assert Limits(seconds=1.5).seconds == 1.5
+        return
+    with pytest.raises(ValueError, match=f"{name} must be a positive integer"):
+        Limits(**{name: 300_000_000.5})  # pyright: ignore[reportArgumentType] - the mistake
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "bound"),
+    [
+        ("seconds", 0.001, "at least 0.01"),
+        ("seconds", 61, "60 at most"),
+        ("seconds", float("inf"), "60 at most"),
+        ("memory", 1_000_000, "at least 16000000"),
+    ],
+)
+def test_what_is_confined_has_room_to_start_and_an_end(name: str, value: float, bound: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} can be {bound}"):
         Limits(**{name: value})  # pyright: ignore[reportArgumentType] - the mistake
 
 
@@ -115,8 +139,8 @@ def test_limits_are_values() -> None:
     assert Limits() == Limits()
     assert hash(Limits()) == hash(Limits())
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Limits().work = 5  # pyright: ignore[reportAttributeAccessIssue] - frozen
-    assert dataclasses.replace(Limits(), work=5).work == 5
+        Limits().seconds = 5  # pyright: ignore[reportAttributeAccessIssue] - frozen
+    assert dataclasses.replace(Limits(), seconds=5).seconds == 5
 
 
 def test_the_deepest_allowed_of_everything_works_together() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from typing import Any
 
 import pytest
@@ -164,6 +163,8 @@ class TestRespelling:
         assert compile(document).document == document
 
 
+BRIEF = Limits(seconds=0.1)
+"""For what is stopped anyway, so that nobody waits."""
 CATASTROPHIC = [
     (r"^(a|aa)+\1b$", "a" * 40),
     (r"^(?:a|a(?=a)|aa)+b$", "a" * 40),
@@ -204,30 +205,39 @@ def unknown(pattern: str, text: str) -> list[tuple[Any, Any]]:
 def test_a_pattern_that_backtracks_too_much_is_neither_valid_nor_invalid(
     pattern: str, text: str
 ) -> None:
-    for document, value in unknown(pattern, text):
-        schema = compile(document)
-        for verb in (schema.accepts, schema.problems, schema.validate):
-            with pytest.raises(LimitExceeded) as raised:
-                verb(value)
-            assert raised.value.limit == "backtracks"
+    schema = compile({"pattern": pattern}, limits=BRIEF)
+    for verb in (schema.accepts, schema.problems, schema.validate):
+        with pytest.raises(LimitExceeded) as raised:
+            verb(text)
+        assert raised.value.limit == "seconds"
+
+
+@pytest.mark.parametrize(("document", "value"), unknown(*CATASTROPHIC[0]))
+def test_a_verdict_that_hangs_on_the_pattern_is_not_given(document: Any, value: Any) -> None:
+    with pytest.raises(LimitExceeded) as raised:
+        compile(document, limits=BRIEF).accepts(value)
+    assert raised.value.limit == "seconds"
 
 
 @pytest.mark.parametrize(("pattern", "text"), CATASTROPHIC)
-def test_a_verdict_that_does_not_hang_on_the_pattern_is_given(pattern: str, text: str) -> None:
+def test_a_verdict_that_is_known_before_the_pattern_is_tried_is_given(
+    pattern: str, text: str
+) -> None:
     probe = {"pattern": pattern}
 
-    assert compile({"anyOf": [probe, {"type": "string"}]}).accepts(text)
-    assert compile({"if": probe, "then": True, "else": True}).accepts(text)
+    assert compile({"anyOf": [{"type": "string"}, probe]}).accepts(text)
+    assert compile({"properties": {"a": probe}}).accepts({"b": text})
     assert not compile({"allOf": [{"type": "integer"}, probe]}).accepts(text)
-    assert not compile({"not": {"anyOf": [probe, {"type": "string"}]}}).accepts(text)
+    assert not compile({"not": {"anyOf": [{"type": "string"}, probe]}}).accepts(text)
 
 
-def test_more_steps_back_can_be_allowed() -> None:
-    schema = compile({"pattern": r"^(a|aa)+\1b$"}, limits=Limits(backtracks=1_000_000))
+def test_more_time_can_be_allowed() -> None:
+    document = {"pattern": r"^(a|aa)+\1b$"}
+    text = "a" * 28  # a fifth of a second, give or take
 
-    assert not schema.accepts("a" * 20)
+    assert not compile(document, limits=Limits(seconds=60)).accepts(text)
     with pytest.raises(LimitExceeded):
-        compile({"pattern": r"^(a|aa)+\1b$"}, limits=Limits(backtracks=100)).accepts("a" * 20)
+        compile(document, limits=Limits(seconds=0.01)).accepts(text)
 
 
 def test_catastrophic_patterns_without_lookaround_are_harmless() -> None:
@@ -277,18 +287,18 @@ class TestSize:
 
 
 class TestText:
-    """Linear is not free: a large pattern against much text is work, and counted as such."""
+    """Linear is not free: a large pattern against much text is judged where it can be stopped."""
 
     HEAVY = r"^[01]*1[01]{4000}$"
+    BITS = "".join(random.Random(0).choices("01", k=400_000))
 
-    def test_much_text_against_a_large_pattern_exceeds_the_work(self) -> None:
-        schema = compile({"properties": {"bits": {"pattern": self.HEAVY}}})
-        text = "".join(random.Random(0).choices("01", k=200_000))
+    def test_much_text_against_a_large_pattern_is_stopped(self) -> None:
+        schema = compile({"properties": {"bits": {"pattern": self.HEAVY}}}, limits=BRIEF)
 
         for verb in (schema.accepts, schema.problems, schema.validate):
             with pytest.raises(LimitExceeded) as raised:
-                verb({"bits": text})
-            assert raised.value.limit == "work"
+                verb({"bits": self.BITS})
+            assert raised.value.limit == "seconds"
 
     def test_little_text_is_matched(self) -> None:
         schema = compile({"properties": {"bits": {"pattern": self.HEAVY}}})
@@ -303,67 +313,46 @@ class TestText:
         assert schema.accepts({"bits": "1" * 4_001, "body": body})
         assert not schema.accepts({"bits": "1", "body": body})
 
-    def test_a_text_too_long_for_the_quick_way_still_gets_its_verdict(self) -> None:
+    def test_a_text_too_long_for_this_process_still_gets_its_verdict(self) -> None:
         twice = {"pattern": r"^[ab]{1,1000}$|^[cd]*$"}
         schema = compile({"type": "object", "properties": {"a": twice, "b": twice}})
-        longest = schema._core.longest_text
+        longest = schema.cost.free_bytes
 
-        assert longest is not None
-        for length in (longest, longest + 1, longest * 3 // 2):
+        assert 256 < longest < 100_000
+        for length in (longest - 30, longest, longest * 3 // 2):
             assert schema.accepts({"a": "cd", "b": "c" * length})
             assert not schema.accepts({"a": "cd", "b": "c" * length + "e"})
             assert schema.problems({"a": "cd", "b": "c" * length}) == []
 
     def test_names_and_items_count_where_patterns_meet_them(self) -> None:
-        text = "".join(random.Random(0).choices("01", k=200_000))
         met: list[tuple[Any, Any]] = [
-            ({"patternProperties": {self.HEAVY: True}}, {text: 1}),
-            ({"propertyNames": {"pattern": self.HEAVY}}, {text: 1}),
-            ({"items": {"pattern": self.HEAVY}}, [text]),
-            ({"prefixItems": [{"pattern": self.HEAVY}]}, [text]),
-            ({"additionalProperties": {"pattern": self.HEAVY}}, {"a": text}),
-            ({"not": {"properties": {"a": {"$ref": "#/$defs/p"}}}}, {"a": text}),
+            ({"patternProperties": {self.HEAVY: True}}, {self.BITS: 1}),
+            ({"propertyNames": {"pattern": self.HEAVY}}, {self.BITS: 1}),
+            ({"items": {"pattern": self.HEAVY}}, [self.BITS]),
+            ({"prefixItems": [{"pattern": self.HEAVY}]}, [self.BITS]),
+            ({"additionalProperties": {"pattern": self.HEAVY}}, {"a": self.BITS}),
+            ({"not": {"properties": {"a": {"$ref": "#/$defs/p"}}}}, {"a": self.BITS}),
         ]
         for document, value in met:
+            schema = compile({**document, "$defs": {"p": {"pattern": self.HEAVY}}}, limits=BRIEF)
             with pytest.raises(LimitExceeded):
-                compile({**document, "$defs": {"p": {"pattern": self.HEAVY}}}).accepts(value)
+                schema.accepts(value)
 
-    def test_a_pattern_with_lookaround_gets_fewer_steps_for_more_text(self) -> None:
-        schema = compile({"pattern": r"(?=a*b)c"})
+    def test_a_lookahead_that_looks_to_the_end_from_everywhere_is_stopped(self) -> None:
+        schema = compile({"pattern": r"(?=a*b)c"}, limits=BRIEF)
 
         assert not schema.accepts("a" * 900)
-        with pytest.raises(LimitExceeded):
-            schema.accepts("a" * 50_000)
         with pytest.raises(LimitExceeded):
             schema.accepts("a" * 1_000_000)
 
     @pytest.mark.parametrize("inner", [True, {"type": "integer"}, {"pattern": "^(?!y)b"}])
-    def test_many_patterns_against_many_names_are_refused_without_trying_each(
-        self, inner: object
-    ) -> None:
-        schema = compile({"patternProperties": {f"^(?!x)a{i}": inner for i in range(1_000)}})
-        steps = 0
+    def test_many_patterns_against_many_names_are_stopped(self, inner: object) -> None:
+        names = {f"^(?!x)a{i}": inner for i in range(1_000)}
+        schema = compile({"patternProperties": names}, limits=Limits(seconds=0.5))
 
-        def count(*_: object) -> None:
-            nonlocal steps
-            steps += 1
-
-        sys.setprofile(count)
-        try:
-            with pytest.raises(LimitExceeded, match="limit: work"):
-                schema.accepts({f"name{i}": 1 for i in range(2_000)})
-        finally:
-            sys.setprofile(None)
-
-        assert steps < 200_000  # where trying each takes millions
-
-    def test_looking_for_text_is_charged_like_matching_it(self) -> None:
-        names = {f"^(?!x)a{i}": {"items": {"pattern": "^(?!y)b"}} for i in range(20)}
-        schema = compile({"patternProperties": names}, limits=Limits(work=20_000))
-
-        assert schema.accepts({"a1": [1] * 10})
-        with pytest.raises(LimitExceeded, match="limit: work"):
-            schema.accepts({f"a{i}": [1] * 100 for i in range(20)})
+        assert schema.accepts({"name": 1})
+        with pytest.raises(LimitExceeded):
+            schema.accepts({f"name{i}": 1 for i in range(50_000)})
 
     def test_ordinary_lookaround_copes_with_long_text(self) -> None:
         schema = compile({"pattern": r"^(?=.*\d)(?!.*<script>).*$"})

@@ -150,7 +150,7 @@ async def test_a_group_with_other_errors_is_generic(call: Any) -> None:
 
 async def test_a_limit_that_the_tool_itself_ran_into_is_its_own_business(call: Any) -> None:
     async def tool() -> int:
-        raise LimitExceeded("s3cret", limit="work", allowed=1)
+        raise LimitExceeded("s3cret", limit="seconds", allowed=1)
 
     outcome = await call(tool)
     assert (outcome.is_error, outcome.text) == (True, GENERIC)
