@@ -36,6 +36,6 @@ def node() -> Callable[..., list[str]]:
 
 
 @pytest.fixture(autouse=True)
-def _forget_servers() -> None:  # pyright: ignore[reportUnusedFunction]
+def _forget_servers() -> None:
     """Forget the servers of other tests: this one's may have the address of one of them."""
     eras.forget()

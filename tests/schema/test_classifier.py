@@ -445,4 +445,3 @@ def test_what_pydantic_derives_from_ordinary_models_is_judged_in_the_process(
     document = TypeAdapter(annotation).json_schema(mode=mode)
 
     assert ordinary(compile(document)), compile(document).cost
-

@@ -14,7 +14,7 @@ import pytest
 from patience import PATIENCE
 
 from anyshape.errors import Problem
-from anyshape.schema import Limits, Schema, ValidationError, compile
+from anyshape.schema import Schema, ValidationError, compile
 from anyshape.schema._leaves import equal_items
 from anyshape.schema._wording import LINE_WIDTH, nearest
 

@@ -64,8 +64,8 @@ def _check_keywords(spots: Iterable[Spot]) -> None:
     if found is not None and looks:
         keyword = min(_DYNAMIC.intersection(found.schema if isinstance(found.schema, dict) else ()))
         raise InvalidSchema(
-            f"{keyword} at {found.place or '/'} means nothing in {found.dialect.name}; leave it out "
-            "beside unevaluatedProperties and unevaluatedItems",
+            f"{keyword} at {found.place or '/'} means nothing in {found.dialect.name}; leave it "
+            "out beside unevaluatedProperties and unevaluatedItems",
             path=f"{found.pointer}/{keyword}",
         )
 

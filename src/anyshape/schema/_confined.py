@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar, cast
 
 import msgspec
 
@@ -237,7 +237,7 @@ def ask(job: Job) -> Reply:
 def _pack(value: object, limits: Limits) -> object:
     """Return `value` as it travels: nothing of the caller's own types, which a worker lacks."""
     try:
-        return marshal.dumps(value)
+        return marshal.dumps(cast("Any", value))
     except ValueError:  # decimals, enumerations, subclasses
         return read_json(value, depth=limits.instance_depth, most=limits.memory // 64)
 
