@@ -37,7 +37,7 @@ async def main() -> None:
     async with Client(
         [sys.executable, "-c", STRANGER],
         timeout=10,
-        limits=Limits(work=1_000_000),
+        limits=Limits(seconds=0.5),
         bounds=Bounds(max_answer_bytes=1_000_000, max_tools=500),
         process=Process(environment={"API_KEY": "only what it needs"}),
     ) as client:
