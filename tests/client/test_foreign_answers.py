@@ -132,6 +132,37 @@ async def test_a_type_that_cannot_be_read_is_refused_before_anything_is_sent(
     assert server.asked("tools/call") == []
 
 
+@pytest.mark.parametrize("schema", [None, {"type": "object"}])
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize(
+    ("content", "is_null"),
+    [
+        ([], True),
+        ([{"type": "text", "text": "null"}], True),
+        ([{"type": "text", "text": "5"}], False),
+    ],
+)
+async def test_null_of_a_2025_server_is_no_structured_content(
+    answering: Any, revision: str, schema: Json | None, content: list[Json], is_null: bool
+) -> None:
+    result = {"content": content, "structuredContent": None}
+    async with Client(answering(result, revision=revision, outputSchema=schema)) as client:
+        if schema is not None and not is_null:
+            with pytest.raises(OutputMismatch, match="gave no structured content"):
+                await client.call_tool("ask")
+        else:
+            found = await client.call_tool("ask")
+            assert (found.has_value, found.value) == (is_null, None)
+            assert found.raw == result
+
+
+@pytest.mark.parametrize("text", ["null", "5"])
+async def test_null_of_a_2026_server_is_a_value(answering: Any, text: str) -> None:
+    result = {"content": [{"type": "text", "text": text}], "structuredContent": None}
+    async with Client(answering(result)) as client:
+        assert (await client.call_tool("ask")).has_value
+
+
 FAILURE = {"content": [{"type": "text", "text": "no such zone"}], "isError": True}
 
 

@@ -98,7 +98,7 @@ def result_reader(
     marked, enveloped = _judge(output_schema, revision) if unwrap else (False, False)
     by_hand = unwrap and not enveloped and _is_closed_envelope(output_schema, revision)
     has_schema = isinstance(output_schema, dict)
-    null_is_nothing = unwrap and has_schema and not revision.is_natural
+    null_is_nothing = not revision.is_natural
 
     def read(source: object) -> ReadResult:
         draft = None
@@ -112,12 +112,15 @@ def result_reader(
                 draft, result = result, _checked(_of_draft(result))
             is_error = result.get("isError", False)
             structured = result.get("structuredContent", ABSENT)
-        if structured is ABSENT:
-            says_null = null_is_nothing and not is_error and _says_only_null(_wire_of(result))
+        if structured is ABSENT or (structured is None and null_is_nothing):
+            # Up to 2025-11-25 null is no structured content: a server that writes it says that
+            # there is none, unless the text says null as well.
+            may_be_null = null_is_nothing and (structured is None or (unwrap and has_schema))
+            says_null = may_be_null and not is_error and _says_only_null(_wire_of(result))
             return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error, draft)
-        value = structured
-        if unwrap and not is_error and _has_only_result(structured):
-            value = unwrapped(structured, _wire_of(result))
+        value: Any = structured
+        if unwrap and not is_error and _has_only_result(value):
+            value = unwrapped(value, _wire_of(result))
         return ReadResult(result, value, structured, is_error, draft)
 
     def unwrapped(structured: dict[str, Any], result: dict[str, Any]) -> Any:
