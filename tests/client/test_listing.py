@@ -218,17 +218,6 @@ async def test_schemas_are_kept_exactly_as_received(scripted: type[Scripted]) ->
         assert listed.meta == {"a/b": [1]}
 
 
-async def test_a_tool_seen_on_two_pages_is_one_tool(scripted: type[Scripted]) -> None:
-    def page(params: Json) -> Json:
-        if "cursor" in params:
-            return {"tools": [tool("a"), tool("b")]}
-        return {"tools": [tool("a")], "nextCursor": "x"}
-
-    async with Client(scripted(tools__list=page)) as client:
-        assert names(await client.list_tools()) == ["a", "b"]
-        assert client.rejected == {}
-
-
 async def test_two_tools_of_one_name_are_both_refused(scripted: type[Scripted]) -> None:
     listed = [tool("a"), tool("b"), tool("a")]
     async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:

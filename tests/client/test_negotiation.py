@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 def initialize(params: Json) -> Json:
-    return {"protocolVersion": params["protocolVersion"], "capabilities": {}}
+    return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
 
 
 async def test_modern_is_tried_first_and_kept(server: Server) -> None:
@@ -80,6 +80,18 @@ async def test_an_answer_that_is_no_discovery_means_an_older_server(
     server = scripted(server__discover=lambda params: found, initialize=initialize)
     async with Client(server) as client:
         assert client.revision.value == "2025-11-25"
+
+
+@pytest.mark.parametrize("kind", ["task", "input_required", "", None, 5])
+async def test_a_discovery_of_an_unknown_type_is_invalid(
+    scripted: type[Scripted], kind: object
+) -> None:
+    found: Json = {"resultType": kind, "supportedVersions": ["2026-07-28"], "capabilities": {}}
+    server = scripted(server__discover=lambda params: found, initialize=initialize)
+    with pytest.raises(ProtocolError, match="server/discover with a result of the unknown type"):
+        async with Client(server):
+            pass
+    assert server.asked("initialize") == []
 
 
 async def test_silence_means_an_older_server(scripted: type[Scripted]) -> None:

@@ -22,7 +22,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
-__all__ = ["ListedTool", "admit", "name_of", "read_entry"]
+__all__ = ["ListedTool", "Terms", "admit", "compile_listed", "name_of", "read_entry"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _LONGEST_NAME: Final = 1024
@@ -51,7 +51,7 @@ class ListedTool:
     opening: bytes = field(kw_only=True, repr=False, compare=False)
     """The text of its calls from the method to the arguments; see `open_request`."""
     is_repeatable: bool = field(kw_only=True, repr=False, compare=False)
-    """Whether the server says that calling twice does no more than calling once."""
+    """Whether calling twice does no more than calling once, as far as the server is believed."""
 
 
 def read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
@@ -81,25 +81,44 @@ def name_of(text: bytes) -> str:
     return name
 
 
-def admit(
-    name: str, entry: Mapping[str, Any], revision: Revision, limits: Limits, *, unwrap: bool
-) -> ListedTool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What tools are judged by, beside themselves."""
+
+    revision: Revision
+    limits: Limits
+    unwrap: bool = True
+    """Whether envelopes are taken off values."""
+    has_headers: bool = True
+    """Whether calls carry arguments in headers, so that an `x-mcp-header` has to be right."""
+    has_tasks: bool = False
+    """Whether the server runs calls as tasks, so that a tool can insist on that."""
+
+
+def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
     """Return the tool of one entry, or raise what makes it unusable.
 
     Raises `WouldWait` on an event loop if a schema has to be judged in another process.
     """
     if not isinstance(entry.get("inputSchema"), dict):
         raise InvalidSchema("inputSchema: expected an object")
+    if terms.has_tasks and as_object(entry.get("execution")).get("taskSupport") == "required":
+        raise ProtocolError(
+            "the tool only runs as a task (execution.taskSupport is required), "
+            "and this client does not offer tasks"
+        )
     input_schema = cast("dict[str, Any]", entry["inputSchema"])
     output_schema: dict[str, Any] | None = None
     output: Schema | None = None
-    if "outputSchema" in entry:
+    # Some servers write null for what is not there.
+    if entry.get("outputSchema") is not None:
         if not isinstance(entry["outputSchema"], dict):
             got = shorten(_encode(entry["outputSchema"]), 60)
             raise InvalidSchema(f"outputSchema: expected an object, got {got}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
-        output = _compile(output_schema, "output", limits)
+        output = compile_listed(output_schema, "output", terms.limits)
     hints = as_object(entry.get("annotations"))
+    says_repeatable = hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
     return ListedTool(
         name,
         input_schema,
@@ -110,18 +129,23 @@ def admit(
         icons=as_list(entry.get("icons")),
         meta=as_object(entry.get("_meta")),
         entry=entry,
-        is_repeatable=hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True,
-        input=_compile(input_schema, "input", limits),
+        is_repeatable=says_repeatable,
+        input=compile_listed(input_schema, "input", terms.limits),
         output=output,
         read=result_reader(
-            revision, ABSENT if output_schema is None else output_schema, unwrap=unwrap
+            terms.revision,
+            ABSENT if output_schema is None else output_schema,
+            unwrap=terms.unwrap,
         ),
-        header_plan=header_plan(input_schema),
+        header_plan=header_plan(input_schema if terms.has_headers else None),
         opening=open_request("tools/call", b'"name":%b,"arguments":' % _encode(name)),
     )
 
 
-def _compile(document: dict[str, Any], role: Literal["input", "output"], limits: Limits) -> Schema:
+def compile_listed(
+    document: dict[str, Any], role: Literal["input", "output"], limits: Limits
+) -> Schema:
+    """Return the schema of a stranger's tool."""
     # A stranger's format is what the specification says, an annotation: most servers list Python's
     # dates as `date-time` and send them without the offset that this format wants.
     return compile_here(document, role=role, limits=limits, formats=False)

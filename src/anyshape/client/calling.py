@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from anyshape.client.admission import ListedTool
 from anyshape.client.answers import decode_value
 from anyshape.client.exchange import Exchange, Result
+from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
@@ -26,7 +27,10 @@ from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
-__all__ = ["read_answer", "settle_call", "write_call"]
+__all__ = ["Check", "read_answer", "settle_call", "write_call"]
+
+Check: TypeAlias = bool | Literal["lenient"]
+"""Whether arguments are checked; `lenient` does not insist on those that have a default."""
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
@@ -40,7 +44,7 @@ def write_call(
     meta: Mapping[str, Any] | None,
     on_progress: OnProgress | None,
     *,
-    check: bool,
+    check: Check,
 ) -> Question:
     """Return the question that calls a tool; `ValidationError` if the arguments do not fit.
 
@@ -50,6 +54,8 @@ def write_call(
     schema = tool.input if check else _anything()
     if schema.cost.free_bytes < _MEASURED and schema.waits(text_size(given)):
         leave_loop()
+    if check == "lenient" and not schema.accepts(given):
+        schema = without_defaulted(tool.input)
     schema.validate(given)
     plan = tool.header_plan
     return Question(

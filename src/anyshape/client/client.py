@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from anyshape.client.admission import ListedTool
+from anyshape.client.admission import ListedTool, Terms, admit
 from anyshape.client.answers import as_object
-from anyshape.client.calling import read_answer, settle_call, write_call
+from anyshape.client.calling import Check, read_answer, settle_call, write_call
 from anyshape.client.exchange import Exchange, not_open
 from anyshape.client.listing import Listing
 from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
@@ -59,9 +59,11 @@ class Client:
     `target` is a URL, a command as a list of strings, or a `Server` (in memory). `revision` is
     `"auto"`, or the one revision to speak. `timeout` bounds every request, in seconds; `None` waits
     for ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
-    send, asked again when the server answers 401. `limits` bound what the server's schemas may
-    cost, `bounds` what its answers may; `http`, `process` and `identity` say how to reach it and
-    how to introduce ourselves.
+    send, asked again when the server answers 401. `check_arguments` is whether arguments are
+    checked before they are sent; `"lenient"` lets calls through that leave out what has a default,
+    although the schema requires it. `limits` bound
+    what the server's schemas may cost, `bounds` what its answers may; `http`, `process` and
+    `identity` say how to reach it and how to introduce ourselves.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Client:
         revision: str | Revision = "auto",
         timeout: float | None = 60.0,
         auth: Auth | None = None,
-        check_arguments: bool = True,
+        check_arguments: Check = True,
         unwrap: bool = True,
         listen: bool = True,
         limits: Limits | None = None,
@@ -92,8 +94,9 @@ class Client:
             make_transport(target, self._bounds, http or Http(), process or Process(), auth),
             self._bounds,
         )
-        self._listing = self._new_listing()
+        self._listing = Listing(self._exchange, self._admit, offered=False)
         self._agreement: Agreement | None = None
+        self._terms: Terms | None = None
         self._listener: asyncio.Task[None] | None = None
         self._open = False
 
@@ -111,7 +114,15 @@ class Client:
             await exchange.close()
             raise
         self._agreement = agreement
-        self._listing = self._new_listing()
+        revision = agreement.lifecycle.revision
+        self._terms = Terms(
+            revision=revision,
+            limits=self._limits,
+            unwrap=self._unwrap,
+            has_headers=exchange.transport.has_headers and revision.has_declared_calls,
+            has_tasks=agreement.has_tasks,
+        )
+        self._listing = Listing(exchange, self._admit, offered=agreement.offers_tools)
         exchange.lifecycle = agreement.lifecycle
         exchange.on_tools_changed = self._listing.invalidate
         exchange.reopen = self._reopen
@@ -167,7 +178,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-        check_arguments: bool | None = None,
+        check_arguments: Check | None = None,
     ) -> CallResult:
         """Call a tool and return what it came to.
 
@@ -211,7 +222,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-        check_arguments: bool | None = None,
+        check_arguments: Check | None = None,
     ) -> Any: ...
 
     @overload
@@ -224,7 +235,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-        check_arguments: bool | None = None,
+        check_arguments: Check | None = None,
     ) -> T: ...
 
     @overload
@@ -237,7 +248,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-        check_arguments: bool | None = None,
+        check_arguments: Check | None = None,
     ) -> T: ...
 
     async def call(
@@ -249,7 +260,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-        check_arguments: bool | None = None,
+        check_arguments: Check | None = None,
     ) -> Any:
         """Call a tool and return its value, as a `returns` if that is given.
 
@@ -274,8 +285,10 @@ class Client:
 
     # Inside.
 
-    def _new_listing(self) -> Listing:
-        return Listing(self._exchange, self._limits, unwrap=self._unwrap)
+    def _admit(self, name: str, entry: Mapping[str, Any]) -> ListedTool:
+        if self._terms is None:
+            raise not_open()
+        return admit(name, entry, self._terms)
 
     def _agreed(self) -> Agreement:
         if self._agreement is None:

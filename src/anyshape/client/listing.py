@@ -10,17 +10,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from anyshape.client.admission import ListedTool, admit, name_of, read_entry
-from anyshape.client.exchange import Exchange, Result
+from anyshape.client.admission import ListedTool, name_of, read_entry
+from anyshape.client.exchange import Exchange
 from anyshape.client.options import Bounds
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
-from anyshape.schema import Limits, WouldWait, aside
+from anyshape.schema import WouldWait, aside
 
 __all__ = ["Listing"]
 
@@ -33,20 +33,28 @@ _FIRST_PAGE: Final = Question("tools/list", repeatable=True)
 
 class _Page(msgspec.Struct):
     tools: list[msgspec.Raw]
-    nextCursor: Any = None  # noqa: N815 - as it stands on the wire
+    resultType: Literal["complete"] = "complete"  # noqa: N815 - as it stands on the wire
+    nextCursor: Any = None  # noqa: N815
     ttlMs: Any = None  # noqa: N815
 
 
 _decode_page: Final = msgspec.json.Decoder(_Page).decode
 
 
-class Listing:
-    """The tools of one server, and how long they may be taken for current."""
+Admit: TypeAlias = Callable[[str, Mapping[str, Any]], ListedTool]
+"""From the name and entry of a tool to the tool, or the exception that says why it is unusable."""
 
-    def __init__(self, exchange: Exchange, limits: Limits, *, unwrap: bool) -> None:
+
+class Listing:
+    """The tools of one server, and how long they may be taken for current.
+
+    A server that does not offer tools is not asked for them.
+    """
+
+    def __init__(self, exchange: Exchange, admit: Admit, *, offered: bool) -> None:
         self._exchange = exchange
-        self._limits = limits
-        self._unwrap = unwrap
+        self._admit = admit
+        self._offered = offered
         self._tools: dict[str, ListedTool] = {}
         self._rejected: dict[str, AnyshapeError] = {}
         self._admitted: dict[bytes, ListedTool | AnyshapeError] = {}
@@ -117,7 +125,8 @@ class Listing:
         collector = _Collector(self._admitted, self._exchange.bounds, self._admit)
         changes = self._changes
         try:
-            await self._collect(collector)
+            if self._offered:
+                await self._collect(collector)
         except (AnyshapeError, asyncio.CancelledError):
             # Before the first list, what was admitted so far is better than nothing; after it,
             # the last whole list is better than part of a new one.
@@ -130,19 +139,27 @@ class Listing:
 
     async def _collect(self, collector: _Collector) -> None:
         question = _FIRST_PAGE
-        seen = set[str]()
+        restarted = False
         most = self._exchange.bounds.max_pages
         for _ in range(most):
-            page = self._read_page(await self._exchange.request(question, None))
-            await collector.take(page)
+            try:
+                raw = await self._exchange.request(question, None)
+            except ProtocolError:
+                # A cursor may expire; what came before it belongs to a list that is no more.
+                if restarted or question is _FIRST_PAGE:
+                    raise
+                restarted = True
+                question = _FIRST_PAGE
+                collector.start_over()
+                continue
+            page = self._read_page(cast("msgspec.Raw", raw))
+            await collector.take(page, memoryview(raw).nbytes)
             cursor = page.nextCursor
             if cursor is None:
                 return
             if not isinstance(cursor, str):
                 raise ProtocolError("tools/list gave a nextCursor that is no string")
-            if cursor in seen:
-                raise ProtocolError("tools/list gave the same nextCursor twice")
-            seen.add(cursor)
+            # Cursors are opaque: the same one twice need not lead to the same page.
             question = Question("tools/list", b'"cursor":%b' % _encode(cursor), repeatable=True)
         raise LimitExceeded(
             f"tools/list goes on after {most} pages", limit="max_pages", allowed=most
@@ -154,13 +171,9 @@ class Listing:
         self._expires = expires
         self._listed = True
 
-    def _admit(self, name: str, entry: Mapping[str, Any]) -> ListedTool:
-        revision = self._exchange.agreed().revision
-        return admit(name, entry, revision, self._limits, unwrap=self._unwrap)
-
-    def _read_page(self, raw: Result) -> _Page:
+    def _read_page(self, raw: msgspec.Raw) -> _Page:
         try:
-            return _decode_page(cast("msgspec.Raw", raw))
+            return _decode_page(raw)
         except (msgspec.DecodeError, RecursionError) as error:
             place = self._exchange.transport.place
             raise ProtocolError(
@@ -182,17 +195,17 @@ class _Collector:
         self,
         known: Mapping[bytes, ListedTool | AnyshapeError],
         bounds: Bounds,
-        admit: Callable[[str, Mapping[str, Any]], ListedTool],
+        admit: Admit,
     ) -> None:
         self.tools: dict[str, ListedTool] = {}
         self.rejected: dict[str, AnyshapeError] = {}
         self.admitted: dict[bytes, ListedTool | AnyshapeError] = {}
         self._known = known
-        self._max_depth = bounds.max_depth
-        self._max_tools = bounds.max_tools
+        self._bounds = bounds
         self._admit = admit
+        self._size = 0
         self._count = 0
-        self._pages: dict[str, tuple[int, bytes]] = {}
+        self._pages: dict[str, int] = {}
         self._lifetimes: list[float | None] = []
 
     @property
@@ -201,18 +214,21 @@ class _Collector:
         known = [lifetime for lifetime in self._lifetimes if lifetime is not None]
         return min(known) if known and len(known) == len(self._lifetimes) else None
 
-    async def take(self, page: _Page) -> None:
-        """Admit the entries of one page, letting others run in between."""
+    def start_over(self) -> None:
+        """Drop what was listed, and none of what was found out about it, or counted."""
+        self._known = {**self._known, **self.admitted}
+        self.tools, self.rejected, self.admitted = {}, {}, {}
+        self._pages, self._lifetimes = {}, []
+
+    async def take(self, page: _Page, size: int) -> None:
+        """Admit the entries of one page of so many bytes, letting others run in between."""
+        self._size += size
+        self._check(self._size, "max_listing_bytes", "bytes on all its pages")
         started = time.monotonic()
         self._lifetimes.append(_lifetime(page.ttlMs))
         for raw in page.tools:
             self._count += 1
-            if self._count > self._max_tools:
-                raise LimitExceeded(
-                    f"tools/list holds more than {self._max_tools} tools",
-                    limit="max_tools",
-                    allowed=self._max_tools,
-                )
+            self._check(self._count, "max_tools", "tools")
             try:
                 self._take_one(bytes(raw))
             except WouldWait:
@@ -221,11 +237,18 @@ class _Collector:
                 await asyncio.sleep(0)
                 started = time.monotonic()
 
+    def _check(self, count: int, limit: str, what: str) -> None:
+        allowed: int = getattr(self._bounds, limit)
+        if count > allowed:
+            raise LimitExceeded(
+                f"tools/list holds more than {allowed} {what}", limit=limit, allowed=allowed
+            )
+
     def _take_one(self, text: bytes) -> None:
         name = f"#{self._count}"
         try:
             name = name_of(text)
-            entry = read_entry(text, self._max_depth)
+            entry = read_entry(text, self._bounds.max_depth)
             outcome = self._known.get(text)
             if outcome is None:
                 outcome = self._admit(name, entry)
@@ -238,20 +261,17 @@ class _Collector:
             logger.exception("tool %s could not be judged", shorten(name, 60))
             outcome = SchemaError("the tool could not be judged; the log has the reason")
         self.admitted[text] = outcome
-        before = self._pages.get(name)
         this_page = len(self._lifetimes)
-        self._pages[name] = (this_page, text)
-        if before is not None:
-            page, same = before
-            if page != this_page and same == text:
-                # The list moved between two pages; the specification says that this may be seen.
-                return
-            self.tools.pop(name, None)
+        if self._pages.get(name) == this_page:
             outcome = ProtocolError(f"two tools are called {shorten(name, 60)!r}")
+        # On another page it is the same tool: the list moved between the two, and the later holds.
+        self._pages[name] = this_page
         if isinstance(outcome, AnyshapeError):
+            self.tools.pop(name, None)
             self.rejected[name] = outcome
             if text not in self._known:
                 shown = shorten(name, 60), shorten(str(outcome), 300)
                 logger.warning("tool %s cannot be used: %s", *shown)
         else:
+            self.rejected.pop(name, None)
             self.tools[name] = outcome

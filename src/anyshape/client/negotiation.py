@@ -35,6 +35,7 @@ __all__ = ["Agreement", "ServerInfo", "agree", "handshake"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_TASKS: Final = "io.modelcontextprotocol/tasks"
 _DISCOVER: Final = Question("server/discover", repeatable=True)
 _PING: Final = Question("ping", repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})
@@ -59,6 +60,17 @@ class Agreement:
 
     lifecycle: Lifecycle
     server: ServerInfo
+    offers_tools: bool = True
+    """Whether the server has tools to ask for; one that does not say what it has may."""
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether the server runs calls as tasks: by itself, or as an extension."""
+        capabilities = self.server.capabilities
+        requests = as_object(as_object(capabilities.get("tasks")).get("requests"))
+        calls = as_object(requests.get("tools")).get("call")
+        extensions = as_object(capabilities.get("extensions"))
+        return calls is not None or extensions.get(_TASKS) is not None
 
 
 async def agree(
@@ -207,11 +219,17 @@ async def _discover(exchange: Exchange, identity: Identity) -> Agreement | _Olde
         versions: object = result.get("supportedVersions")
         if not isinstance(versions, list):
             return _Older("it answered server/discover with something else")
+        kind = result.get("resultType", "complete")
+        if kind != "complete":
+            raise ProtocolError(
+                f"{exchange.transport.place} answered server/discover with a result of the "
+                f"unknown type {shorten(repr(kind), 60)}"
+            )
         supported = _strings_of(cast("list[object]", versions))
         choice = _choose(supported, MODERN)
         if choice is None:
             return _older_of(exchange, supported)
-        return Agreement(Stateless(choice, identity), _describe(result))
+        return _agreement(Stateless(choice, identity), result)
     raise ProtocolError(
         f"{exchange.transport.place} says that it supports {revision}, and refuses it",
         code=UNSUPPORTED_PROTOCOL_VERSION,
@@ -251,7 +269,7 @@ async def handshake(
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
         lifecycle.headers("notifications/initialized"),
     )
-    return Agreement(lifecycle, _describe(result))
+    return _agreement(lifecycle, result)
 
 
 async def _initialize(
@@ -309,6 +327,12 @@ def _older_of(exchange: Exchange, supported: Sequence[str]) -> _Older:
             code=UNSUPPORTED_PROTOCOL_VERSION,
         )
     return _Older(f"it supports only {listed}", offered)
+
+
+def _agreement(lifecycle: Lifecycle, result: Mapping[str, Any]) -> Agreement:
+    declared: object = result.get("capabilities")
+    offers_tools = not isinstance(declared, dict) or as_object(declared).get("tools") is not None
+    return Agreement(lifecycle, _describe(result), offers_tools)
 
 
 def _describe(result: Mapping[str, Any]) -> ServerInfo:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from anyshape.client.admission import ListedTool, admit
+from anyshape.client.admission import ListedTool, Terms, admit
 from anyshape.client.advice import advise_on_schema, advise_on_tool
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.result import ABSENT
@@ -61,7 +61,7 @@ def review_entry(entry: object, limits: Limits | None = None, *, position: int =
     try:
         if shown != name:
             raise ProtocolError("expected a tool: an object with name and inputSchema")
-        tool = admit(shown, found, MODERN[0], limits or Limits(), unwrap=True)
+        tool = admit(shown, found, Terms(revision=MODERN[0], limits=limits or Limits()))
     except AnyshapeError as error:
         return Review(shown, refused=str(error), size=size)
     return review_tool(tool)

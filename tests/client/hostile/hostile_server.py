@@ -83,7 +83,6 @@ ENTRIES: dict[str, str] = {
     "untyped_input": tool("untyped_input", {}),
     "true_output": tool("true_output", outputSchema=True),
     "false_output": tool("false_output", outputSchema=False),
-    "null_output": tool("null_output", outputSchema=None),
     "list_output": tool("list_output", outputSchema=[]),
     "twice": tool("twice") + "," + tool("twice", description="another"),
 }
@@ -250,6 +249,10 @@ def listing(variant: str, cursor: object) -> str:
     elif variant == "endless_pages":
         page = int(str(cursor)) if cursor is not None else 0
         entries = [tool("good", outputSchema=INTEGER)] if page == 0 else [tool(f"tool_{page}")]
+        more = f',"nextCursor":"{page + 1}"'
+    elif variant == "heavy_pages":
+        page = int(str(cursor)) if cursor is not None else 0
+        entries += [tool(f"heavy_{page}", description="x" * 3_000_000)]
         more = f',"nextCursor":"{page + 1}"'
     elif variant == "cursor_number":
         more = ',"nextCursor":5'

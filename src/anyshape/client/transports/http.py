@@ -64,6 +64,7 @@ class HttpTransport:
     """Talks to one endpoint over a pool of connections."""
 
     is_shared = True
+    has_headers = True
 
     def __init__(self, url: str, http: Http, auth: Auth | None, bounds: Bounds) -> None:
         self._url = self.key = url

@@ -62,6 +62,7 @@ class MemoryTransport:
     place = "the server in memory"
     key = None
     is_shared = False
+    has_headers = False
     attempts = 0
 
     def __init__(self, server: Connectable, bounds: Bounds) -> None:

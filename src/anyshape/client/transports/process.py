@@ -45,6 +45,7 @@ class ProcessTransport:
     """Starts a command and talks to it over pipes; starts it again when asked to after it died."""
 
     is_shared = False
+    has_headers = False
 
     def __init__(self, command: Sequence[str], process: Process, bounds: Bounds) -> None:
         self._command = [str(part) for part in command]

@@ -52,6 +52,11 @@ class Transport(Protocol):
         """Whether others use the server too, and nothing here could start it again."""
         ...
 
+    @property
+    def has_headers(self) -> bool:
+        """Whether requests have headers that repeat parts of them."""
+        ...
+
     async def open(self, listener: Listener) -> None:
         """Get ready to send; start what has to be started."""
         ...
