@@ -519,12 +519,17 @@ async def test_a_call_that_is_safe_to_repeat_is_sent_again_after_a_loss(
             request.transport.abort()
         return {"structuredContent": len(ids)}
 
-    async with serve_http(Endpoint(call)) as url, Client(url) as client:
+    async with serve_http(Endpoint(call)) as url, Client(url, trust_annotations=True) as client:
         assert await client.call(name) == 3
     assert len(set(ids)) == 3
 
 
-async def test_a_call_that_is_not_is_sent_once(serve_http: ServeHttp) -> None:
+@pytest.mark.parametrize(
+    ("name", "trust"), [("plain", True), ("plain", False), ("safe", False), ("again", False)]
+)
+async def test_a_call_is_sent_once_unless_the_server_says_that_it_is_safe_and_is_trusted(
+    serve_http: ServeHttp, name: str, trust: bool
+) -> None:
     calls = 0
 
     async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
@@ -534,9 +539,9 @@ async def test_a_call_that_is_not_is_sent_once(serve_http: ServeHttp) -> None:
         request.transport.abort()
         return {}
 
-    async with serve_http(Endpoint(call)) as url, Client(url) as client:
+    async with serve_http(Endpoint(call)) as url, Client(url, trust_annotations=trust) as client:
         with pytest.raises(TransportError, match="broke"):
-            await client.call("plain")
+            await client.call(name)
         assert calls == 1
 
 

@@ -149,15 +149,25 @@ async def test_a_child_that_died_is_started_again_for_the_next_call(command: lis
 async def test_a_call_that_is_safe_to_repeat_survives_its_server(
     command: list[str], tmp_path: Path, revision: str
 ) -> None:
-    async with Client(command, revision=revision) as client:
+    async with Client(command, revision=revision, trust_annotations=True) as client:
         mark = str(tmp_path / "mark")
+        assert await client.call("die_once", {"mark": mark}, returns=str) == "alive again"
+
+
+async def test_a_call_does_not_survive_its_server_on_the_word_of_a_stranger(
+    command: list[str], tmp_path: Path
+) -> None:
+    async with Client(command) as client:
+        mark = str(tmp_path / "mark")
+        with pytest.raises(TransportError, match="exit status 5"):
+            await client.call("die_once", {"mark": mark})
         assert await client.call("die_once", {"mark": mark}, returns=str) == "alive again"
 
 
 async def test_calls_at_once_survive_their_server_together(
     command: list[str], tmp_path: Path
 ) -> None:
-    async with Client(command, revision="2025-11-25") as client:
+    async with Client(command, revision="2025-11-25", trust_annotations=True) as client:
         mark = str(tmp_path / "mark")
         calls = (client.call("die_once", {"mark": mark}, returns=str) for _ in range(5))
         assert await asyncio.gather(*calls) == ["alive again"] * 5

@@ -91,6 +91,8 @@ class Terms:
     """Whether envelopes are taken off values."""
     has_headers: bool = True
     """Whether calls carry arguments in headers, so that an `x-mcp-header` has to be right."""
+    trust_annotations: bool = False
+    """Whether the server's word is enough for sending a call again."""
     has_tasks: bool = False
     """Whether the server runs calls as tasks, so that a tool can insist on that."""
 
@@ -129,7 +131,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
         icons=as_list(entry.get("icons")),
         meta=as_object(entry.get("_meta")),
         entry=entry,
-        is_repeatable=says_repeatable,
+        is_repeatable=terms.trust_annotations and says_repeatable,
         input=compile_listed(input_schema, "input", terms.limits),
         output=output,
         read=result_reader(

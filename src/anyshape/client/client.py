@@ -61,7 +61,8 @@ class Client:
     for ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
     send, asked again when the server answers 401. `check_arguments` is whether arguments are
     checked before they are sent; `"lenient"` lets calls through that leave out what has a default,
-    although the schema requires it. `limits` bound
+    although the schema requires it. `trust_annotations` believes a server which says that calling
+    a tool twice does no harm: such calls are sent again when the connection is lost. `limits` bound
     what the server's schemas may cost, `bounds` what its answers may; `http`, `process` and
     `identity` say how to reach it and how to introduce ourselves.
     """
@@ -74,6 +75,7 @@ class Client:
         timeout: float | None = 60.0,
         auth: Auth | None = None,
         check_arguments: Check = True,
+        trust_annotations: bool = False,
         unwrap: bool = True,
         listen: bool = True,
         limits: Limits | None = None,
@@ -85,6 +87,7 @@ class Client:
         self._wanted = choose_revision(revision)
         self._timeout = timeout
         self._check_arguments = check_arguments
+        self._trust_annotations = trust_annotations
         self._unwrap = unwrap
         self._listen = listen
         self._limits = limits or Limits()
@@ -120,6 +123,7 @@ class Client:
             limits=self._limits,
             unwrap=self._unwrap,
             has_headers=exchange.transport.has_headers and revision.has_declared_calls,
+            trust_annotations=self._trust_annotations,
             has_tasks=agreement.has_tasks,
         )
         self._listing = Listing(exchange, self._admit, offered=agreement.offers_tools)
