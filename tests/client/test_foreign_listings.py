@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from anyshape import Client
+from anyshape import Client, ResourceLink
 from anyshape.client import Bounds
 from anyshape.errors import LimitExceeded, ProtocolError, ValidationError
 
@@ -289,3 +289,19 @@ async def test_a_wrong_header_annotation_matters_over_http_from_2026_07_28_on(
         assert list(client.rejected) == ([] if usable else ["a"])
         if usable:
             await client.call_tool("a", {"a": 1.5})
+
+
+async def test_icons_at_unsafe_addresses_are_not_passed_on(scripted: type[Scripted]) -> None:
+    good = {"src": "https://example.com/i.png"}
+    icons = [{"src": "javascript:alert(1)"}, good]
+    link = {"type": "resource_link", "uri": "a:b", "name": "c", "icons": icons}
+    server = scripted(
+        tools__list=lambda params: {"tools": [tool("a", icons=icons)]},
+        tools__call=lambda params: {"content": [link]},
+    )
+    async with Client(server) as client:
+        (listed,) = await client.list_tools()
+        assert (listed.icons, listed.entry["icons"]) == ([good], icons)
+        (block,) = (await client.call_tool("a")).content
+        assert isinstance(block, ResourceLink)
+        assert block.icons == [good]

@@ -17,6 +17,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.headers import HeaderPlan, header_plan
+from anyshape.protocol.icons import received_icons
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
@@ -31,7 +32,10 @@ _STAND_IN: Final = "\ufdd0"
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """One usable tool of a server; schemas and annotations are exactly as received."""
+    """One usable tool of a server; schemas and annotations are exactly as received.
+
+    Icons whose address is not of a harmless kind are left out; `entry` has them all.
+    """
 
     name: str
     input_schema: Mapping[str, Any]
@@ -128,7 +132,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
         description=as_string(entry.get("description")),
         output_schema=output_schema,
         annotations=hints,
-        icons=as_list(entry.get("icons")),
+        icons=received_icons(as_list(entry.get("icons"))),
         meta=as_object(entry.get("_meta")),
         entry=entry,
         is_repeatable=terms.trust_annotations and says_repeatable,

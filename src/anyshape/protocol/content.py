@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 import msgspec
 
 from anyshape.errors import NotJson
-from anyshape.protocol.icons import Icon, sendable_icons
+from anyshape.protocol.icons import Icon, published_icons, received_icons
 
 __all__ = [
     "CONTENT_TYPES",
@@ -132,7 +132,7 @@ class ResourceLink:
         if self.size is not None:
             wire["size"] = self.size
         if self.icons is not None:
-            wire["icons"] = sendable_icons(self.icons)
+            wire["icons"] = published_icons(self.icons)
         return _with_common(wire, self.annotations, self.meta)
 
 
@@ -256,7 +256,7 @@ def _read_resource_link(block: dict[str, Any]) -> Content:
         description=_optional_string(block, "description"),
         mime_type=_optional_string(block, "mimeType"),
         size=_optional_integer(block, "size"),
-        icons=_optional_objects(block, "icons"),
+        icons=_optional_icons(block),
         annotations=_object(block, "annotations"),
         meta=_object(block, "_meta"),
     )
@@ -335,8 +335,8 @@ def _optional_integer(block: dict[str, Any], key: str) -> int | None:
     raise TypeError
 
 
-def _optional_objects(block: dict[str, Any], key: str) -> list[dict[str, Any]] | None:
-    value = block.get(key)
+def _optional_icons(block: dict[str, Any]) -> list[dict[str, Any]] | None:
+    value = block.get("icons")
     if value is None:
         return None
     if not isinstance(value, list):
@@ -344,7 +344,7 @@ def _optional_objects(block: dict[str, Any], key: str) -> list[dict[str, Any]] |
     entries = cast("list[object]", value)
     if not all(isinstance(entry, dict) for entry in entries):
         raise TypeError
-    return cast("list[dict[str, Any]]", entries)
+    return received_icons(entries)
 
 
 def _object(block: dict[str, Any], key: str) -> dict[str, Any] | None:

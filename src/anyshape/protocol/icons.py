@@ -1,8 +1,10 @@
 """Icons: small images that a user interface may show beside a tool, a resource or a server.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic#icons
-An address that is not `https:`, `http:` or `data:` may make whoever shows it run a script or open a
-file, so none such is ever sent.
+
+An icon is an address that a user interface opens, so `javascript:`, `file:` and whatever else an
+application answers to is dropped, by those who publish icons and by those who are sent them. What
+remains is a list of what is allowed, never of what is not.
 """
 
 from __future__ import annotations
@@ -12,15 +14,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
-__all__ = ["Icon", "icon_flaw", "sendable_icons", "wire_icon"]
+__all__ = ["Icon", "icon_flaw", "published_icons", "received_icons", "wire_icon"]
 
-_SENDABLE: Final = re.compile(r"https?://|data:", re.IGNORECASE)
+# Without spaces and control characters, which some readers of addresses drop and others do not.
+_REST: Final = r"[^\s\x00-\x1f\x7f\\]+"
+_RECEIVED: Final = re.compile(rf"(?:https://|data:image/){_REST}", re.IGNORECASE)
+_PUBLISHED: Final = re.compile(rf"(?:https?://|data:image/){_REST}", re.IGNORECASE)
 _SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """An image for a user interface: `src` is an `https:`, `http:` or `data:` address."""
+    """An image for a user interface: `src` is an `https:`, `http:` or `data:image/` address."""
 
     src: str
     mime_type: str | None = None
@@ -46,12 +51,12 @@ class Icon:
 
 
 def icon_flaw(wire: object) -> str | None:
-    """Return what is wrong with the JSON form of an icon, or `None`."""
+    """Return what is wrong with the JSON form of an icon to be published, or `None`."""
     source = cast("Any", wire).get("src") if isinstance(wire, Mapping) else None
     if not isinstance(source, str):
         return "src has to be a string"
-    if _SENDABLE.match(source) is None:
-        return f"src has to be an https:, http: or data: address, got {source[:_SHOWN]!r}"
+    if _PUBLISHED.fullmatch(source) is None:
+        return f"src has to be an https:, http: or data:image/ address, got {source[:_SHOWN]!r}"
     return None
 
 
@@ -60,6 +65,22 @@ def wire_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:
     return icon.wire() if isinstance(icon, Icon) else dict(icon)
 
 
-def sendable_icons(icons: Iterable[Icon | Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the JSON form of those icons that may be sent; the others are dropped."""
-    return [wire for wire in map(wire_icon, icons) if icon_flaw(wire) is None]
+def published_icons(icons: Iterable[Icon | Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the icons that a server sends out; http is for clients to decide on."""
+    return _matching((wire_icon(icon) for icon in icons), _PUBLISHED)
+
+
+def received_icons(icons: Iterable[object]) -> list[dict[str, Any]]:
+    """Return the icons of a stranger that a client may show: over https, or inline images."""
+    return _matching(icons, _RECEIVED)
+
+
+def _matching(icons: Iterable[object], allowed: re.Pattern[str]) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = []
+    for icon in icons:
+        if isinstance(icon, Mapping):
+            members = dict(cast("Mapping[str, Any]", icon))
+            source = members.get("src")
+            if isinstance(source, str) and allowed.fullmatch(source):
+                kept.append(members)
+    return kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
 
 __all__ = ["Identity"]
@@ -37,5 +38,5 @@ class Identity:
             if self.website_url is not None:
                 wire["websiteUrl"] = self.website_url
             if self.icons:
-                wire["icons"] = list(self.icons)
+                wire["icons"] = published_icons(self.icons)
         return wire

@@ -14,7 +14,7 @@ import msgspec
 
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.dialects import Node
-from anyshape.protocol.icons import sendable_icons
+from anyshape.protocol.icons import published_icons
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
@@ -60,7 +60,7 @@ class Shape:
         if annotations is not None:
             entry["annotations"] = annotations
         if tool.icons is not None and revision.has_icons:
-            entry["icons"] = sendable_icons(tool.icons)
+            entry["icons"] = published_icons(tool.icons)
         if tool.meta is not None and revision.has_item_meta:
             entry["_meta"] = dict(tool.meta)
         return entry
