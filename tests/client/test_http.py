@@ -141,6 +141,29 @@ async def test_arguments_are_repeated_in_headers_where_the_revision_asks_for_it(
     assert mirrored == headers
 
 
+@pytest.mark.parametrize("arguments", [{"a": 5}, {"a": True}, {"a": "value"}])
+async def test_unchecked_arguments_are_repeated_in_headers_all_the_same(
+    serve_http: ServeHttp, arguments: Json
+) -> None:
+    endpoint = Endpoint()
+    properties = {"a": {"type": "string", "x-mcp-header": "A"}}
+    endpoint.tools = [
+        {"name": "plain", "inputSchema": {"type": "object", "properties": properties}}
+    ]
+    async with serve_http(endpoint) as url, Client(url, check_arguments=False) as client:
+        await client.call_tool("plain", arguments)
+    (called,) = endpoint.seen("tools/call")
+    value = arguments["a"]
+    assert called.headers["Mcp-Param-A"] == (value if value == "value" else json.dumps(value))
+
+
+async def test_an_unchecked_argument_of_a_wrong_type_is_judged_by_our_server(url: str) -> None:
+    async with Client(url, check_arguments=False) as client:
+        result = await client.call_tool("where", {"region": 5})
+    assert result.is_error
+    assert "expected a string" in result.text
+
+
 async def test_a_header_mismatch_lists_again_and_tries_once_more(serve_http: ServeHttp) -> None:
     annotated = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
 

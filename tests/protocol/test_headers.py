@@ -108,6 +108,31 @@ def test_arguments_are_extracted_by_their_exact_path() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "header"),
+    [
+        ({"count": "42"}, {"Mcp-Param-count": "42"}),
+        ({"count": "ü"}, {"Mcp-Param-count": "=?base64?w7w=?="}),
+        ({"count": 4.5}, {"Mcp-Param-count": "4.5"}),
+        ({"count": True}, {"Mcp-Param-count": "true"}),
+        ({"dry": "yes"}, {"Mcp-Param-Dry-Run": "yes"}),
+        ({"region": False}, {"Mcp-Param-Region": "false"}),
+        ({"region": 5}, {"Mcp-Param-Region": "5"}),
+        ({"region": [5]}, {}),
+        ({"region": {"a": 1}}, {}),
+        ({"count": 2**53}, {}),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_repeated_as_they_stand(
+    arguments: dict[str, Any], header: dict[str, str]
+) -> None:
+    plan = header_plan(SCHEMA)
+    assert plan.extract(arguments) == header
+    if header:
+        sent = {name.lower(): value for name, value in header.items()}
+        assert plan.flaw(arguments, sent) is None
+
+
+@pytest.mark.parametrize(
     "arguments",
     [{}, {"region": None}, {"deep": None}, {"deep": {}}, {"deep": []}, {"deep": "tenant"}],
 )

@@ -108,6 +108,17 @@ class HeaderParameter:
                 return str(value)
         return None
 
+    def write(self, value: object) -> str | None:
+        """Return what a client sends for an argument, of the planned type or another.
+
+        A value in the body without its header is refused for that; that its type is wrong is for
+        the check against the schema to say.
+        """
+        if isinstance(value, int | float) and abs(value) > _LARGEST_INTEGER:
+            return None
+        text = _as_it_stands(value)
+        return self.render(value) or (None if text is None else encode_header_value(text))
+
     def expects(self, value: object) -> bool:
         """Return whether an argument makes the header obligatory.
 
@@ -151,9 +162,9 @@ class HeaderPlan:
         """Return the headers a client sends beside these arguments."""
         headers: dict[str, str] = {}
         for parameter in self.parameters:
-            rendered = parameter.render(_value_at(arguments, parameter.path))
-            if rendered is not None:
-                headers[parameter.name] = rendered
+            written = parameter.write(_value_at(arguments, parameter.path))
+            if written is not None:
+                headers[parameter.name] = written
         return headers
 
     def flaw(self, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
