@@ -118,6 +118,12 @@ def foreign() -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def older() -> list[str]:
+    """Return the words that name a server whose newest revision is 2025-06-18."""
+    return ["--", sys.executable, str(HERE / "older_server.py")]
+
+
+@pytest.fixture(scope="session")
 def liar() -> list[str]:
     """Return the words behind the command that reach a server that cannot be trusted."""
     return ["--", sys.executable, str(HERE / "lying_server.py")]

@@ -178,6 +178,19 @@ def test_what_a_foreign_server_really_lists_to_older_clients_is_told(
     assert verdict["gaps"] == []
 
 
+def test_a_server_that_answers_with_an_older_revision_lists_what_that_gives(
+    run: Run, older: list[str]
+) -> None:
+    (verdict,) = run("check", "--json", *older).data
+    assert (verdict["answered"], verdict["gaps"]) == ({"2025-11-25": "2025-06-18"}, [])
+    (count,) = verdict["reviews"]
+    assert count["olderClients"] == {"2025-11-25": "wrapped", "2025-03-26": "wrapped"}
+    shown = run("check", *older)
+    assert shown.code == 0
+    assert "clients of 2025-11-25 are answered with 2025-06-18\n" in shown.out
+    assert "listed nothing" not in shown.out
+
+
 @pytest.mark.parametrize(("name", "text"), [("gone.json", None), ("broken.json", "{")])
 def test_a_file_that_cannot_be_read_is_not_a_verdict(
     run: Run, write: Callable[[str, object], str], tmp_path: Path, name: str, text: str | None

@@ -100,6 +100,24 @@ def test_a_foreign_server_shows_what_it_does(run: Run, foreign: list[str]) -> No
     assert '{"result": 2}' in shown.out
 
 
+def test_a_server_that_answers_with_an_older_revision_shows_what_that_gives(
+    run: Run, older: list[str]
+) -> None:
+    views = run("shapes", "count", "--json", *older).data
+    assert [(view["revision"], view.get("answered")) for view in views] == [
+        ("2026-07-28", None),
+        ("2025-11-25", "2025-06-18"),
+        ("2025-06-18", None),
+        ("2025-03-26", None),
+        ("2024-11-05", None),
+    ]
+    assert "does not speak 2026-07-28" in views[0]["error"]
+    assert [view["result"]["structuredContent"] for view in views[1:]] == [{"result": 2}] * 4
+    shown = run("shapes", "count", *older)
+    assert shown.code == 0
+    assert "2025-11-25 → 2025-06-18, 2025-06-18, 2025-03-26, 2024-11-05 · wrapped" in shown.out
+
+
 def test_a_revision_that_is_not_served_says_why(run: Run, liar: list[str]) -> None:
     views = run("shapes", "lie", "--json", *liar).data
     assert "breaks its outputSchema" in views[0]["error"]

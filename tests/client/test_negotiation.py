@@ -228,6 +228,38 @@ async def test_a_server_that_refuses_the_offer_is_offered_what_it_names(
     assert raised.value.code == -32602
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered", "taken"),
+    [
+        ("2025-11-25", "2025-06-18", True),
+        ("2025-11-25", "2025-11-25", True),
+        ("2025-06-18", "2025-11-25", False),
+        ("2025-06-18", "2026-06-30", False),
+    ],
+)
+async def test_an_older_revision_is_taken_where_the_caller_allows_it(
+    scripted: type[Scripted], asked: str, answered: str, taken: bool
+) -> None:
+    server = scripted(initialize=lambda params: {"protocolVersion": answered, "capabilities": {}})
+    client = Client(server, revision=asked, or_older=True)
+    if taken:
+        async with client:
+            assert client.revision.value == answered
+    else:
+        with pytest.raises(ProtocolError, match=f"protocol version '{answered}'"):
+            await client.__aenter__()
+    assert server.asked("server/discover") == []
+    assert server.asked("initialize")[0]["protocolVersion"] == asked
+
+
+async def test_a_modern_revision_or_an_older_one_is_whichever_is_found(
+    scripted: type[Scripted],
+) -> None:
+    server = scripted(server__discover=lambda params: {}, initialize=initialize)
+    async with Client(server, revision="2026-07-28", or_older=True) as client:
+        assert client.revision.value == "2025-11-25"
+
+
 async def test_a_modern_server_without_a_common_revision_is_an_error(
     scripted: type[Scripted], refusal: type[Refusal]
 ) -> None:

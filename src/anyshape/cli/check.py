@@ -6,6 +6,7 @@ import asyncio
 import json as json_module
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -61,27 +62,38 @@ def check(
     if role not in (None, "input", "output"):
         raise Failure(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
     first, rest = split_target(context, words)
-    reviews: dict[str, list[Review]] = {}
-    gaps: dict[str, list[str]] = {}
+    verdicts: dict[str, _Verdict] = {}
     for written in (first, *rest):
         name = written if isinstance(written, str) else " ".join(written)
         if isinstance(written, str) and _is_file(written):
-            reviews[name] = _review_file(written, cast("Any", role))
+            verdicts[name] = _Verdict(_review_file(written, cast("Any", role)))
         else:
             target = take_target(written, headers, timeout)
-            reviews[name], gaps[name] = asyncio.run(_review_server(target))
+            verdicts[name] = asyncio.run(_review_server(target))
     if json:
-        terminal.write(
-            json_text.compact(
-                [_as_data(name, reviews[name], gaps.get(name, ())) for name in reviews]
-            )
-        )
+        found = [_as_data(name, verdict) for name, verdict in verdicts.items()]
+        terminal.write(json_text.compact(found))
     else:
-        for name, found in reviews.items():
-            title = name if len(reviews) > 1 else None
-            _show(title, found, gaps.get(name, ()), quiet=quiet)
-    refused = any(review.refused for found in reviews.values() for review in found)
+        for name, verdict in verdicts.items():
+            _show(name if len(verdicts) > 1 else None, verdict, quiet=quiet)
+    refused = any(verdict.refused for verdict in verdicts.values())
     return Exit.NO if refused else Exit.OK
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What there is to say about one file or server."""
+
+    reviews: Sequence[Review]
+    answered: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The older revision that clients of each of these are answered with."""
+    gaps: Sequence[str] = ()
+    """Which older clients are listed nothing, and why."""
+
+    @property
+    def refused(self) -> int:
+        """How many of its tools or schemas no client should use."""
+        return sum(1 for review in self.reviews if review.refused)
 
 
 _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may be anything"
@@ -93,8 +105,7 @@ def _is_file(written: str) -> bool:
     return not written.endswith(".py") and Path(written).is_file()
 
 
-async def _review_server(target: Target) -> tuple[list[Review], list[str]]:
-    """Return a review of each tool, and which older clients are listed nothing, and why."""
+async def _review_server(target: Target) -> _Verdict:
     from anyshape.client.review import Review, review_tool
     from anyshape.protocol.shapes import OLDER
 
@@ -103,13 +114,17 @@ async def _review_server(target: Target) -> tuple[list[Review], list[str]]:
         refused = [Review(name, refused=str(error)) for name, error in client.rejected.items()]
     views = await asyncio.gather(*(view_listing(target, revision) for revision in OLDER))
     older: dict[Revision, Listed] = {}
+    answered: dict[str, str] = {}
     gaps: list[str] = []
     for revision, view in zip(OLDER, views, strict=True):
         if isinstance(view, str):
             gaps.append(f"clients of {revision} are listed nothing: {view}")
-        else:
-            older[revision] = view
-    return [*(review_tool(tool, older) for tool in listed), *refused], gaps
+            continue
+        chosen, older[revision] = view
+        if chosen != revision:
+            answered[str(revision)] = str(chosen)
+    reviews = [*(review_tool(tool, older) for tool in listed), *refused]
+    return _Verdict(reviews, answered, gaps)
 
 
 def _review_file(path: str, role: Literal["input", "output"] | None) -> list[Review]:
@@ -151,11 +166,13 @@ def _entries(document: object) -> list[object] | None:
     return [members] if "inputSchema" in members else None
 
 
-def _as_data(name: str, reviews: Sequence[Review], gaps: Sequence[str]) -> dict[str, Any]:
+def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
+    reviews = verdict.reviews
     return {
         "target": name,
-        "gaps": gaps,
-        "refused": sum(1 for review in reviews if review.refused),
+        "answered": verdict.answered,
+        "gaps": verdict.gaps,
+        "refused": verdict.refused,
         "bytes": sum(review.size for review in reviews),
         "tokens": sum(review.tokens for review in reviews),
         "reviews": [
@@ -173,26 +190,28 @@ def _as_data(name: str, reviews: Sequence[Review], gaps: Sequence[str]) -> dict[
     }
 
 
-def _show(name: str | None, reviews: Sequence[Review], gaps: Sequence[str], *, quiet: bool) -> None:
+def _show(name: str | None, verdict: _Verdict, *, quiet: bool) -> None:
     from rich.text import Text
 
     parts: list[RenderableType] = []
     if name is not None:
         parts += [terminal.heading(name, "underline"), Text()]
-    for review in reviews:
+    for review in verdict.reviews:
         if review.refused or not quiet:
             parts += [*_describe(review), Text()]
-    parts += [Text(terminal.safe(gap), "yellow") for gap in gaps]
-    parts.append(Text(_total(reviews)))
+    for asked, chosen in verdict.answered.items():
+        parts.append(Text(f"clients of {asked} are answered with {chosen}", "dim"))
+    parts += [Text(terminal.safe(gap), "yellow") for gap in verdict.gaps]
+    parts.append(Text(_total(verdict)))
     terminal.emit(*parts)
 
 
-def _total(reviews: Sequence[Review]) -> str:
-    size = sum(review.size for review in reviews)
-    tokens = sum(review.tokens for review in reviews)
-    refused = sum(1 for review in reviews if review.refused)
-    verdict = f"{refused} refused" if refused else "none refused"
-    return f"{len(reviews)} checked, {verdict}; {size:,} bytes listed, about {tokens:,} tokens"
+def _total(verdict: _Verdict) -> str:
+    size = sum(review.size for review in verdict.reviews)
+    tokens = sum(review.tokens for review in verdict.reviews)
+    refused = f"{verdict.refused} refused" if verdict.refused else "none refused"
+    checked = f"{len(verdict.reviews)} checked, {refused}"
+    return f"{checked}; {size:,} bytes listed, about {tokens:,} tokens"
 
 
 def _describe(review: Review) -> list[RenderableType]:

@@ -67,6 +67,8 @@ def shapes(
 
 def _as_data(view: View) -> dict[str, Any]:
     data: dict[str, Any] = {"revision": str(view.revision)}
+    if view.answered not in (None, view.revision):
+        data["answered"] = str(view.answered)
     if view.entry:
         data["tool"] = view.entry
     if view.result is not None:
@@ -80,8 +82,9 @@ def _show(tool: str, groups: Sequence[Sequence[View]]) -> None:
     from rich.text import Text
 
     rows = _rows([views[0] for views in groups])
-    titles = [", ".join(str(view.revision) for view in views) for views in groups]
-    labels = [_label(views[0], groups[0][0]) for views in groups]
+    titles = [", ".join(map(_title, views)) for views in groups]
+    newest = next(views[0] for views in groups if views[0].entry)
+    labels = [_label(views[0], newest) for views in groups]
     columns = (terminal.width() - _GAP * (len(groups) - 1)) // len(groups)
     parts: list[RenderableType] = [terminal.heading(tool), Text()]
     if _fits(rows, titles, labels, columns):
@@ -94,6 +97,12 @@ def _show(tool: str, groups: Sequence[Sequence[View]]) -> None:
     terminal.emit(*parts)
 
 
+def _title(view: View) -> str:
+    """Return a revision, and the older one that its clients are answered with, if that is so."""
+    same = view.answered in (None, view.revision)
+    return f"{view.revision}" if same else f"{view.revision} → {view.answered}"
+
+
 def _label(view: View, newest: View) -> str:
     """Return in a few words what a revision makes of the tool's output."""
     from anyshape.protocol.shapes import is_envelope
@@ -103,7 +112,7 @@ def _label(view: View, newest: View) -> str:
     listed, natural = view.output_schema, newest.output_schema
     if listed is ABSENT:
         return "text only" if natural is not ABSENT else "no output schema"
-    if is_envelope(listed, view.revision):
+    if is_envelope(listed, view.answered or view.revision):
         return 'wrapped, {"result": …}'
     if listed == natural:
         return "natural"

@@ -98,7 +98,11 @@ def parse_revision(text: str) -> Revision | None:
 
 @asynccontextmanager
 async def connect(
-    target: Target, revision: Revision | None = None, *, unwrap: bool = True
+    target: Target,
+    revision: Revision | None = None,
+    *,
+    or_older: bool = False,
+    unwrap: bool = True,
 ) -> AsyncGenerator[Client]:
     """Connect to a target for as long as the block runs."""
     from anyshape.client import Client, Http, Process
@@ -108,6 +112,7 @@ async def connect(
     client = Client(
         target.address,
         revision="auto" if revision is None else revision,
+        or_older=or_older,
         timeout=target.timeout,
         unwrap=unwrap,
         listen=False,

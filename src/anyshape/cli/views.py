@@ -14,6 +14,9 @@ from anyshape.cli.tools import find_tool
 from anyshape.errors import AnyshapeError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from anyshape.client import Client
     from anyshape.client.review import Listed
     from anyshape.protocol.revision import Revision
 
@@ -27,9 +30,13 @@ _SHOWN_OF_RESULT: Final = ("structuredContent", "content", "isError")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One revision's view of a tool: its listing entry and a result, or why there is none."""
+    """One revision's view of a tool: its listing entry and a result, or why there is none.
+
+    `answered` is the revision that the server chose for clients which ask for this one.
+    """
 
     revision: Revision
+    answered: Revision | None = None
     entry: Mapping[str, Any] = field(default_factory=dict[str, Any])
     result: Mapping[str, Any] | None = None
     error: str | None = None
@@ -63,28 +70,38 @@ async def look(viewing: Viewing, revisions: Sequence[Revision]) -> list[View]:
 
 async def _look_at(viewing: Viewing, revision: Revision) -> View:
     try:
-        async with connect(viewing.target, revision, unwrap=False) as client:
+        async with _connect_as(viewing.target, revision) as client:
+            answered = client.revision
             tool = find_tool(client, await client.list_tools(), viewing.tool)
             entry = {name: value for name, value in tool.entry.items() if name != "name"}
             if viewing.words is None:
-                return View(revision, entry)
+                return View(revision, answered, entry)
             arguments = parse_arguments(viewing.words, tool.input_schema)
             try:
                 result = await client.call_tool(viewing.tool, arguments, check_arguments=False)
             except AnyshapeError as error:
-                return View(revision, entry, error=str(error))
-            return View(revision, entry, result.raw)
+                return View(revision, answered, entry, error=str(error))
+            return View(revision, answered, entry, result.raw)
     except AnyshapeError as error:
         return View(revision, error=str(error))
 
 
-async def view_listing(target: Target, revision: Revision) -> Listed | str:
-    """Return the entries that a revision lists, by name, or why it lists none."""
+async def view_listing(target: Target, revision: Revision) -> tuple[Revision, Listed] | str:
+    """Return the revision that a client of this one is answered with, and the entries by name.
+
+    Or else why it is listed none.
+    """
     try:
-        async with connect(target, revision, unwrap=False) as client:
-            return {tool.name: tool.entry for tool in await client.list_tools()}
+        async with _connect_as(target, revision) as client:
+            entries = {tool.name: tool.entry for tool in await client.list_tools()}
+            return client.revision, entries
     except (AnyshapeError, Failure) as error:
         return str(error)
+
+
+def _connect_as(target: Target, revision: Revision) -> AbstractAsyncContextManager[Client]:
+    """Connect as clients of a revision do: those with a handshake take an older one as well."""
+    return connect(target, revision, or_older=not revision.is_modern, unwrap=False)
 
 
 def group(views: Sequence[View]) -> list[list[View]]:

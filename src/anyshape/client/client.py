@@ -57,8 +57,9 @@ class Client:
     """A connection to one server, opened and closed by `async with`.
 
     `target` is a URL, a command as a list of strings, or a `Server` (in memory). `revision` is
-    `"auto"`, or the one revision to speak. `timeout` bounds every request, in seconds; `None` waits
-    for ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
+    `"auto"`, or the one revision to speak; with `or_older` it is offered, and an older one that the
+    server answers with is spoken. `timeout` bounds every request, in seconds; `None` waits for
+    ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
     send, asked again when the server answers 401. `check_arguments` is whether arguments are
     checked before they are sent; `"lenient"` lets calls through that leave out what has a default,
     although the schema requires it. `trust_annotations` believes a server which says that calling
@@ -72,6 +73,7 @@ class Client:
         target: Target,
         *,
         revision: str | Revision = "auto",
+        or_older: bool = False,
         timeout: float | None = 60.0,
         auth: Auth | None = None,
         check_arguments: Check = True,
@@ -85,6 +87,7 @@ class Client:
         identity: Identity | None = None,
     ) -> None:
         self._wanted = choose_revision(revision)
+        self._or_older = or_older
         self._timeout = timeout
         self._check_arguments = check_arguments
         self._trust_annotations = trust_annotations
@@ -111,7 +114,9 @@ class Client:
         exchange = self._exchange
         try:
             await exchange.open()
-            agreement = await agree(exchange, self._wanted, self._identity, self._timeout)
+            agreement = await agree(
+                exchange, self._wanted, self._identity, self._timeout, or_older=self._or_older
+            )
         except BaseException:
             self._open = False
             await exchange.close()

@@ -74,13 +74,22 @@ class Agreement:
 
 
 async def agree(
-    exchange: Exchange, wanted: Revision | None, identity: Identity, timeout: float | None
+    exchange: Exchange,
+    wanted: Revision | None,
+    identity: Identity,
+    timeout: float | None,
+    *,
+    or_older: bool = False,
 ) -> Agreement:
-    """Return the agreement with a server; `wanted` is the only revision to accept, if given."""
-    if wanted is None:
+    """Return the agreement with a server.
+
+    `wanted` is the only revision to accept, if given; the newest, if an older one will do.
+    """
+    if wanted is None or (or_older and wanted in MODERN):
         return await _find_out(exchange, identity, timeout)
     if wanted in HANDSHAKE:
-        return await handshake(exchange, wanted, (wanted,), identity, timeout)
+        accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
+        return await handshake(exchange, wanted, accepted, identity, timeout)
     try:
         async with asyncio.timeout(timeout):
             found = await _discover(exchange, identity)
