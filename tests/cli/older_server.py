@@ -9,7 +9,11 @@ from typing import Any
 KNOWN = ("2024-11-05", "2025-03-26", "2025-06-18")
 COUNT = {
     "name": "count",
-    "inputSchema": {"type": "object"},
+    "inputSchema": {
+        "type": "object",
+        "properties": {"ratio": {"type": "number", "x-mcp-header": "Ratio"}},
+    },
+    "execution": {"taskSupport": "required"},
     "outputSchema": {
         "type": "object",
         "properties": {"result": {"type": "integer"}},

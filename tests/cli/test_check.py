@@ -191,6 +191,13 @@ def test_a_server_that_answers_with_an_older_revision_lists_what_that_gives(
     assert "listed nothing" not in shown.out
 
 
+def test_what_other_clients_would_refuse_is_told(run: Run, older: list[str]) -> None:
+    (verdict,) = run("check", "--json", *older).data
+    advice = verdict["reviews"][0]["advice"]
+    assert any("x-mcp-header" in line and "over HTTP refuse" in line for line in advice)
+    assert any("taskSupport is required" in line for line in advice)
+
+
 @pytest.mark.parametrize(("name", "text"), [("gone.json", None), ("broken.json", "{")])
 def test_a_file_that_cannot_be_read_is_not_a_verdict(
     run: Run, write: Callable[[str, object], str], tmp_path: Path, name: str, text: str | None

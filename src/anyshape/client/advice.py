@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from anyshape.errors import InvalidSchema
 from anyshape.protocol.dialects import Place
+from anyshape.protocol.headers import header_plan
 from anyshape.protocol.names import name_flaw
 from anyshape.protocol.shapes.references import Document
 
@@ -36,6 +38,13 @@ def advise_on_tool(tool: ListedTool) -> Iterator[str]:
         yield "no description: it is what a model chooses tools by"
     elif len(description) > _LONG_DESCRIPTION:
         yield f"description: {len(description):,} characters, sent with every listing"
+    try:
+        header_plan(tool.input_schema)
+    except InvalidSchema as error:
+        yield f"inputSchema: {error}; from 2026-07-28 on, clients over HTTP refuse this tool"
+    execution: object = tool.entry.get("execution")
+    if isinstance(execution, dict) and cast("Any", execution).get("taskSupport") == "required":
+        yield "execution: taskSupport is required; most clients cannot run tasks"
     yield from _advise_on_input(dict(tool.input_schema))
     yield from _prefixed("inputSchema", advise_on_schema(tool.input_schema))
     if tool.output_schema is None:
