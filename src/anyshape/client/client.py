@@ -89,7 +89,7 @@ class Client:
         self._wanted = choose_revision(revision)
         self._or_older = or_older
         self._timeout = timeout
-        self._check_arguments = check_arguments
+        self._check_arguments: Check = check_arguments
         self._trust_annotations = trust_annotations
         self._unwrap = unwrap
         self._listen = listen

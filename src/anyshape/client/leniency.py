@@ -6,6 +6,7 @@ an annotation, and what is required has to be there.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, cast
 
 from anyshape.client.admission import compile_listed
@@ -46,7 +47,8 @@ def _copy_to(root: Node, place: Place) -> Node:
     """Return the schema at a place of a document, copied with everything that leads to it."""
     holder: Any = root
     for token in place:
-        key: Any = int(token) if isinstance(holder, list) else token
-        holder[key] = holder[key].copy()
+        is_array = isinstance(cast("object", holder), list)
+        key: Any = int(token) if is_array else token
+        holder[key] = copy(holder[key])
         holder = holder[key]
     return holder

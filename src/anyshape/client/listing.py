@@ -143,7 +143,7 @@ class Listing:
         most = self._exchange.bounds.max_pages
         for _ in range(most):
             try:
-                raw = await self._exchange.request(question, None)
+                raw = cast("msgspec.Raw", await self._exchange.request(question, None))
             except ProtocolError:
                 # A cursor may expire; what came before it belongs to a list that is no more.
                 if restarted or question is _FIRST_PAGE:
@@ -152,7 +152,7 @@ class Listing:
                 question = _FIRST_PAGE
                 collector.start_over()
                 continue
-            page = self._read_page(cast("msgspec.Raw", raw))
+            page = self._read_page(raw)
             await collector.take(page, memoryview(raw).nbytes)
             cursor = page.nextCursor
             if cursor is None:

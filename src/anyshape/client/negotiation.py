@@ -339,8 +339,9 @@ def _older_of(exchange: Exchange, supported: Sequence[str]) -> _Older:
 
 
 def _agreement(lifecycle: Lifecycle, result: Mapping[str, Any]) -> Agreement:
-    declared: object = result.get("capabilities")
-    offers_tools = not isinstance(declared, dict) or as_object(declared).get("tools") is not None
+    is_declared = isinstance(result.get("capabilities"), dict)
+    capabilities = as_object(result.get("capabilities"))
+    offers_tools = not is_declared or capabilities.get("tools") is not None
     return Agreement(lifecycle, _describe(result), offers_tools)
 
 
