@@ -15,13 +15,13 @@ PACKAGE = Path(anyshape.__file__).parent
 MAY_IMPORT = {
     "_version": set[str](),
     "errors": set[str](),
-    "dialects": set[str](),
+    "documents": {"errors"},
     "resumption": set[str](),
-    "schema": {"errors", "dialects", "_version"},
-    "protocol": {"errors", "dialects", "_version"},
-    "tools": {"errors", "schema", "protocol", "resumption"},
+    "schema": {"errors", "documents", "_version"},
+    "protocol": {"errors", "documents", "_version"},
+    "tools": {"errors", "documents", "schema", "protocol", "resumption"},
     "server": {"errors", "schema", "protocol", "tools", "resumption", "_version"},
-    "client": {"errors", "schema", "protocol", "resumption", "_version"},
+    "client": {"errors", "documents", "schema", "protocol", "resumption", "_version"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "demo"}
 

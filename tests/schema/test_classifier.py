@@ -14,9 +14,9 @@ import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from anyshape.dialects import DIALECTS, Dialect
+from anyshape.documents.dialects import DIALECTS, Dialect
 from anyshape.schema import Limits, Schema, compile
-from anyshape.schema._dialects import metaschema_documents
+from anyshape.schema._official import metaschema_documents
 
 T = TypeVar("T")
 ORDINARY = 4_000

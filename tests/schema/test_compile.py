@@ -12,7 +12,7 @@ import pytest
 from patience import PATIENCE
 
 import anyshape.schema
-from anyshape.dialects import DIALECTS, Dialect
+from anyshape.documents.dialects import DIALECTS, Dialect
 from anyshape.errors import AnyshapeError
 from anyshape.schema import (
     InvalidSchema,

@@ -14,7 +14,7 @@ PROGRAM = r"""
 import os, resource, sys
 from anyshape.schema import compile
 from anyshape.errors import UnresolvableReference, UnsupportedDialect
-from anyshape.dialects import DIALECTS
+from anyshape.documents.dialects import DIALECTS
 
 # What loads on first use loads now, before nothing can be opened any more.
 for dialect in DIALECTS:

@@ -6,20 +6,16 @@ import json
 
 import pytest
 
+from anyshape.documents.dialects import DIALECTS, Dialect
+from anyshape.documents.library import Library, dialect_of, load
+from anyshape.documents.uris import join
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
-from anyshape.schema._dialects import (
-    DIALECTS,
-    Dialect,
-    dialect_of,
-    is_metaschema,
-    metaschema_documents,
-)
 from anyshape.schema._graph import Graph, build
-from anyshape.schema._references import Library, join, load
+from anyshape.schema._official import find_metaschema, is_metaschema, metaschema_documents
 
 
 def graph_of(document: dict[str, object], resources: dict[str, object] | None = None) -> Graph:
-    library = Library(resources or {}, subschemas=1_000)
+    library = Library(resources or {}, subschemas=1_000, metaschemas=find_metaschema)
     root = load(document, library, dialect_of(document))
     return build(root, library, subschemas=1_000, depth=64)
 

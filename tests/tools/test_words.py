@@ -100,9 +100,9 @@ UNSAFE = ["javascript:alert(1)", "JaVaScRiPt:1", "file:///a", "ftp://a/b", "ws:/
 
 @pytest.mark.parametrize("source", UNSAFE)
 async def test_an_icon_of_an_unsafe_scheme_is_never_sent(source: str) -> None:
-    with pytest.raises(ValueError, match=r"Icon.src has to be an https:, http: or data:image/ address"):
+    with pytest.raises(ValueError, match=r"Icon.src has to be an https:, http: or"):
         Icon(source)
-    with pytest.raises(ValueError, match="icons: src has to be an https:, http: or data:image/ address"):
+    with pytest.raises(ValueError, match="icons: src has to be an https:, http: or"):
         Server("words", icons=[{"src": source}])
     server = Server("words", icons=[Icon("https://example.com/s.png")])
     safe = Icon("https://example.com/i.png", theme="dark")

@@ -62,7 +62,7 @@ def _pair(word: str, input_schema: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _typed(text: str, key: str, input_schema: Mapping[str, Any]) -> object:
-    from anyshape.protocol.shapes.objects import Types
+    from anyshape.documents.types import Types
     from anyshape.protocol.shapes.properties import property_types
 
     types = property_types(dict(input_schema), key)

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place
 from anyshape.errors import InvalidSchema
-from anyshape.protocol.dialects import Place
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.names import name_flaw
-from anyshape.protocol.shapes.references import Document
 
 if TYPE_CHECKING:
     from anyshape.client.admission import ListedTool
@@ -60,10 +60,10 @@ def advise_on_schema(document: object) -> Iterator[str]:
     if not isinstance(document, Mapping):
         return
     root = dict(cast("Mapping[str, Any]", document))
-    places = Document(root)
+    places = Outline(root)
     titles, wasted, texts = 0, 0, Counter[str]()
     for place in places.schemas:
-        node = cast("dict[str, Any]", places.at(place))
+        node = places.schema_at(place)
         title = node.get("title")
         if isinstance(title, str) and _repeats(title, place):
             titles += 1

@@ -10,8 +10,9 @@ from copy import copy
 from typing import Any, cast
 
 from anyshape.client.admission import compile_listed
-from anyshape.protocol.dialects import Node, Place
-from anyshape.protocol.shapes.references import Document
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place
+from anyshape.documents.positions import Node
 from anyshape.schema import Schema
 
 __all__ = ["without_defaulted"]
@@ -20,9 +21,9 @@ __all__ = ["without_defaulted"]
 def without_defaulted(schema: Schema) -> Schema:
     """Return an input schema that does not require the properties for which it has a default."""
     root = dict(cast("Node", schema.document))
-    places = Document(root)
+    places = Outline(root)
     for place in list(places.schemas):
-        node = cast("Node", places.at(place))
+        node = places.schema_at(place)
         required: object = node.get("required")
         if not isinstance(required, list):
             continue

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from anyshape.documents.pointers import Place, escape
+from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.errors import InvalidSchema, NotJson
-from anyshape.protocol.dialects import Node, Place, dialect_of, subschemas
 
 __all__ = [
     "METHOD_HEADER",
@@ -193,7 +194,7 @@ def header_plan(input_schema: object) -> HeaderPlan:
     if not isinstance(input_schema, dict):
         return _NO_PLAN
     root = cast("Node", input_schema)
-    dialect = dialect_of(root)
+    dialect = dialect_in(root)
     parameters: dict[str, HeaderParameter] = {}
     # A path of `None` has left the chain of `properties`; what is annotated there is misplaced.
     pending: list[tuple[Place | None, object]] = [((), root)]
@@ -211,9 +212,9 @@ def header_plan(input_schema: object) -> HeaderPlan:
                     path=_pointer(parameter.path),
                 )
             parameters[parameter.header] = parameter
-        for place, child in subschemas(node, dialect):
-            chained = path is not None and place[0] == "properties"
-            pending.append(((*path, place[1]) if chained and path is not None else None, child))
+        for keyword, label, child in subschemas(node, dialect):
+            chained = path is not None and keyword == "properties"
+            pending.append(((*path, str(label)) if chained and path is not None else None, child))
     if not parameters:
         return _NO_PLAN
     return HeaderPlan(tuple(sorted(parameters.values(), key=lambda each: each.header)))
@@ -265,8 +266,7 @@ def _value_at(arguments: Mapping[str, Any], path: Place) -> object:
 
 
 def _pointer(path: Place) -> str:
-    escaped = (name.replace("~", "~0").replace("/", "~1") for name in path)
-    return "".join(f"/properties/{name}" for name in escaped)
+    return "".join(f"/properties/{escape(name)}" for name in path)
 
 
 def _dotted(parameter: HeaderParameter) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
-from anyshape.schema._json import is_array, is_object
 from anyshape.schema._knowledge import Steps
 from anyshape.schema._places import Findings, Place
 from anyshape.schema._plans import Face, Plan

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.library import Spot
 from anyshape.errors import InvalidSchema, LimitExceeded, Problem
 from anyshape.schema._engine import Engine, Test
 from anyshape.schema._graph import Graph
 from anyshape.schema._limits import Limits
 from anyshape.schema._metaschemas import check_document, check_reached
 from anyshape.schema._patterns import Patterns, check_patterns
-from anyshape.schema._references import Spot
 from anyshape.schema._sources import Reached, Sources
 from anyshape.schema._wording import shorten
 

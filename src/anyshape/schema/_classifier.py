@@ -24,12 +24,13 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from anyshape.schema._dialects import Dialect, Step, is_metaschema, metaschema_documents
+from anyshape.documents.dialects import Dialect, Step
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.library import ROOT_URI
 from anyshape.schema._document import Document
 from anyshape.schema._graph import Edge, Graph, Node
-from anyshape.schema._json import is_array, is_object
+from anyshape.schema._official import is_metaschema, metaschema_documents
 from anyshape.schema._patterns import Patterns
-from anyshape.schema._references import ROOT_URI
 
 __all__ = ["Cost", "NotCheap", "classify", "screen"]
 

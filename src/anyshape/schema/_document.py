@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from anyshape.documents.json import is_object
 from anyshape.errors import InvalidSchema, LimitExceeded, NotJson
 from anyshape.schema._instance import read_json
-from anyshape.schema._json import is_object
 from anyshape.schema._limits import Limits
 
 __all__ = ["Admitted", "Document", "Role", "admit_document", "canonical", "check_role"]

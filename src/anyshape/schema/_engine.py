@@ -15,14 +15,16 @@ from urllib.parse import quote
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.dialects import Dialect
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.library import ROOT_URI, Spot
+from anyshape.documents.pointers import escape, unescape
 from anyshape.errors import InvalidSchema
-from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._document import Document
 from anyshape.schema._graph import Graph
-from anyshape.schema._json import escape, is_array, is_object, unescape
 from anyshape.schema._limits import Limits
+from anyshape.schema._official import metaschema_documents
 from anyshape.schema._patterns import Patterns
-from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
 __all__ = ["Engine", "Test", "copy_json"]

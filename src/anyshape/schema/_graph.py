@@ -21,10 +21,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from anyshape.documents.dialects import Form, Step
+from anyshape.documents.json import is_array
+from anyshape.documents.library import Library, Spot
 from anyshape.errors import InvalidSchema, LimitExceeded
-from anyshape.schema._dialects import Form, Step
-from anyshape.schema._json import is_array
-from anyshape.schema._references import Library, Spot
 
 _Place: TypeAlias = tuple[str, str]
 _Scope: TypeAlias = tuple[tuple[str, _Place], ...]

@@ -18,8 +18,8 @@ from typing import Any, Final, cast
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.pointers import escape
 from anyshape.errors import LimitExceeded, NotJson
-from anyshape.schema._json import escape
 
 __all__ = ["json_test", "read_json", "shorten", "text_size"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias
 
+from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema._instance import text_size
-from anyshape.schema._json import is_array, is_object
 from anyshape.schema._places import Place, Work
 from anyshape.schema._plans import Plan, Plans
 

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias, cast
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.dialects import SUPPORTED
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
-from anyshape.schema._dialects import SUPPORTED
 from anyshape.schema._engine import Engine
-from anyshape.schema._json import is_array, is_object
-from anyshape.schema._references import ROOT_URI, Spot
 from anyshape.schema._spelling import spell
 
 __all__ = ["Leaves", "equal_items", "is_official", "matcher"]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import jsonschema_rs
 from msgspec.structs import replace
 
+from anyshape.documents.dialects import Dialect
+from anyshape.documents.library import ROOT_URI
 from anyshape.errors import InvalidSchema, Problem
-from anyshape.schema._dialects import Dialect, metaschema_documents
 from anyshape.schema._engine import Engine
 from anyshape.schema._limits import Limits
+from anyshape.schema._official import metaschema_documents
 from anyshape.schema._patterns import check_patterns
-from anyshape.schema._references import ROOT_URI
 from anyshape.schema._sources import Reached, Sources
 
 if TYPE_CHECKING:

@@ -17,11 +17,12 @@ from typing import Final
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.json import is_object
+from anyshape.documents.library import Spot
+from anyshape.documents.pointers import escape
 from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._instance import shorten
-from anyshape.schema._json import escape, is_object
 from anyshape.schema._limits import Limits
-from anyshape.schema._references import Spot
 from anyshape.schema._spelling import spell
 
 __all__ = ["Pattern", "Patterns", "check_patterns"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
-from anyshape.schema._json import escape
 from anyshape.schema._plans import Plan
 from anyshape.schema._wording import shorten
 

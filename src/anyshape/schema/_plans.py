@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from anyshape.documents.dialects import Step
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.pointers import unescape
 from anyshape.schema import _wording as wording
-from anyshape.schema._dialects import Step
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Edge, Graph, Node
-from anyshape.schema._json import is_array, is_object, unescape
 from anyshape.schema._leaves import Leaves, matcher
 from anyshape.schema._verdicts import Verdicts
 

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from anyshape.schema._dialects import Dialect, dialect_of, is_metaschema
+from anyshape.documents.dialects import Dialect
+from anyshape.documents.library import ROOT_URI, Library, Spot, dialect_of, load
+from anyshape.documents.uris import split_fragment
 from anyshape.schema._document import Document, admit_document, canonical
 from anyshape.schema._graph import Graph, build
 from anyshape.schema._limits import Limits
-from anyshape.schema._references import ROOT_URI, Library, Spot, load, split_fragment
+from anyshape.schema._official import find_metaschema, is_metaschema
 
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
@@ -74,7 +76,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         from anyshape.schema._remote import fetch_references
 
         # One library for all, so that a document may refer to what another one contains.
-        library = Library(self._based(), subschemas=limits.subschemas)
+        library = Library(self._based(), subschemas=limits.subschemas, metaschemas=find_metaschema)
         admitted: dict[str, Document] = {}
 
         def references_of(referrer: Any, base: str) -> Iterable[str]:
@@ -92,7 +94,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
 
     def reach(self, limits: Limits) -> Reached:
         """Resolve all references and return what there is to compile."""
-        library = Library(self._based(), subschemas=limits.subschemas)
+        library = Library(self._based(), subschemas=limits.subschemas, metaschemas=find_metaschema)
         root = load(_base(self.document, self.resources, self.dialect), library, self.dialect)
         if not self.resources:
             graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias
 
+from anyshape.documents.dialects import DEFAULT_DIALECT, Step
+from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
-from anyshape.schema._dialects import DEFAULT_DIALECT, Step
-from anyshape.schema._json import is_array, is_object
 from anyshape.schema._knowledge import Knowledge, Request
 from anyshape.schema._places import Place
 from anyshape.schema._plans import REFERENCES, Plan

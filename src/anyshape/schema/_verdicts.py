@@ -19,13 +19,14 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from anyshape.schema._dialects import DEFAULT_DIALECT, is_metaschema, metaschema_documents
+from anyshape.documents.dialects import DEFAULT_DIALECT
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema._document import Document
 from anyshape.schema._engine import Engine
 from anyshape.schema._graph import Graph, Node
-from anyshape.schema._json import is_array, is_object
 from anyshape.schema._leaves import is_official
-from anyshape.schema._references import ROOT_URI, Spot
+from anyshape.schema._official import is_metaschema, metaschema_documents
 
 __all__ = ["Verdicts"]
 

@@ -7,10 +7,10 @@ problems found there (see `_explain`). Keywords are those of JSON Schema 2020-12
 
 from __future__ import annotations
 
+from anyshape.documents.dialects import Step
+from anyshape.documents.json import is_array, is_object
 from anyshape.schema import _wording as wording
 from anyshape.schema._alternatives import explain_none, explain_several
-from anyshape.schema._dialects import Step
-from anyshape.schema._json import is_array, is_object
 from anyshape.schema._knowledge import Knowledge, Steps
 from anyshape.schema._places import Findings, Place
 from anyshape.schema._plans import REFERENCES, Plan

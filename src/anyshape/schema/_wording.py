@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 
-from anyshape.schema._json import is_array, is_object
+from anyshape.documents.json import is_array, is_object
 
 VALUE_WIDTH = 60
 LINE_WIDTH = 500

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
+from anyshape.documents.pointers import MISSING, step, tokens_of
+
 __all__ = ["notation", "signature"]
 
 Node: TypeAlias = Mapping[str, Any]
@@ -331,17 +333,10 @@ def _resolve(reference: str, document: Node | bool) -> object:
         return document
     if not reference.startswith("#/"):
         return None
-    place: Any = document
-    for token in unquote(reference[2:]).split("/"):
-        token = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(place, Mapping):
-            place = cast("Node", place).get(token)
-        elif isinstance(place, list) and token.isdecimal():
-            items = cast("list[Any]", place)
-            place = items[int(token)] if int(token) < len(items) else None
-        else:
-            return None
-    return place
+    place: object = document
+    for token in tokens_of(reference[1:]) or ():
+        place = step(place, token)
+    return None if place is MISSING else place
 
 
 def _mapping(value: object) -> Node:

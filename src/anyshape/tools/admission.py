@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+from anyshape.documents.outline import Outline
 from anyshape.errors import ToolDefinitionError
-from anyshape.protocol.shapes.references import Document
 
 __all__ = ["check_names", "mentions"]
 
@@ -70,11 +70,8 @@ def mentions(document: dict[str, Any], name: str) -> bool:
 class _Names:
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
-        self._references = Document(document)
-        self._bases = {
-            id(self._references.at(place)): scope.base
-            for place, scope in self._references.schemas.items()
-        }
+        self._references = Outline(document)
+        self._places = {id(spot.schema): place for place, spot in self._references.schemas.items()}
         self._in_place = list(self._collect())
 
     def mentioned(self) -> list[str]:
@@ -246,7 +243,7 @@ class _Names:
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             return None
-        place = self._references.resolve(reference, self._bases.get(id(schema), ""))
+        place = self._references.resolve(self._places.get(id(schema), ()), reference)
         return None if place is None else self._references.at(place)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from anyshape.documents.pointers import escape
 from anyshape.errors import LimitExceeded, Problem
 from anyshape.protocol.nesting import is_too_deep
 from anyshape.schema import leave_loop
@@ -280,7 +281,7 @@ def _is_same(first: Any, second: Any) -> bool:
 def _unknown(name: str, names: tuple[str, ...]) -> Problem:
     close = get_close_matches(name[:100], names, n=1)
     hint = f"did you mean '{close[0]}'?" if close else f"it takes {', '.join(names) or 'none'}"
-    path = "/" + name[:100].replace("~", "~0").replace("/", "~1")
+    path = "/" + escape(name[:100])
     return _problem(f"expected an argument this tool takes, got an unknown one; {hint}", path)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from anyshape.tools.lean import rebuild, subschemas
+from anyshape.documents.positions import rebuild, subschemas
 
 __all__ = ["loosen", "publish", "to_read", "to_write"]
 
@@ -71,11 +71,7 @@ def _settle(document: Document, meaning: Callable[[Document, str], Document]) ->
             keywords = meaning(rest, name)
         return rebuild(keywords, settle)
 
-    definitions = document.get("$defs", {})
-    settled: Document = settle(document)
-    if definitions:
-        settled["$defs"] = {name: settle(schema) for name, schema in definitions.items()}
-    return settled
+    return settle(document)
 
 
 def _is_marked(document: Document) -> bool:
@@ -84,14 +80,14 @@ def _is_marked(document: Document) -> bool:
             return False
     except (TypeError, ValueError):
         pass  # a default that is no JSON is refused where it is published
-    pending: list[Any] = [document, *document.get("$defs", {}).values()]
+    pending: list[Any] = [document]
     while pending:
         schema = pending.pop()
         if isinstance(schema, dict):
             keywords = cast("Document", schema)
             if _marked_name(keywords) is not None:
                 return True
-            pending.extend(subschemas(keywords))
+            pending.extend(inner for _, _, inner in subschemas(keywords))
     return False
 
 

@@ -10,32 +10,17 @@ that Anyshape derived pass through here; a schema that an author wrote is publis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-__all__ = ["arrange", "rebuild", "subschemas"]
+from anyshape.documents.pointers import unescape
+from anyshape.documents.positions import rebuild, subschemas
+
+__all__ = ["arrange"]
 
 Document = dict[str, Any]
 
 _PREFIX = "#/$defs/"
-_ONE = frozenset(
-    (
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    )
-)
-_LIST = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
-_MAP = frozenset(("dependentSchemas", "patternProperties", "properties"))
-_HOLDING = _ONE | _LIST | _MAP
 _ANNOTATIONS = frozenset(
     ("default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
 )
@@ -54,38 +39,6 @@ def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
     for name in sorted(arranged.unmerged - kept):
         shared[name] = arranged.place(definitions[name])
     return {**root, "$defs": dict(sorted(shared.items()))} if shared else root
-
-
-def subschemas(schema: Document) -> list[Any]:
-    """Return what stands in the schema positions of `schema`, definitions apart."""
-    found: list[Any] = []
-    if _HOLDING.isdisjoint(schema):
-        return found
-    for keyword, value in schema.items():
-        if keyword in _ONE:
-            found.append(value)
-        elif keyword in _LIST:
-            found.extend(value)
-        elif keyword in _MAP:
-            found.extend(value.values())
-    return found
-
-
-def rebuild(schema: Document, change: Callable[[Any], Any]) -> Document:
-    """Return `schema` with `change` made to what stands in its schema positions."""
-    if _HOLDING.isdisjoint(schema):
-        return dict(schema)
-    return {key: _rebuild_under(key, value, change) for key, value in schema.items()}
-
-
-def _rebuild_under(keyword: str, value: Any, change: Callable[[Any], Any]) -> Any:
-    if keyword in _ONE:
-        return change(value)
-    if keyword in _LIST:
-        return [change(item) for item in value]
-    if keyword in _MAP:
-        return {key: change(item) for key, item in value.items()}
-    return value
 
 
 class _Inliner:
@@ -148,7 +101,7 @@ def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counte
             uses[name] += 1
             if uses[name] == 1:
                 pending.append(definitions[name])
-        pending.extend(subschemas(document))
+        pending.extend(inner for _, _, inner in subschemas(document))
     return uses
 
 
@@ -166,12 +119,12 @@ def _contains_itself(name: str, definitions: Mapping[str, Document]) -> bool:
         if target is not None and target in definitions and target not in seen:
             seen.add(target)
             pending.append(definitions[target])
-        pending.extend(subschemas(document))
+        pending.extend(inner for _, _, inner in subschemas(document))
     return False
 
 
 def _target(schema: Document) -> str | None:
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith(_PREFIX):
-        return reference[len(_PREFIX) :].replace("~1", "/").replace("~0", "~")
+        return unescape(reference[len(_PREFIX) :])
     return None

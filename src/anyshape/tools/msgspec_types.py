@@ -10,10 +10,11 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Struct
 
+from anyshape.documents.pointers import escape
+from anyshape.documents.positions import subschemas
 from anyshape.errors import Problem
 from anyshape.tools.formats import loosen
 from anyshape.tools.keys import check_keys, has_other_keys
-from anyshape.tools.lean import subschemas
 
 __all__ = [
     "convert",
@@ -118,7 +119,7 @@ def _loosen_durations(schema: Any) -> None:
     document = cast("Document", schema)
     if document.get("format") == "duration":
         loosen(document)
-    for part in subschemas(document):
+    for _, _, part in subschemas(document):
         _loosen_durations(part)
 
 
@@ -149,5 +150,5 @@ def problem_of(error: msgspec.ValidationError, path: str) -> Problem:
     if place is not None:
         message = message[: place.start()]
         for step in _STEP.finditer(place.group(2)):
-            path += "/" + (step.group(1) or step.group(2)).replace("~", "~0").replace("/", "~1")
+            path += "/" + escape(step.group(1) or step.group(2))
     return Problem(keyword="", path=path, message=message, schema_path="")

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
 from anyshape.tools.kept import Kept, is_lasting, key_of
 from anyshape.tools.keys import check_keys, core_schema_has_other_keys
@@ -165,7 +166,7 @@ def _path_of(location: tuple[int | str, ...], arguments: Any) -> str:
     for step in location:
         if isinstance(value, dict) and step in value:
             value = cast("dict[Any, Any]", value)[step]
-            path += "/" + str(step).replace("~", "~0").replace("/", "~1")
+            path += "/" + escape(str(step))
         elif isinstance(value, list) and isinstance(step, int) and step < len(cast("Any", value)):
             value = cast("list[Any]", value)[step]
             path += f"/{step}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from anyshape.protocol.shapes.objects import Types, admits
+from anyshape.documents.types import Types, admits
 
 O, N, A = Types.OBJECT, Types.NULL, Types.ARRAY  # noqa: E741
 S, B, M = Types.STRING, Types.BOOLEAN, Types.NUMBER

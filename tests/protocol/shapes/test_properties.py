@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from anyshape.protocol.shapes.objects import Types
+from anyshape.documents.types import Types
 from anyshape.protocol.shapes.properties import property_types
 
 STRING = {"type": "string"}

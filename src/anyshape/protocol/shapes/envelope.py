@@ -13,10 +13,11 @@ nothing. A schema with an `$id` of its own brings its own root along and is embe
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from anyshape.protocol.dialects import Node, Place, dialect_of, own_id
-from anyshape.protocol.shapes.references import Document, pointer_tokens
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place, tokens_of
+from anyshape.documents.positions import Node, dialect_in, own_id
 
 __all__ = ["MARKER", "as_object", "embed", "envelop", "root_is_referred_to"]
 
@@ -56,14 +57,14 @@ def embed(schema: Node, target: str) -> tuple[Node, Node]:
 
     `target` is the pointer, with its `#`, of the place where the second part will be.
     """
-    dialect = dialect_of(schema)
+    dialect = dialect_in(schema)
     hoisted: Node = {}
     inner = dict(schema)
     if "$schema" in inner:
         hoisted["$schema"] = inner.pop("$schema")
     if own_id(schema, dialect) is not None:
         return hoisted, inner
-    document = Document(schema)
+    document = Outline(schema)
     if "$recursiveRef" in dialect.references and _uses(document, "$recursiveRef"):
         return hoisted, {"$id": _RESOURCE, **inner}
     own_name = inner.get(dialect.id_keyword)
@@ -78,21 +79,21 @@ def embed(schema: Node, target: str) -> tuple[Node, Node]:
 
 def root_is_referred_to(schema: Node) -> bool:
     """Return whether a reference may lead back to the root, so that changing it changes others."""
-    document = Document(schema)
+    document = Outline(schema)
     if _uses(document, "$recursiveRef") or _uses(document, "$dynamicRef"):
         return True
-    for place, scope in document.schemas.items():
-        reference = cast("Node", document.at(place)).get("$ref")
-        if isinstance(reference, str) and document.resolve(reference, scope.base) == ():
+    for place in document.schemas:
+        reference = document.schema_at(place).get("$ref")
+        if isinstance(reference, str) and document.resolve(place, reference) == ():
             return True
     return False
 
 
-def _uses(document: Document, keyword: str) -> bool:
-    return any(keyword in cast("Node", document.at(place)) for place in document.schemas)
+def _uses(document: Outline, keyword: str) -> bool:
+    return any(keyword in document.schema_at(place) for place in document.schemas)
 
 
-def _rewrite(document: Document, target: str, moved: list[str]) -> Node:
+def _rewrite(document: Outline, target: str, moved: list[str]) -> Node:
     """Return the root with the pointers of its own resource led through `target`.
 
     Whatever lies on the way to a change is copied and everything else is shared, so the original
@@ -100,10 +101,10 @@ def _rewrite(document: Document, target: str, moved: list[str]) -> Node:
     """
     copies: dict[Place, Any] = {(): dict(document.root)}
     base = document.schemas[()].base
-    for place, scope in document.schemas.items():
-        if scope.base != base:
+    for place, spot in document.schemas.items():
+        if spot.base != base:
             continue
-        node = cast("Node", document.at(place))
+        node = document.schema_at(place)
         for keyword in _REFERENCES:
             reference = node.get(keyword)
             if isinstance(reference, str):
@@ -116,7 +117,7 @@ def _rewrite(document: Document, target: str, moved: list[str]) -> Node:
 def _retarget(reference: str, target: str, moved: list[str]) -> str:
     if not reference.startswith("#"):
         return reference or target
-    tokens = pointer_tokens(reference[1:])
+    tokens = tokens_of(reference[1:])
     if tokens is None or (tokens and tokens[0] in moved):
         return reference
     return target + reference[1:]

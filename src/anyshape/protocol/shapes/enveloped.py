@@ -9,11 +9,11 @@ from __future__ import annotations
 import enum
 from typing import Final, cast
 
-from anyshape.protocol.dialects import Node, dialect_of
+from anyshape.documents.positions import Node, dialect_in
+from anyshape.documents.types import Types, admits
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.envelope import as_object, embed, envelop, root_is_referred_to
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
-from anyshape.protocol.shapes.objects import Types, admits
 
 __all__ = ["ENVELOPED", "Carriage", "carriage_of"]
 
@@ -63,7 +63,7 @@ def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent
 
 
 def _is_void_beside_ref(schema: Node) -> bool:
-    return "$ref" in schema and dialect_of(schema).reference_hides_siblings
+    return "$ref" in schema and dialect_in(schema).reference_hides_siblings
 
 
 def _stamped(schema: Node) -> Node:

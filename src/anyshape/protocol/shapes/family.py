@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from anyshape.protocol.dialects import Node
+from anyshape.documents.positions import Node
 from anyshape.protocol.result import Absent
 
 __all__ = ["Carrier", "Family", "OutputSchema", "ShapeOptions"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anyshape.protocol.dialects import Node
+from anyshape.documents.positions import Node
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.envelope import MARKER, as_object
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from anyshape.protocol.dialects import Node, Place
-from anyshape.protocol.shapes.objects import Types, admits_at
-from anyshape.protocol.shapes.references import Document
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place
+from anyshape.documents.positions import Node
+from anyshape.documents.types import Types, admits_at
 
 __all__ = ["property_types"]
 
@@ -19,12 +20,12 @@ def property_types(schema: Node, name: str) -> Types | None:
 
     Alternatives unite, and everything that holds at once narrows, as it does for a whole value.
     """
-    document = Document(schema)
+    document = Outline(schema)
     return _Search(document, name).at(())
 
 
 class _Search:
-    def __init__(self, document: Document, name: str) -> None:
+    def __init__(self, document: Outline, name: str) -> None:
         self._document = document
         self._name = name
         self._known: dict[Place, Types | None] = {}
@@ -35,8 +36,7 @@ class _Search:
         # A schema that leads back to itself in place says nothing more the second time.
         self._known[place] = None
         if place in self._document.schemas:
-            node = cast("Node", self._document.at(place))
-            self._known[place] = self._said(place, node)
+            self._known[place] = self._said(place, self._document.schema_at(place))
         return self._known[place]
 
     def _said(self, place: Place, node: Node) -> Types | None:
@@ -46,8 +46,7 @@ class _Search:
             said.append(admits_at(self._document, (*place, "properties", self._name)))
         reference = node.get("$ref")
         if isinstance(reference, str):
-            base = self._document.schemas[place].base
-            target = self._document.resolve(reference, base)
+            target = self._document.resolve(place, reference)
             if target is not None:
                 said.append(self.at(target))
         for keyword in _LISTS:

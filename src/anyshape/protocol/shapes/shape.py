@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from anyshape.documents.positions import Node
 from anyshape.protocol.description import ToolDescription
-from anyshape.protocol.dialects import Node
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyshape.protocol.dialects import Node
+from anyshape.documents.positions import Node
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 

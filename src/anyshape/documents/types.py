@@ -11,8 +11,9 @@ import enum
 from collections.abc import Iterable
 from typing import Final, cast
 
-from anyshape.protocol.dialects import Node, Place
-from anyshape.protocol.shapes.references import Document
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place
+from anyshape.documents.positions import Node
 
 __all__ = ["Types", "admits", "admits_at"]
 
@@ -47,10 +48,10 @@ def admits(schema: Node | bool) -> Types:
     """Return the JSON types that a schema document can admit."""
     if isinstance(schema, bool):
         return Types.ANYTHING if schema else Types.NOTHING
-    return admits_at(Document(schema), ())
+    return admits_at(Outline(schema), ())
 
 
-def admits_at(document: Document, place: Place) -> Types:
+def admits_at(document: Outline, place: Place) -> Types:
     """Return the JSON types that the schema at a place of a document can admit."""
     try:
         return _Bound(document).at(place)
@@ -59,7 +60,7 @@ def admits_at(document: Document, place: Place) -> Types:
 
 
 class _Bound:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Outline) -> None:
         self._document = document
         self._known: dict[Place, Types] = {}
 
@@ -111,13 +112,13 @@ class _Bound:
         return passed | failed
 
     def _referred(self, place: Place, reference: str) -> Types:
-        target = self._document.resolve(reference, self._document.schemas[place].base)
+        target = self._document.resolve(place, reference)
         return Types.ANYTHING if target is None else self.at(target)
 
     def _dynamically_referred(self, place: Place, reference: str) -> Types:
         # The caller's scope picks one of the anchors of that name, so all of them must agree.
         name = reference.rpartition("#")[2]
-        targets = self._document.dynamic_anchors.get(name)
+        targets = self._document.dynamic_anchors(name)
         types = self._referred(place, reference)
         if not targets:
             return types

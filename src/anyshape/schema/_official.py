@@ -1,4 +1,4 @@
-"""Which dialect a document speaks, and the official metaschemas, which the engine carries."""
+"""The official metaschemas, which the engine carries."""
 
 from __future__ import annotations
 
@@ -7,53 +7,11 @@ from collections.abc import Mapping
 
 import jsonschema_rs
 
-from anyshape.dialects import (
-    DEFAULT_DIALECT,
-    DIALECTS,
-    SUPPORTED,
-    Applicator,
-    Dialect,
-    Form,
-    Step,
-    find_dialect,
-)
-from anyshape.errors import InvalidSchema, UnsupportedDialect
-from anyshape.schema._json import is_object
+from anyshape.documents.dialects import DEFAULT_DIALECT, DIALECTS, Dialect
+from anyshape.documents.json import is_object
+from anyshape.errors import InvalidSchema
 
-__all__ = [
-    "DEFAULT_DIALECT",
-    "DIALECTS",
-    "SUPPORTED",
-    "Applicator",
-    "Dialect",
-    "Form",
-    "Step",
-    "dialect_of",
-    "find_dialect",
-    "is_metaschema",
-    "metaschema_documents",
-]
-
-
-def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: str = "") -> Dialect:
-    """Return the dialect that `document`, a resource found at `path`, declares.
-
-    Raises `UnsupportedDialect` for any other, and for a `$schema` that is not a string.
-    """
-    if not is_object(document) or "$schema" not in document:
-        return default
-    declared = document["$schema"]
-    if isinstance(declared, str):
-        found = find_dialect(declared)
-        if found is not None:
-            return found
-    shown = repr(declared) if len(repr(declared)) <= 80 else repr(declared)[:79] + "…"
-    raise UnsupportedDialect(
-        f"$schema is {shown}; supported are {', '.join(SUPPORTED)}. Leave $schema out for 2020-12",
-        dialect=declared,
-        supported=SUPPORTED,
-        path=f"{path}/$schema",
-    )
+__all__ = ["find_metaschema", "is_metaschema", "metaschema_documents"]
 
 
 @functools.cache
@@ -81,3 +39,9 @@ def is_metaschema(uri: str) -> Dialect | None:
         if uri in metaschema_documents(dialect):
             return dialect
     return None
+
+
+def find_metaschema(uri: str) -> tuple[object, Dialect] | None:
+    """Return the official metaschema or vocabulary that has this URI, and its dialect."""
+    dialect = is_metaschema(uri)
+    return None if dialect is None else (metaschema_documents(dialect)[uri], dialect)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeGuard
 
+__all__ = ["Json", "is_array", "is_object"]
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
@@ -15,13 +17,3 @@ def is_object(value: object) -> TypeGuard[dict[str, object]]:
 def is_array(value: object) -> TypeGuard[list[object]]:
     """Tell whether `value` is a JSON array."""
     return isinstance(value, list)
-
-
-def escape(token: str) -> str:
-    """Return `token` as one reference token of a JSON Pointer (RFC 6901)."""
-    return token.replace("~", "~0").replace("/", "~1")
-
-
-def unescape(token: str) -> str:
-    """Return what one reference token of a JSON Pointer names."""
-    return token.replace("~1", "/").replace("~0", "~")

@@ -4,38 +4,33 @@ JSON Schema 2020-12 Core, sections 8.2 (identifiers, references) and 9 (loading)
 tree of resources, each with a URI; a reference is resolved against the URI of the resource it
 stands in, and names a resource, a place in one by JSON Pointer, or an anchor. Only documents put
 into the `Library` are ever looked at: nothing here reads a file or opens a socket.
+
+A strict library refuses documents that break the rules: names given twice, references to nothing,
+dialects that change in the middle. One that is not makes the best of any document.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 import msgspec
 
-from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference
-from anyshape.schema._dialects import (
-    DEFAULT_DIALECT,
-    Dialect,
-    Form,
-    dialect_of,
-    find_dialect,
-    is_metaschema,
-    metaschema_documents,
-)
-from anyshape.schema._json import escape, is_array, is_object, unescape
+from anyshape.documents.dialects import DEFAULT_DIALECT, SUPPORTED, Dialect, find_dialect
+from anyshape.documents.json import is_object
+from anyshape.documents.pointers import MISSING, escape, step, unescape
+from anyshape.documents.positions import DATA, Label, dialect_in, subschemas
+from anyshape.documents.uris import join, split_fragment
+from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
+
+__all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "dialect_of", "load"]
 
 ROOT_URI = "json-schema:///"
 """What the engine calls a document that does not name itself."""
 
 _NAMING = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
 """Keywords by which a subschema gives itself a name, in some dialect."""
-
-_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
-_URI_PARTS = re.compile(
-    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
-)
 
 
 class Spot(msgspec.Struct, eq=False):
@@ -51,7 +46,7 @@ class Spot(msgspec.Struct, eq=False):
     dialect: Dialect
     references: tuple[tuple[str, str], ...] = ()
     """Each reference that it makes itself: (keyword, reference)."""
-    children: list[tuple[str, str | int | None, Spot]] | tuple[()] = ()
+    children: list[tuple[str, Label, Spot]] | tuple[()] = ()
     """Each subschema in it: (keyword, name or index, spot), in the order of keyword and name."""
 
     @property
@@ -67,10 +62,27 @@ class Anchor(msgspec.Struct, frozen=True):
     dynamic: bool
 
 
+Metaschemas: TypeAlias = Callable[[str], "tuple[object, Dialect] | None"]
+"""Returns the official metaschema or vocabulary that has a URI, and its dialect."""
+
+
+def _no_metaschema(uri: str) -> None:
+    return None
+
+
 class Library:
     """The documents that a schema may refer to, indexed by URI, place and anchor."""
 
-    def __init__(self, resources: Mapping[str, object], *, subschemas: int) -> None:
+    def __init__(
+        self,
+        resources: Mapping[str, object],
+        *,
+        subschemas: int | None = None,
+        metaschemas: Metaschemas = _no_metaschema,
+        strict: bool = True,
+    ) -> None:
+        self._metaschemas = metaschemas
+        self._strict = strict
         self._waiting = {split_fragment(uri)[0]: document for uri, document in resources.items()}
         self._most = subschemas
         self._resources: dict[str, Spot] = {}
@@ -160,10 +172,8 @@ class Library:
             document = self._waiting.pop(uri)
             self.add(document, uri, dialect_of(document, path=uri + "#"))
             return self._resources[uri]
-        dialect = is_metaschema(uri)
-        if dialect is not None:
-            return self.add(metaschema_documents(dialect)[uri], uri, dialect)
-        return None
+        found = self._metaschemas(uri)
+        return None if found is None else self.add(found[0], uri, found[1])
 
     def _index(self, start: Spot) -> None:
         spots = self.spots
@@ -177,10 +187,14 @@ class Library:
             if not isinstance(schema, bool):
                 if not _NAMING.isdisjoint(schema):
                     self._identify(spot, schema)
-                if "$schema" in schema and self._resources.get(spot.base) is not spot:
+                if (
+                    self._strict
+                    and "$schema" in schema
+                    and self._resources.get(spot.base) is not spot
+                ):
                     _check_dialect(spot, schema["$schema"])
             spots[key] = spot
-            if len(spots) > self._most:
+            if self._most is not None and len(spots) > self._most:
                 raise LimitExceeded(
                     f"the schema has more than {self._most} subschemas (limit: subschemas)",
                     limit="subschemas",
@@ -199,9 +213,9 @@ class Library:
                     name,
                     # One that was referred to before what is around it is there already.
                     spots.get((spot.document, pointer))
-                    or Spot(inner, spot.document, pointer, spot.base, spot.dialect),
+                    or Spot(cast("Any", inner), spot.document, pointer, spot.base, spot.dialect),
                 )
-                for keyword, name, pointer, inner in _subschemas_in(spot, schema)
+                for keyword, name, pointer, inner in _children(spot, schema)
             ]
             stack.extend(child for _, _, child in spot.children)
 
@@ -216,9 +230,14 @@ class Library:
             if dialect.reference_hides_siblings and fragment:
                 self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
             if not fragment and (uri != spot.base or spot.pointer == ""):
-                dialect = dialect_of(schema, default=dialect, path=spot.pointer)
+                if self._strict:
+                    dialect = dialect_of(schema, default=dialect, path=spot.pointer)
+                else:
+                    dialect = dialect_in(schema, dialect)
                 spot.base, spot.dialect = uri, dialect
-                _check_single(self._resources.setdefault(uri, spot), spot, dialect.id_keyword, uri)
+                self._check_single(
+                    self._resources.setdefault(uri, spot), spot, dialect.id_keyword, uri
+                )
                 if spot.pointer == "":
                     # The document answers to the URI it was loaded by as well as to its own.
                     self._resources[spot.document] = spot
@@ -228,8 +247,9 @@ class Library:
                 dynamic = keyword == "$dynamicAnchor"
                 known = self._anchors.get((spot.base, name))
                 if known is not None:
-                    _check_single(known.spot, spot, keyword, name)
-                self._anchors[spot.base, name] = Anchor(spot, dynamic)
+                    self._check_single(known.spot, spot, keyword, name)
+                else:
+                    self._anchors[spot.base, name] = Anchor(spot, dynamic)
                 if dynamic:
                     self._dynamic.setdefault(spot.base, []).append(name)
         root = self._resources.get(spot.base)
@@ -251,36 +271,35 @@ class Library:
         value: object = resource.schema
         at = resource.pointer
         nearest = resource
+        beyond = ""
         for token in pointer.split("/")[1:]:
             name = unescape(token)
-            if is_object(value) and name in value:
-                value = value[name]
-            elif is_array(value) and _is_index(name) and int(name) < len(value):
-                value = value[int(name)]
-            else:
+            value = step(value, name)
+            if value is MISSING:
                 return None
             at = f"{at}/{escape(name)}"
-            nearest = self.spots.get((resource.document, at), nearest)
+            found = self.spots.get((resource.document, at))
+            if found is not None:
+                nearest, beyond = found, ""
+            else:
+                beyond = beyond or name
         if not isinstance(value, bool) and not is_object(value):
             return None
+        spot = Spot(value, resource.document, at, nearest.base, nearest.dialect)
+        if beyond in DATA and not self._strict:
+            return spot
         # A place that no keyword marks as a subschema becomes one by being referred to.
-        self._index(Spot(value, resource.document, at, nearest.base, nearest.dialect))
+        self._index(spot)
         return self.spots[resource.document, at]
 
-
-def _is_index(token: str) -> bool:
-    """Tell whether a token of a pointer is an array index as RFC 6901 writes it."""
-    return _INDEX.fullmatch(token) is not None
-
-
-def _check_single(known: Spot, spot: Spot, keyword: str, name: str) -> None:
-    """Refuse a name that two subschemas give themselves: the engine may not survive it."""
-    if (known.document, known.pointer) != (spot.document, spot.pointer):
-        raise InvalidSchema(
-            f"{keyword} {_shown(name)} at {spot.place or '/'} is taken: "
-            f"{known.place or 'the root'} has the same",
-            path=f"{spot.pointer}/{keyword}",
-        )
+    def _check_single(self, known: Spot, spot: Spot, keyword: str, name: str) -> None:
+        """Refuse a name that two subschemas give themselves: the engine may not survive it."""
+        if self._strict and (known.document, known.pointer) != (spot.document, spot.pointer):
+            raise InvalidSchema(
+                f"{keyword} {_shown(name)} at {spot.place or '/'} is taken: "
+                f"{known.place or 'the root'} has the same",
+                path=f"{spot.pointer}/{keyword}",
+            )
 
 
 def _check_dialect(spot: Spot, declared: object) -> None:
@@ -298,31 +317,18 @@ def _check_dialect(spot: Spot, declared: object) -> None:
     )
 
 
-def _subschemas_in(
-    spot: Spot, schema: dict[str, object]
-) -> Iterator[tuple[str, str | int | None, str, dict[str, object] | bool]]:
-    """Yield (keyword, name or index, pointer, subschema) for each subschema directly in `spot`.
+def _children(spot: Spot, schema: dict[str, object]) -> Iterator[tuple[str, Label, str, object]]:
+    """Yield (keyword, label, pointer, subschema) for each subschema directly in `spot`.
 
-    Keywords come in the order of their names: the order in which the engine compiles them.
+    Keywords, and the names beneath them, come in the order in which the engine compiles them.
     """
-    applicators = spot.dialect.applicators
-    for keyword in sorted(schema.keys() & applicators.keys()):
-        value = schema[keyword]
-        form = applicators[keyword].form
+    found = sorted(
+        subschemas(schema, spot.dialect),
+        key=lambda one: (one[0], one[1] if isinstance(one[1], str) else ""),
+    )
+    for keyword, label, inner in found:
         at = f"{spot.pointer}/{keyword}"
-        if form is Form.ONE or (form is Form.ONE_OR_LIST and not is_array(value)):
-            if isinstance(value, bool) or is_object(value):
-                yield keyword, None, at, value
-        elif form is Form.LIST or form is Form.ONE_OR_LIST:
-            if is_array(value):
-                for index, inner in enumerate(value):
-                    if isinstance(inner, bool) or is_object(inner):
-                        yield keyword, index, f"{at}/{index}", inner
-        elif is_object(value):
-            for name in sorted(value):
-                inner = value[name]
-                if isinstance(inner, bool) or is_object(inner):
-                    yield keyword, name, f"{at}/{escape(name)}", inner
+        yield keyword, label, at if label is None else f"{at}/{escape(str(label))}", inner
 
 
 def _references_in(schema: dict[str, object], dialect: Dialect) -> Iterator[tuple[str, str]]:
@@ -332,69 +338,30 @@ def _references_in(schema: dict[str, object], dialect: Dialect) -> Iterator[tupl
             yield keyword, reference
 
 
-def load(document: object, library: Library, dialect: Dialect = DEFAULT_DIALECT) -> Spot:
-    """Put the document being compiled into `library` and return its root."""
-    return library.add(document, ROOT_URI, dialect)
+def dialect_of(document: object, *, default: Dialect = DEFAULT_DIALECT, path: str = "") -> Dialect:
+    """Return the dialect that `document`, a resource found at `path`, declares.
 
-
-def split_fragment(uri: str) -> tuple[str, str]:
-    """Return `uri` without its fragment, and the fragment."""
-    before, _, fragment = uri.partition("#")
-    return before, fragment
-
-
-def join(base: str, reference: str) -> str:
-    """Resolve `reference` against `base` as RFC 3986, section 5.2 says, whatever the scheme."""
-    if reference.startswith("#"):
-        return split_fragment(base)[0] + reference
-    scheme, authority, path, query, fragment = _split(reference)
-    if scheme is None:
-        base_scheme, base_authority, base_path, base_query, _ = _split(base)
-        scheme = base_scheme
-        if authority is None:
-            authority = base_authority
-            if path == "":
-                path = base_path
-                query = base_query if query is None else query
-            elif not path.startswith("/"):
-                directory = base_path.rpartition("/")[0]
-                path = f"{directory}/{path}" if directory or base_authority is not None else path
-    path = _without_dots(path)
-    return (
-        ("" if scheme is None else f"{scheme}:")
-        + ("" if authority is None else f"//{authority}")
-        + path
-        + ("" if query is None else f"?{query}")
-        + ("" if fragment is None else f"#{fragment}")
+    Raises `UnsupportedDialect` for any other, and for a `$schema` that is not a string.
+    """
+    if not is_object(document) or "$schema" not in document:
+        return default
+    declared = document["$schema"]
+    if isinstance(declared, str):
+        found = find_dialect(declared)
+        if found is not None:
+            return found
+    shown = repr(declared) if len(repr(declared)) <= 80 else repr(declared)[:79] + "…"
+    raise UnsupportedDialect(
+        f"$schema is {shown}; supported are {', '.join(SUPPORTED)}. Leave $schema out for 2020-12",
+        dialect=declared,
+        supported=SUPPORTED,
+        path=f"{path}/$schema",
     )
 
 
-def _split(uri: str) -> tuple[str | None, str | None, str, str | None, str | None]:
-    match = _URI_PARTS.fullmatch(uri)
-    if match is None:
-        return None, None, uri, None, None
-    scheme, authority, path, query, fragment = match.groups()
-    return scheme, authority, path, query, fragment
-
-
-def _without_dots(path: str) -> str:
-    if "." not in path:
-        return path
-    kept: list[str] = []
-    segments = path.split("/")
-    for index, segment in enumerate(segments):
-        last = index == len(segments) - 1
-        if segment == "..":
-            if len(kept) > 1:
-                kept.pop()
-            if last:
-                kept.append("")
-        elif segment == ".":
-            if last:
-                kept.append("")
-        else:
-            kept.append(segment)
-    return "/".join(kept)
+def load(document: object, library: Library, dialect: Dialect = DEFAULT_DIALECT) -> Spot:
+    """Put the document being compiled into `library` and return its root."""
+    return library.add(document, ROOT_URI, dialect)
 
 
 def _outside(spot: Spot, keyword: str, reference: str, uri: str) -> UnresolvableReference:

@@ -1,0 +1,82 @@
+"""Every schema of one document, and what its references point at, whether it is valid or not.
+
+What shapes, advises on or lowers a document asks here. Positions are places: tuples of tokens.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from anyshape.documents.library import ROOT_URI, Library, Spot, load
+from anyshape.documents.pointers import MISSING, Place, step, unescape
+from anyshape.documents.positions import Node, dialect_in
+from anyshape.errors import UnresolvableReference
+
+__all__ = ["Outline"]
+
+
+class Outline:
+    """A document with its schema positions found.
+
+    `schemas` maps the place of every schema that is an object to what is known of it: the base
+    that its references start from, and its dialect. Places that no keyword of the dialect makes a
+    schema, such as `#/components/thing`, are among them if a reference leads there.
+    """
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        self.dialect = dialect_in(root)
+        self._library = Library({}, strict=False)
+        load(root, self._library, self.dialect)
+        self._follow_references()
+        self.schemas: dict[Place, Spot] = {
+            _place(spot): spot
+            for spot in self._library.spots.values()
+            if isinstance(spot.schema, dict)
+        }
+
+    def at(self, place: Place) -> object:
+        """Return the value at a place, or `None` when there is none."""
+        value: object = self.root
+        for token in place:
+            value = step(value, token)
+        return None if value is MISSING else value
+
+    def schema_at(self, place: Place) -> Node:
+        """Return the schema at one of the places in `schemas`."""
+        return cast("Node", self.schemas[place].schema)
+
+    def resolve(self, place: Place, reference: str, keyword: str = "$ref") -> Place | None:
+        """Return the place that a reference written at `place` points at, `None` if it leaves."""
+        spot = self._find(self.schemas[place], keyword, reference)
+        return None if spot is None else _place(spot)
+
+    def dynamic_anchors(self, name: str) -> list[Place]:
+        """Return the places that go by a dynamic anchor, in all resources of the document."""
+        return [
+            _place(spot)
+            for spot in self._library.spots.values()
+            if isinstance(spot.schema, dict)
+            and spot.schema.get("$dynamicAnchor") == name
+            and "$dynamicAnchor" in spot.dialect.anchors
+        ]
+
+    def _find(self, spot: Spot, keyword: str, reference: str) -> Spot | None:
+        try:
+            return self._library.resolve(spot, keyword, reference)
+        except UnresolvableReference:
+            return None
+
+    def _follow_references(self) -> None:
+        done = 0
+        while done < len(self._library.spots):
+            spots = list(self._library.spots.values())
+            for spot in spots[done:]:
+                for keyword, reference in spot.references:
+                    self._find(spot, keyword, reference)
+            done = len(spots)
+
+
+def _place(spot: Spot) -> Place:
+    assert spot.document == ROOT_URI  # nothing else is in the library
+    return tuple(unescape(token) for token in spot.pointer.split("/")[1:])
