@@ -31,6 +31,7 @@ EXTENDED = (
     "data_received",
     "handle_websocket_upgrade",
     "on_body",
+    "on_message_complete",
     "shutdown",
 )
 
@@ -64,7 +65,7 @@ async def test_a_connection_has_the_state_that_is_looked_at() -> None:
     assert connection.tasks is connection.server_state.tasks
     assert connection.connections is connection.server_state.connections
     assert connection.app_state == {}
-    looked_at = {"scope", "more_body", "response_complete"}
+    looked_at = {"scope", "response_complete"}
     assert looked_at <= set(RequestResponseCycle.__init__.__code__.co_names)
 
 

@@ -85,16 +85,13 @@ class HttpProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse what has come, as long as it leads to a request."""
         longest = self._longest_head
-        if len(data) > longest:
-            for start in range(0, len(data), longest):
-                self.data_received(data[start : start + longest])
-            return
-        if self._refused or self.transport.is_closing():
-            return
-        self._unparsed += len(data)
-        super().data_received(data)
-        if self._unparsed > longest:
-            self._judge_unparsed()
+        while data and not self._refused and not self.transport.is_closing():
+            piece = data[: longest - self._unparsed]
+            data = data[len(piece) :]
+            self._unparsed += len(piece)
+            super().data_received(piece)
+            if self._unparsed >= longest:
+                self._refuse(431, f"The head of the request is not whole after {longest} bytes")
         if len(self.pipeline) > _MOST_PIPELINED:
             self.transport.abort()
 
@@ -102,6 +99,11 @@ class HttpProtocol(HttpToolsProtocol):
         """Take a piece of a body: the head before it is done with."""
         self._unparsed = 0
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take the end of a request: whatever follows is another one."""
+        self._unparsed = 0
+        super().on_message_complete()
 
     def look(self, now: float) -> None:
         """Give the connection up if its peer has owed us the same thing for too long."""
@@ -126,16 +128,6 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_answering():
             return None  # The application sees to bodies, and to answers.
         return "request", self.cycle
-
-    def _judge_unparsed(self) -> None:
-        """End the connection if so much has come of a head, or of what frames a body."""
-        if self._is_in_head():
-            longest = self._longest_head
-            self._refuse(431, f"The head of the request is longer than {longest} bytes")
-        elif self.cycle.more_body:
-            self.transport.abort()
-        else:
-            self._unparsed = 0  # Requests without a body, each whole.
 
     def _is_in_head(self) -> bool:
         """Tell whether a request has begun whose head is not whole."""
