@@ -14,6 +14,8 @@ PUBLIC = "10.0.0.5"
         ("127.0.0.1", True),
         ("127.8.9.10", True),
         ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("::ffff:10.0.0.5", False),
         ("[::1]", True),
         ("localhost", True),
         ("LOCALHOST", True),
@@ -59,17 +61,40 @@ def test_at_a_loopback_address_only_local_names_pass(
     [
         (b"mcp.example.com", None, True),
         (None, None, True),
+        (b"mcp.example.com", b"https://mcp.example.com", False),
+        (b"evil.example.com:8000", b"http://evil.example.com:8000", False),
+        (b"localhost:8000", b"http://localhost:8000", False),
+        (b"10.0.0.5:8000", b"http://10.0.0.5:8000", True),
+        (b"10.0.0.5", b"http://10.0.0.5:80", True),
+        (b"[fd00::5]:8000", b"http://[fd00::5]:8000", True),
+        (b"10.0.0.5:8000", b"http://10.0.0.6:8000", False),
+        (b"10.0.0.5:8000", b"http://evil.example.com:8000", False),
+    ],
+)
+def test_elsewhere_a_page_may_only_call_the_address_it_came_from(
+    host: bytes | None, origin: bytes | None, served: bool
+) -> None:
+    assert (Guard().refusal(host, origin, PUBLIC) is None) is served
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "served"),
+    [
+        (b"mcp.example.com", None, True),
         (b"mcp.example.com", b"https://mcp.example.com", True),
         (b"mcp.example.com:443", b"https://mcp.example.com", True),
         (b"mcp.example.com", b"https://elsewhere.example.com", False),
         (b"mcp.example.com", b"https://mcp.example.com.evil.example", False),
         (b"mcp.example.com:8443", b"https://mcp.example.com", False),
+        (b"evil.example.com", b"https://evil.example.com", False),
     ],
 )
-def test_at_a_public_address_a_page_may_only_call_the_host_it_came_from(
-    host: bytes | None, origin: bytes | None, served: bool
+@pytest.mark.parametrize("bound", [LOOPBACK, PUBLIC])
+def test_a_page_may_call_the_host_it_came_from_by_a_name_that_was_allowed(
+    host: bytes | None, origin: bytes | None, served: bool, bound: str
 ) -> None:
-    assert (Guard().refusal(host, origin, PUBLIC) is None) is served
+    guard = Guard(hosts=["mcp.example.com"])
+    assert (guard.refusal(host, origin, bound) is None) is served
 
 
 def test_named_hosts_replace_the_default_even_at_a_loopback_address() -> None:
@@ -91,10 +116,6 @@ def test_named_origins_may_call_from_anywhere() -> None:
 def test_a_star_allows_everyone() -> None:
     guard = Guard(hosts=["*"], origins=["*"])
     assert guard.refusal(b"evil.example.com", b"https://evil.example.com", LOOPBACK) is None
-
-
-def test_a_server_that_knows_it_is_public_takes_public_names_at_loopback() -> None:
-    assert Guard(is_local=False).refusal(b"mcp.example.com", None, LOOPBACK) is None
 
 
 def test_a_server_that_knows_it_is_local_takes_no_public_name_anywhere() -> None:

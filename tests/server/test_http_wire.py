@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from patience import PATIENCE, until
 
+from .conftest import run_web
+
 MODERN = "2026-07-28"
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN]
 SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
@@ -564,6 +566,19 @@ def test_pages_of_other_sites_are_kept_out(web: Any, headers: Any, status: int) 
     assert answer.status == status
     if status == 403:
         assert "id" not in answer.json
+
+
+@pytest.mark.behaviour("transport.http.origin-validated")
+def test_a_server_bound_everywhere_keeps_them_out_of_this_machine_too() -> None:
+    script = """
+import sys
+from anyshape import Server
+Server("anywhere").run("http", host="0.0.0.0", port=int(sys.argv[1]), log_level="critical")
+"""
+    with run_web("-c", script) as everywhere:
+        rebound = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
+        assert everywhere.request("2025-11-25", "ping", headers=rebound).status == 403
+        assert everywhere.request("2025-11-25", "ping").status == 200
 
 
 @pytest.mark.behaviour("limits.body")

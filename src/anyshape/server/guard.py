@@ -21,10 +21,10 @@ def is_local(host: str) -> bool:
     name = host.strip("[]").lower().rstrip(".")
     if name in _LOCAL_NAMES or name.endswith(".localhost"):
         return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+    address = _address(name)
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped  # How a socket for both kinds of addresses says it.
+    return address is not None and address.is_loopback
 
 
 class Guard:
@@ -33,8 +33,9 @@ class Guard:
     `hosts` and `origins` are what the operator allows: names with or without a port for hosts,
     `scheme://host[:port]` for origins, `*` for any. Without `hosts` every name is good, except at a
     loopback address, where it has to be a name of this machine. Without `origins` a page may only
-    call the host it came from. `is_local` says whether we are bound to such an address; if it is
-    left out, the address each request came in at tells.
+    call the host it came from, by a name in `hosts` or by an address: any other name may have been
+    made to lead here. `is_local` says that we can be reached from this machine alone; otherwise the
+    address each request came in at tells.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Guard:
         *,
         hosts: Iterable[str] | None = None,
         origins: Iterable[str] | None = None,
-        is_local: bool | None = None,
+        is_local: bool = False,
     ) -> None:
         self._is_local = is_local
         self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
@@ -52,36 +53,44 @@ class Guard:
         """Return why the request is refused, or `None` when it may be served."""
         name = _text(host)
         page = _text(origin)
-        if not self._host_is_allowed(name, bound):
+        at_home = self._hosts is None and (self._is_local or is_local(bound))
+        if not self._host_is_allowed(name, at_home):
             shown = "missing" if name is None else repr(name[:80])
             return f"Host {shown} is not allowed; the operator can add it to allowed_hosts"
-        if page is not None and not self._origin_is_allowed(page, name, bound):
+        if page is not None and not self._origin_is_allowed(page, name, at_home):
             return (
                 f"Origin {page[:80]!r} is not allowed; the operator can add it to allowed_origins"
             )
         return None
 
-    def _host_is_allowed(self, host: str | None, bound: str) -> bool:
-        if self._hosts is not None:
-            if "*" in self._hosts:
-                return True
-            return host is not None and (host in self._hosts or _name(host) in self._hosts)
-        if not self._is_bound_locally(bound):
-            return True
-        return host is not None and is_local(_name(host))
+    def _host_is_allowed(self, host: str | None, at_home: bool) -> bool:
+        if self._hosts is None:
+            return not at_home or (host is not None and is_local(_name(host)))
+        return self._is_named(host) or "*" in self._hosts
 
-    def _is_bound_locally(self, bound: str) -> bool:
-        return is_local(bound) if self._is_local is None else self._is_local
-
-    def _origin_is_allowed(self, origin: str, host: str | None, bound: str) -> bool:
+    def _origin_is_allowed(self, origin: str, host: str | None, at_home: bool) -> bool:
         if origin in self._origins or "*" in self._origins:
             return True
         scheme, separator, authority = origin.partition("://")
         if not separator or scheme not in _DEFAULT_PORTS or host is None:
             return False
-        if self._hosts is None and self._is_bound_locally(bound):
+        if at_home:
             return is_local(_name(authority))
-        return _with_port(authority, scheme) == _with_port(host, scheme)
+        if _with_port(authority, scheme) != _with_port(host, scheme):
+            return False
+        # The host is a name that was allowed, any that the operator likes, or an address.
+        return self._hosts is not None or _address(_name(host).strip("[]")) is not None
+
+    def _is_named(self, host: str | None) -> bool:
+        hosts = self._hosts or ()
+        return host is not None and (host in hosts or _name(host) in hosts)
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
 
 
 def _text(header: bytes | None) -> str | None:

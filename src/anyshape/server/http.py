@@ -55,10 +55,8 @@ _decode_name = msgspec.json.Decoder(ToolName).decode
 class HttpApplication:
     """The HTTP service of a server, for any ASGI host."""
 
-    def __init__(
-        self, service: Service, options: HttpOptions, *, is_local: bool | None = None
-    ) -> None:
-        """Serve `service`; `is_local` says where we are bound, if that is known beforehand."""
+    def __init__(self, service: Service, options: HttpOptions, *, is_local: bool = False) -> None:
+        """Serve `service`; `is_local` says that we can be reached from this machine alone."""
         self.service = service
         self.keep_alive = options.keep_alive
         self.takes_turns = True
