@@ -245,7 +245,7 @@ async def test_a_message_nests_as_deeply_as_it_may_and_no_deeper(plain: bool) ->
     refused = await call(11)
     assert refused["error"]["code"] == -32700
     assert "10 levels" in refused["error"]["message"]
-    assert "id" not in refused
+    assert refused["id"] == 1
 
 
 @pytest.mark.behaviour("limits.time")

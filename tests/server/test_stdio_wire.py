@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from patience import PATIENCE
 
+from anyshape import Client, ProtocolError
+
 # The names below are those of conftest.py, which importlib mode does not let us import.
 MODERN = "2026-07-28"
 META: dict[str, Any] = {
@@ -170,8 +172,15 @@ def test_an_unknown_method_is_not_found(spoken: Any, method: str) -> None:
         (
             b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + b'{"a":' * 5000 + b"}" * 5001,
             -32700,
-            None,
+            1,
         ),
+        (b'"id":1,"method":"ping"}', -32700, None),
+        (b"1,2", -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\\ud83d"}}', -32700, 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\\ud83d, cut"}}', -32700, 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\\ude00"}}', -32700, 1),
+        (b'{"jsonrpc":"2.0","id":"\\ud83d","method":"x"}', -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":"\\ud83d"}}', -32700, None),
     ],
 )
 def test_what_is_no_message_gets_its_error_and_the_next_message_its_answer(
@@ -197,9 +206,29 @@ def test_older_revisions_are_told_that_an_id_was_unreadable_with_null(
 
 @pytest.mark.behaviour("transport.stdio.oversized")
 def test_a_line_that_is_too_long_is_refused_and_the_next_is_answered(spoken: Any) -> None:
-    spoken.write(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 300_000 + b'"}\n')
-    assert spoken.receive()["error"]["code"] == -32700
+    spoken.write(b'{"jsonrpc":"2.0","id":7,"method":"' + b"x" * 300_000 + b'"}\n')
+    refusal = spoken.receive()
+    assert (refusal["id"], refusal["error"]["code"]) == (7, -32700)
     assert "result" in spoken.call("add", {"a": 1, "b": 2})
+
+
+@pytest.mark.behaviour("transport.stdio.oversized")
+async def test_our_client_is_told_at_once_that_its_call_is_too_long() -> None:
+    script = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+from anyshape import Server
+server = Server("small")
+@server.tool
+async def measure(text: str) -> int:
+    return len(text)
+server.run()
+"""
+    async with Client([sys.executable, "-c", script]) as client:
+        with pytest.raises(ProtocolError, match="longer than") as refusal:
+            await client.call("measure", {"text": "x" * 5_000_000})
+        assert refusal.value.code == -32700
+        assert await client.call("measure", {"text": "abc"}) == 3
 
 
 @pytest.mark.behaviour("limits.depth")
@@ -209,9 +238,9 @@ def test_a_line_that_nests_too_deeply_is_refused_and_the_next_is_answered(
 ) -> None:
     nested = b"[" * depth + b"]" * depth
     spoken.write(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":%b}}\n' % nested)
-    error = spoken.receive()["error"]
-    assert error["code"] == -32700
-    assert "levels deep" in error["message"]
+    refusal = spoken.receive()
+    assert (refusal["id"], refusal["error"]["code"]) == (1, -32700)
+    assert "levels deep" in refusal["error"]["message"]
     assert "result" in spoken.call("add", {"a": 1, "b": 2})
 
 

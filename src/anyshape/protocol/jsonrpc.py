@@ -7,20 +7,25 @@ Decoding looks at the envelope only; `params`, `result` and `error` stay raw JSO
 as the JSON text it came as, so that `1`, `"1"`, `1.0` and integers of any length are echoed
 exactly. What a frame may hold is decided here once:
 
-- not JSON, not UTF-8, NaN, a lone surrogate, nested too deeply: parse error, no id;
+- not JSON, not UTF-8, NaN, nested too deeply: parse error, no id;
+- half a surrogate pair in a string: parse error, with the id, since all around it is readable;
 - a key given twice: the last one counts, everywhere, because everything reads the same decode;
 - an id that is null, a boolean, an array or an object: invalid request, no id;
 - parameters that are no object: invalid params; of a notification, which must not be answered,
   they are as good as none;
-- an array of messages: a `Batch`, which the caller refuses where the revision has none.
+- an array of messages: a `Batch`, which the caller refuses where the revision has none; one of more
+  messages than allowed: invalid request, found out without reading them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
+
+from anyshape.protocol.surrogates import replace_lone_surrogates
 
 __all__ = [
     "HEADER_MISMATCH",
@@ -109,7 +114,7 @@ class _Envelope(msgspec.Struct, gc=False):
 
 
 _decode_envelope: Final = msgspec.json.Decoder(_Envelope).decode
-_decode_raws: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_raw: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_string: Final = msgspec.json.Decoder(str).decode
 _decode_any: Final = msgspec.json.Decoder(Any).decode
@@ -118,9 +123,10 @@ _encode: Final = msgspec.json.Encoder().encode
 _NUMBER_STARTS: Final = frozenset(b"-0123456789")
 _QUOTE: Final = ord('"')
 _BRACE: Final = ord("{")
+_MOST_IN_BATCH: Final = 1000
 
 
-def decode(frame: bytes) -> Message:
+def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> Message:
     """Return the message that one frame holds; never raises for what a peer sent."""
     if not frame.isascii():
         # Raw members are skipped over, not decoded, so nothing else would look at their UTF-8.
@@ -128,17 +134,17 @@ def decode(frame: bytes) -> Message:
             frame.decode()
         except UnicodeDecodeError:
             return Malformed(PARSE_ERROR, "Parse error: the message is not UTF-8")
-    return _decode_one(frame)
+    return _decode_one(frame, max_batch)
 
 
-def _decode_one(frame: bytes | msgspec.Raw) -> Message:
+def _decode_one(frame: bytes | msgspec.Raw, max_batch: int) -> Message:
     try:
         try:
             envelope = _decode_envelope(frame)
         except msgspec.ValidationError as error:
-            return _diagnose(frame, error)
+            return _diagnose(frame, error, max_batch)
     except msgspec.DecodeError as error:
-        return Malformed(PARSE_ERROR, f"Parse error: {error}")
+        return _diagnose_text(bytes(frame), error)
     except RecursionError:
         return Malformed(PARSE_ERROR, "Parse error: the message is nested too deeply")
     return _classify(envelope)
@@ -182,18 +188,27 @@ def _is_usable_id(id: bytes) -> bool:
     return start == _QUOTE or start in _NUMBER_STARTS
 
 
-def _diagnose(frame: bytes | msgspec.Raw, error: msgspec.ValidationError) -> Message:
-    """Say what is wrong with a frame that is JSON but no message, patiently."""
+def _diagnose_text(frame: bytes, error: msgspec.DecodeError) -> Malformed:
+    """Say what is wrong with a frame that is not JSON, or not to be had as text."""
+    try:
+        envelope = _decode_envelope(replace_lone_surrogates(frame, b"\\ufffd"))
+    except msgspec.DecodeError:
+        return Malformed(PARSE_ERROR, f"Parse error: {error}")
+    id = bytes(envelope.id)
+    known = id if envelope.method is not None and _is_usable_id(id) and id in frame else None
+    reason = "a string holds half of a surrogate pair, which is no character"
+    return Malformed(PARSE_ERROR, f"Parse error: {reason}", known)
+
+
+def _diagnose(
+    frame: bytes | msgspec.Raw, error: msgspec.ValidationError, max_batch: int
+) -> Message:
+    """Say what is wrong with a frame that is no message, patiently."""
     start = bytes(frame).lstrip(b" \t\r\n")[:1]
     if start == b"[":
-        try:
-            raws = _decode_raws(frame)
-        except msgspec.DecodeError as flaw:
-            return Malformed(PARSE_ERROR, f"Parse error: {flaw}")
-        if not raws:
-            return Malformed(INVALID_REQUEST, "Invalid Request: an empty batch")
-        return Batch(tuple(_decode_member(raw) for raw in raws))
+        return _decode_batch(frame, max_batch)
     if start != b"{":
+        _decode_raw(frame)  # Raises what makes it a parse error, if it is no JSON at all.
         return Malformed(INVALID_REQUEST, "Invalid Request: expected an object")
     try:
         members = _decode_members(frame)
@@ -210,11 +225,41 @@ def _diagnose(frame: bytes | msgspec.Raw, error: msgspec.ValidationError) -> Mes
     return Malformed(INVALID_REQUEST, f"Invalid Request: {reason}", known)
 
 
+def _decode_batch(frame: bytes | msgspec.Raw, max_batch: int) -> Message:
+    try:
+        raws = _members_decoder(max_batch)(frame)
+    except msgspec.ValidationError:
+        return Malformed(
+            INVALID_REQUEST, f"Invalid Request: a batch of more than {max_batch} messages"
+        )
+    if not raws:
+        return Malformed(INVALID_REQUEST, "Invalid Request: an empty batch")
+    return Batch(tuple(_decode_member(raw) for raw in raws))
+
+
+@lru_cache(maxsize=8)
+def _members_decoder(limit: int) -> Callable[[bytes | msgspec.Raw], list[msgspec.Raw]]:
+    """Return what reads an array of at most `limit` members; one more, and it stops right there.
+
+    A list would be filled before its length is looked at.
+    """
+    members = msgspec.defstruct(
+        "Members",
+        [(f"member_{place}", msgspec.Raw, _NOTHING) for place in range(limit)],
+        array_like=True,
+        forbid_unknown_fields=True,
+    )
+    decode_members = msgspec.json.Decoder(members).decode
+    return lambda frame: [
+        raw for raw in msgspec.structs.astuple(decode_members(frame)) if bytes(raw)
+    ]
+
+
 def _decode_member(raw: msgspec.Raw) -> Single:
     if memoryview(raw)[0] != _BRACE:
         return Malformed(INVALID_REQUEST, "Invalid Request: expected an object")
     # A member that is an object can be anything but a batch.
-    return cast("Single", _decode_one(raw))
+    return cast("Single", _decode_one(raw, 1))
 
 
 def request_key(id: bytes) -> bytes:

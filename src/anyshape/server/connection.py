@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -21,13 +21,14 @@ from anyshape.protocol.jsonrpc import (
     Malformed,
     Notification,
     Request,
-    Response,
     encode_batch,
     encode_error,
     encode_notification,
     request_key,
 )
 from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
+from anyshape.protocol.salvage import salvage_id
+from anyshape.server.batches import Answer, answer_requests
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
@@ -49,8 +50,6 @@ _decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
 _CHANGED: Final = encode_notification("notifications/tools/list_changed")
 _BEFORE_HANDSHAKE: Final = frozenset({"initialize", "ping"})
 _SHOWN: Final = 120
-Answer: TypeAlias = bytes | Awaitable[bytes | None] | None
-"""The answer to a message, which may have none, or what to await for it."""
 
 
 class Connection:
@@ -73,11 +72,15 @@ class Connection:
         self.is_congested = False
         """Whether the peer is far behind in reading; whoever carries its messages says so."""
         self._max_depth = service.options.max_message_depth
+        self._max_batch = service.options.max_batch
         self.send = send
         self.suspended = suspended
         self.revision: Revision | None = None
         self.client: Mapping[str, Any] | None = None
         self._flights: dict[bytes, PipeExchange] = {}
+        self._batches: list[dict[bytes, set[bytes]]] = []
+        """For each batch its requests, and where to put those that are cancelled before they begin.
+        """
         self._landed: asyncio.Future[None] | None = None
         self._listener: Listener | None = None
         self._closed = False
@@ -94,7 +97,7 @@ class Connection:
 
     def begin(self, frame: bytes) -> Answer:
         """Take one message, in a task: its answer, or what to await for it in the same task."""
-        message = read(frame, self._max_depth)
+        message = read(frame, self._max_depth, self._max_batch)
         if isinstance(message, Call):
             id = bytes(message.id)
             if self._flights and request_key(id) in self._flights:
@@ -112,11 +115,15 @@ class Connection:
             return self._answer_all(message)
         return None  # A response: we ask nothing of clients, so there is nothing it could answer.
 
-    def oversized(self) -> bytes:
-        """Return the answer to a message that was longer than allowed."""
+    def oversized(self, start: bytes, end: bytes) -> bytes:
+        """Return the answer to a message that was longer than allowed: how it starts and ends."""
         limit = self.service.options.max_message_bytes
         return self._refuse(
-            Malformed(PARSE_ERROR, f"Parse error: the message is longer than {limit} bytes")
+            Malformed(
+                PARSE_ERROR,
+                f"Parse error: the message is longer than {limit} bytes",
+                salvage_id(start, end),
+            )
         )
 
     def end_subscriptions(self) -> None:
@@ -166,29 +173,48 @@ class Connection:
 
     async def _answer_all(self, batch: Batch) -> bytes | None:
         if self.revision is None or not self.revision.has_batches:
-            spoken = self.revision or LATEST_HANDSHAKE
-            return self._refuse(
-                Malformed(INVALID_REQUEST, f"Invalid Request: revision {spoken} has no batches")
-            )
+            return self._refuse(Malformed(INVALID_REQUEST, self._why_no_batch(batch)))
+        answers: list[bytes] = []
+        requests: list[Request] = []
+        for message in batch.messages:
+            if isinstance(message, Request):
+                requests.append(message)
+            elif isinstance(message, Notification):
+                self._notice(message)
+            elif isinstance(message, Malformed):
+                answers.append(self._refuse(message))
+        if requests:
+            answers += await self._answer_requests(requests)
+        return encode_batch(answers) if answers else None
+
+    async def _answer_requests(self, requests: list[Request]) -> list[bytes]:
         if self.suspended is not None:
             self.suspended()
-        answers: list[bytes | None] = await asyncio.gather(
-            *(self._answer_member(message) for message in batch.messages)
-        )
-        given = [answer for answer in answers if answer is not None]
-        return encode_batch(given) if given else None
+        # They begin in the next turn of the loop, and may be cancelled before.
+        unwanted: set[bytes] = set()
+        keys = {request_key(request.id): unwanted for request in requests}
+        self._batches.append(keys)
 
-    async def _answer_member(
-        self, message: Request | Notification | Response | Malformed
-    ) -> bytes | None:
-        if isinstance(message, Request):
-            answer = self._answer(message, batched=True)
-            return answer if answer is None or isinstance(answer, bytes) else await answer
-        if isinstance(message, Notification):
-            self._notice(message)
-        elif isinstance(message, Malformed):
-            return self._refuse(message)
-        return None
+        def begin(request: Request) -> Answer:
+            if unwanted and request_key(request.id) in unwanted:
+                return None
+            return self._answer(request, batched=True)
+
+        try:
+            return await answer_requests(requests, begin, self.service.options.max_batch_bytes)
+        finally:
+            self._batches = [other for other in self._batches if other is not keys]
+
+    def _why_no_batch(self, batch: Batch) -> str:
+        """Return what is wrong with a batch, from a peer whose revision has none."""
+        spoken = self.revision
+        for message in batch.messages:
+            if spoken is None and isinstance(message, Request) and message.params is not None:
+                named = RawObject(message.params, "_meta").get(PROTOCOL_VERSION)
+                spoken = Revision.parse(named) if isinstance(named, str) else None
+        if spoken is None:
+            return "Invalid Request: a batch before any handshake"
+        return f"Invalid Request: revision {spoken} has no batches"
 
     def _refuse(self, flaw: Malformed) -> bytes:
         null_id = self.revision is not None and not self.revision.omits_unknown_id
@@ -209,10 +235,15 @@ class Connection:
     def _cancel(self, notification: Notification) -> None:
         try:
             parameters = _decode_cancelled(notification.params or b"")
-            flight = self._flights.get(request_key(bytes(parameters.request_id)))
+            key = request_key(bytes(parameters.request_id))
         except (msgspec.DecodeError, ValueError):
             return
-        if flight is not None:
+        flight = self._flights.get(key)
+        if flight is None:
+            for batch in self._batches:
+                if key in batch:
+                    batch[key].add(key)
+        else:
             _log.info(
                 "request %.*s cancelled: %.*r",
                 *(_SHOWN, flight.key.decode()),

@@ -25,6 +25,7 @@ from anyshape.protocol.jsonrpc import (
 from anyshape.protocol.revision import SUPPORTED, Revision
 
 __all__ = [
+    "BATCH_FULL",
     "NOT_ACCEPTABLE",
     "SERVER_BUSY",
     "Failure",
@@ -43,6 +44,7 @@ __all__ = [
 
 SERVER_BUSY: Final = 503
 NOT_ACCEPTABLE: Final = 406
+BATCH_FULL: Final = 413
 """Not codes of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
 
 _SHOWN: Final = 80

@@ -25,6 +25,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
+from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
@@ -68,6 +69,7 @@ class HttpApplication:
         """
         self.options = options
         self._max_depth = service.options.max_message_depth
+        self._max_batch = service.options.max_batch
         self._bodies = Bodies(service.options, options)
         self._limit = self._bodies.limit
         self._digits = len(str(self._limit))
@@ -131,7 +133,7 @@ class HttpApplication:
             body = await self._gather(event, receive, send)
             if body is None:
                 return
-        message = read(body, self._max_depth)
+        message = read(body, self._max_depth, self._max_batch)
         if isinstance(message, Call):
             id = bytes(message.id)
             exchange = HttpExchange(self, headers, receive, send, accepted, id, body)
@@ -272,10 +274,12 @@ class HttpApplication:
             for message in batch.messages
             if isinstance(message, Malformed)
         ]
-        given = await asyncio.gather(
-            *(_answer_member(request, BatchExchange.of(lead, request)) for request in requests)
-        )
-        answers.extend(answer for answer in given if answer is not None)
+
+        def begin(request: Request) -> bytes | Awaitable[bytes | None]:
+            return dispatch(request.method, request.params, BatchExchange.of(lead, request))
+
+        room = self.service.options.max_batch_bytes
+        answers += await answer_requests(requests, begin, room)
         if answers:
             await lead.respond(encode_batch(answers))
         elif requests:
@@ -341,11 +345,6 @@ class HttpApplication:
                 await self.drain()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-
-
-async def _answer_member(request: Request, exchange: BatchExchange) -> bytes | None:
-    answer = dispatch(request.method, request.params, exchange)
-    return answer if isinstance(answer, bytes) else await answer
 
 
 def _called_tool(message: Incoming) -> str | None:

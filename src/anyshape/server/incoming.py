@@ -13,6 +13,7 @@ import msgspec
 
 from anyshape.protocol.jsonrpc import PARSE_ERROR, Malformed, Message, decode
 from anyshape.protocol.nesting import is_too_deep
+from anyshape.protocol.salvage import salvage_id
 from anyshape.server.parameters import CallParameters
 
 __all__ = ["Call", "Incoming", "read"]
@@ -35,16 +36,18 @@ _AFTER_NUMBERS: Final = ord("9") + 1
 """A string or a number starts below this; null, true, false, arrays and objects do not."""
 
 
-def read(frame: bytes, max_depth: int) -> Incoming:
+def read(frame: bytes, max_depth: int, max_batch: int) -> Incoming:
     """Return what a frame holds; never raises for what a peer sent."""
     if len(frame) > 2 * max_depth and is_too_deep(frame, max_depth):
         return Malformed(
-            PARSE_ERROR, f"Parse error: the message is nested more than {max_depth} levels deep"
+            PARSE_ERROR,
+            f"Parse error: the message is nested more than {max_depth} levels deep",
+            salvage_id(frame, frame),
         )
     try:
         if not frame.isascii():
             frame.decode()  # Arguments are skipped over, so nothing else looks at their UTF-8.
         call = _decode_call(frame)
     except (ValueError, RecursionError):
-        return decode(frame)
-    return call if memoryview(call.id)[0] < _AFTER_NUMBERS else decode(frame)
+        return decode(frame, max_batch)
+    return call if memoryview(call.id)[0] < _AFTER_NUMBERS else decode(frame, max_batch)

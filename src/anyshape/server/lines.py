@@ -5,40 +5,53 @@ See "stdio" under the transports of revision 2026-07-28: one message per line, n
 
 from __future__ import annotations
 
-__all__ = ["OVERSIZED", "LineSplitter"]
+from typing import NamedTuple, TypeAlias
 
-OVERSIZED = b""
-"""What stands in for a line that was longer than allowed (no message is an empty line)."""
+__all__ = ["Line", "LineSplitter", "Oversized"]
+
+
+class Oversized(NamedTuple):
+    """What is kept of a line that was longer than allowed."""
+
+    start: bytes
+    end: bytes
+
+
+Line: TypeAlias = bytes | Oversized
 
 
 class LineSplitter:
-    """Cut a stream of chunks into lines; a line over `limit` bytes is dropped as it arrives."""
+    """Cut a stream of chunks into lines; a line over `limit` bytes is dropped as it arrives.
 
-    __slots__ = ("_discarding", "_limit", "_parts", "_size")
+    The first and the last `kept` bytes of such a line remain.
+    """
 
-    def __init__(self, limit: int) -> None:
+    __slots__ = ("_dropped", "_kept", "_limit", "_parts", "_size")
+
+    def __init__(self, limit: int, kept: int) -> None:
         self._limit = limit
+        self._kept = kept
         self._parts: list[bytes] = []
         self._size = 0
-        self._discarding = False
+        self._dropped: Oversized | None = None
 
-    def feed(self, chunk: bytes) -> list[bytes]:
+    def feed(self, chunk: bytes) -> list[Line]:
         """Return the lines the chunk completes, without their newlines and without blank ones.
 
         Once a line is too long its bytes are let go, what follows the next newline is read as
-        usual, and `OVERSIZED` stands in its place.
+        usual, and an `Oversized` stands in its place.
         """
         pieces = chunk.split(b"\n")
         rest = pieces.pop()
-        lines: list[bytes] = []
-        if len(pieces) == 1 and not (rest or self._parts or self._discarding):
+        lines: list[Line] = []
+        if len(pieces) == 1 and not (rest or self._parts or self._dropped):
             self._take(pieces[0], lines)
             return lines
         if pieces:
             first = pieces[0]
-            if self._discarding:
-                self._discarding = False
-                lines.append(OVERSIZED)
+            if self._dropped is not None:
+                lines.append(self._drop(self._dropped, first))
+                self._dropped = None
             elif self._parts:
                 self._parts.append(first)
                 self._take(b"".join(self._parts), lines)
@@ -48,29 +61,37 @@ class LineSplitter:
                 self._take(first, lines)
             for piece in pieces[1:]:
                 self._take(piece, lines)
-        if rest and not self._discarding:
+        if rest and self._dropped is not None:
+            self._dropped = self._drop(self._dropped, rest)
+        elif rest:
             self._parts.append(rest)
             self._size += len(rest)
             if self._size > self._limit:
+                self._dropped = self._cut(b"".join(self._parts))
                 self._parts.clear()
                 self._size = 0
-                self._discarding = True
         return lines
 
-    def end(self) -> list[bytes]:
+    def end(self) -> list[Line]:
         """Return what was left without a newline when the stream ended."""
-        lines: list[bytes] = []
-        if self._discarding:
-            lines.append(OVERSIZED)
+        lines: list[Line] = []
+        if self._dropped is not None:
+            lines.append(self._dropped)
         elif self._parts:
             self._take(b"".join(self._parts), lines)
         self._parts.clear()
         self._size = 0
-        self._discarding = False
+        self._dropped = None
         return lines
 
-    def _take(self, line: bytes, lines: list[bytes]) -> None:
+    def _drop(self, dropped: Oversized, more: bytes) -> Oversized:
+        return Oversized(dropped.start, (dropped.end + more[-self._kept :])[-self._kept :])
+
+    def _cut(self, line: bytes) -> Oversized:
+        return Oversized(line[: self._kept], line[-self._kept :])
+
+    def _take(self, line: bytes, lines: list[Line]) -> None:
         if len(line) > self._limit:
-            lines.append(OVERSIZED)
+            lines.append(self._cut(line))
         elif not line.isspace() and line:
             lines.append(line)

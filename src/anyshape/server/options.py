@@ -36,6 +36,8 @@ _COUNTS = (
     "max_subscriptions",
     "max_message_bytes",
     "max_message_depth",
+    "max_batch",
+    "max_batch_bytes",
 )
 
 
@@ -47,8 +49,9 @@ class ServerOptions:
     time-out itself (`None`: never); `max_concurrent_calls` may wait at once, further ones are told
     that the server is busy, and so are subscriptions beyond `max_subscriptions`;
     `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
-    nest in it, itself included (a value in the arguments of a call is on level 4); `grace` seconds
-    remain for calls in flight when the server stops.
+    nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
+    one revision has, holds at most `max_batch` messages and is answered in at most
+    `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops.
     """
 
     page_size: int = 2000
@@ -57,6 +60,8 @@ class ServerOptions:
     max_subscriptions: int = 1000
     max_message_bytes: int = 4 * MEBIBYTE
     max_message_depth: int = 256
+    max_batch: int = 100
+    max_batch_bytes: int = 16 * MEBIBYTE
     grace: float = 5.0
     caching: Caching = field(default_factory=Caching)
     shape: ShapeOptions = field(default_factory=ShapeOptions)

@@ -12,8 +12,9 @@ import asyncio
 import contextlib
 from collections import deque
 
+from anyshape.protocol.salvage import WINDOW
 from anyshape.server.connection import Connection
-from anyshape.server.lines import LineSplitter
+from anyshape.server.lines import Line, LineSplitter
 from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.service import Service
 
@@ -32,8 +33,8 @@ class Session:
     def __init__(self, service: Service, source: int, sink: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._grace = service.options.grace
-        self._splitter = LineSplitter(service.options.max_message_bytes)
-        self._lines: deque[bytes] = deque()
+        self._splitter = LineSplitter(service.options.max_message_bytes, WINDOW)
+        self._lines: deque[Line] = deque()
         self._runners: set[asyncio.Task[None]] = set()
         self._idle: list[asyncio.Future[None]] = []
         self._leading = False
@@ -125,13 +126,13 @@ class Session:
             try:
                 while lines:
                     line = lines.popleft()
-                    if line:
+                    if isinstance(line, bytes):
                         answer = begin(line)
                         if answer is not None and not isinstance(answer, bytes):
                             flush()
                             answer = await answer
                     else:  # It was too long to be kept.
-                        answer = self._connection.oversized()
+                        answer = self._connection.oversized(line.start, line.end)
                     if term != self._term:
                         if answer is not None:
                             # Others may end in the same turn of the loop.

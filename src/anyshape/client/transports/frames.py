@@ -24,6 +24,7 @@ from anyshape.protocol.jsonrpc import (
     decode,
 )
 from anyshape.protocol.shapes.ordinary import DEPTH, ORDINARY_BYTES, OrdinaryResult
+from anyshape.protocol.surrogates import replace_lone_surrogates
 
 __all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame", "read_ordinary"]
 
@@ -35,12 +36,6 @@ LONE_SURROGATE: Final = b"\\ufdd0"
 
 _MOST_TOKENS: Final = 200_000
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
-_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 def read_frame(frame: bytes) -> tuple[Request | Notification | Response | Malformed, ...]:
@@ -79,17 +74,12 @@ def read_ordinary(frame: bytes, id: int, max_depth: int) -> OrdinaryResult | Non
 
 
 def _mend(frame: bytes) -> bytes:
-    # Mending takes time for every bracket, string and escape, so it is bounded by their number.
-    if _SURROGATE.search(frame) and frame.count(b"\\") <= _MOST_TOKENS:
-        frame = _ESCAPE.sub(_replace_lone_surrogate, frame)
+    frame = replace_lone_surrogates(frame, LONE_SURROGATE)
+    # Cutting takes time for every bracket and string, so it is bounded by their number.
     opened = frame.count(b"[") + frame.count(b"{")
     if opened > CUT_DEPTH and 2 * opened + frame.count(b'"') <= _MOST_TOKENS:
         frame = _cut(frame)
     return frame
-
-
-def _replace_lone_surrogate(escape: re.Match[bytes]) -> bytes:
-    return escape[0] if escape[1] is None else LONE_SURROGATE
 
 
 def _cut(frame: bytes) -> bytes:
