@@ -12,6 +12,7 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── LimitExceeded               neither valid nor invalid: a budget ran out first
     ├── ToolDefinitionError         a tool cannot be made from what its author wrote
     ├── ToolError                   a tool failed, with a message its caller may read
+    │   └── RemoteToolError         it was another server's tool, and the words are not ours
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
     └── TransportError              bytes could not be moved: refused, broken, silent, too many
@@ -30,6 +31,7 @@ __all__ = [
     "OutputMismatch",
     "Problem",
     "ProtocolError",
+    "RemoteToolError",
     "SchemaError",
     "ToolDefinitionError",
     "ToolError",
@@ -150,6 +152,14 @@ class ToolDefinitionError(AnyshapeError):
 
 class ToolError(AnyshapeError):
     """Raised by a tool to tell its caller what went wrong; raised by `Client.call` for the same."""
+
+
+class RemoteToolError(ToolError):
+    """What `Client.call` raises when the tool it called failed; the message is what that tool said.
+
+    A tool that calls others and lets this pass does not hand a stranger's words to its caller: it
+    has crashed, and the log says how. `raise ToolError(str(error)) from error` hands them on.
+    """
 
 
 class OutputMismatch(AnyshapeError):

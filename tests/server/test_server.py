@@ -7,6 +7,7 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from patience import PATIENCE, turn_until
 
 from anyshape import Server, Tool, ToolDefinitionError
 from anyshape.server import Caching, HttpOptions, ServerOptions
+from anyshape.server.failures import SERVER_BUSY
+from anyshape.tools.workers import Workers
 
 MODERN = "2026-07-28"
 
@@ -215,6 +218,37 @@ async def test_subscriptions_beyond_the_limit_are_told_that_the_server_is_busy()
     assert (await peer.ask("subscriptions/listen", params, id=2))["error"]["code"] == 503
     await peer.connection.close()
     await listening
+
+
+async def test_blocked_tools_starve_the_others_only_with_a_clear_refusal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("anyshape.tools.tool.WORKERS", Workers(limit=2, patience=0.05))
+    release = threading.Event()
+    server = Server("s")
+
+    @server.tool
+    def block() -> bool:
+        return release.wait(10)
+
+    @server.tool
+    async def think() -> int:
+        return 1
+
+    peer = Peer(server)
+    blocked = [
+        asyncio.create_task(peer.ask("tools/call", {"name": "block"}, id=id)) for id in (1, 2)
+    ]
+    await asyncio.sleep(0)
+    refused = await peer.ask("tools/call", {"name": "block"}, id=3)
+    assert refused["error"]["code"] == SERVER_BUSY
+    assert "2 threads" in refused["error"]["message"]
+    assert (await peer.ask("tools/call", {"name": "think"}, id=4))["result"][
+        "structuredContent"
+    ] == 1
+    release.set()
+    for answer in await asyncio.gather(*blocked):
+        assert answer["result"]["structuredContent"] is True
 
 
 @pytest.mark.behaviour("limits.depth")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -472,24 +474,55 @@ server.run()
     assert (answer["id"], answer["result"]["structuredContent"]) == (2, True)
 
 
-@pytest.mark.behaviour("transport.stdio.concurrent")
-@pytest.mark.parametrize("end", ["raise GeneratorExit", "asyncio.current_task().cancel()"])
-def test_a_tool_that_ends_its_own_task_ends_no_other_call(
-    start_pipe: Callable[..., Any], end: str
-) -> None:
-    script = f"""
+ENDINGS = [
+    "raise BaseException",
+    "raise GeneratorExit",
+    "raise KeyboardInterrupt",
+    "raise SystemExit",
+    "raise asyncio.CancelledError",
+]
+RUDE = """
 import asyncio
 from anyshape import Server
 server = Server("rude")
+@server.tool(inline=True)
+def leave_inline() -> None:
+    {end}
+@server.tool
+def leave_on_a_thread() -> None:
+    {end}
 @server.tool
 async def leave() -> None:
+    {end}
+@server.tool
+async def leave_later() -> None:
+    await asyncio.sleep(0)
     {end}
 @server.tool
 async def stay() -> int:
     return 1
 server.run()
 """
-    pipe = start_pipe(sys.executable, "-c", script)
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+@pytest.mark.parametrize("end", ENDINGS)
+def test_a_tool_that_raises_what_ends_programs_is_answered_and_ends_nothing(
+    start_pipe: Callable[..., Any], end: str
+) -> None:
+    pipe = start_pipe(sys.executable, "-c", RUDE.format(end=end))
+    pipe.revision = MODERN
+    for name in ("leave_inline", "leave_on_a_thread", "leave", "leave_later"):
+        assert pipe.call(name)["result"]["isError"] is True
+        assert pipe.call("stay")["result"]["structuredContent"] == 1
+    assert pipe.finish() == 0
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+def test_a_tool_that_ends_its_own_task_ends_no_other_call(start_pipe: Callable[..., Any]) -> None:
+    pipe = start_pipe(
+        sys.executable, "-c", RUDE.format(end="asyncio.current_task().cancel() if 1 else 0")
+    )
     for id, name in ((1, "stay"), (2, "leave"), (3, "stay"), (4, "leave"), (5, "stay")):
         params = {"name": name, "_meta": META}
         pipe.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
@@ -498,6 +531,64 @@ server.run()
                 assert answer["id"] == id - 1
             assert answer["result"]["structuredContent"] == 1
     assert pipe.finish() == 0
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+@pytest.mark.parametrize("end", ["raise KeyboardInterrupt", "raise SystemExit"])
+def test_a_task_that_a_tool_has_started_cannot_end_the_server(
+    start_pipe: Callable[..., Any], end: str
+) -> None:
+    script = f"""
+import asyncio
+from anyshape import Server
+server = Server("rude")
+async def rude():
+    {end}
+@server.tool
+async def leave() -> None:
+    await asyncio.gather(rude())
+@server.tool
+async def stay() -> int:
+    return 1
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    pipe.revision = MODERN
+    for _ in range(2):
+        assert pipe.call("leave")["result"]["isError"] is True
+        assert pipe.call("stay")["result"]["structuredContent"] == 1
+    assert pipe.finish() == 0
+
+
+@pytest.mark.behaviour("transport.stdio.end-of-input")
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_server_ends_when_nobody_reads_its_output(busy: bool) -> None:
+    script = """
+import asyncio
+from anyshape import Server
+from anyshape.server import ServerOptions
+server = Server("deserted", options=ServerOptions(grace=600))
+@server.tool
+async def wait() -> None:
+    await asyncio.sleep(600)
+server.run()
+"""
+    read_end, write_end = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=write_end
+    ) as process:
+        os.close(write_end)
+        os.close(read_end)
+        assert process.stdin is not None
+        for id, method in enumerate(["tools/call"] * busy + ["tools/list"]):
+            params = {"name": "wait", "_meta": META}
+            body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+            process.stdin.write(json.dumps(body).encode() + b"\n")
+        process.stdin.flush()
+        try:
+            assert process.wait(15) == 0
+        finally:
+            process.kill()
 
 
 @pytest.mark.behaviour("transport.stdio.stdin-protected")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from patience import PATIENCE
 
-from anyshape.errors import LimitExceeded, ToolDefinitionError, ToolError
+from anyshape.errors import LimitExceeded, RemoteToolError, ToolDefinitionError, ToolError
 from anyshape.protocol.result import ABSENT
 from anyshape.tools import Context, Tool
 
@@ -92,7 +92,15 @@ async def test_a_tool_error_is_told_to_the_model(call: Any, message: str) -> Non
 
 @pytest.mark.parametrize(
     "error",
-    [ValueError("s3cret"), KeyError("s3cret"), RecursionError("s3cret"), SystemExit("s3cret")],
+    [
+        ValueError("s3cret"),
+        KeyError("s3cret"),
+        RecursionError("s3cret"),
+        RemoteToolError("s3cret"),
+        SystemExit("s3cret"),
+        KeyboardInterrupt("s3cret"),
+        BaseException("s3cret"),
+    ],
     ids=repr,
 )
 async def test_any_other_exception_is_a_generic_line_and_a_traceback_in_the_log(
@@ -118,9 +126,12 @@ async def test_any_other_exception_is_a_generic_line_and_a_traceback_in_the_log(
         assert record.exc_info[1] is error
 
 
-async def test_stop_iteration_from_a_thread_is_an_error_like_any_other(call: Any) -> None:
+@pytest.mark.parametrize("error", [StopIteration, GeneratorExit])
+async def test_what_ends_iteration_is_an_error_like_any_other_on_a_thread(
+    call: Any, error: type[BaseException]
+) -> None:
     def tool() -> int:
-        return next(iter(()))
+        raise error
 
     outcome = await asyncio.wait_for(call(tool), PATIENCE)
     assert (outcome.is_error, outcome.text) == (True, GENERIC)
@@ -156,7 +167,26 @@ async def test_a_limit_that_the_tool_itself_ran_into_is_its_own_business(call: A
     assert (outcome.is_error, outcome.text) == (True, GENERIC)
 
 
-async def test_a_keyboard_interrupt_ends_the_process_not_the_call() -> None:
+async def test_words_of_another_tool_are_handed_on_if_the_author_says_so(call: Any) -> None:
+    async def tool() -> int:
+        try:
+            raise RemoteToolError("no such user")
+        except ToolError as error:
+            raise ToolError(str(error)) from error
+
+    outcome = await call(tool)
+    assert (outcome.is_error, outcome.text) == (True, "no such user")
+
+
+async def test_a_group_with_words_of_another_tool_is_generic(call: Any) -> None:
+    async def tool() -> int:
+        raise ExceptionGroup("s3cret", [ToolError("one"), RemoteToolError("s3cret")])
+
+    outcome = await call(tool)
+    assert (outcome.is_error, outcome.text) == (True, GENERIC)
+
+
+def test_a_keyboard_interrupt_that_may_be_a_real_one_is_not_kept() -> None:
     async def tool() -> int:
         raise KeyboardInterrupt
 

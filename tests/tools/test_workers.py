@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from patience import PATIENCE
 
-from anyshape.tools.workers import Workers
+from anyshape.tools.workers import CrowdedError, Workers
 
 
 async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> None:
@@ -52,6 +52,31 @@ async def test_a_call_given_up_while_it_waits_is_never_started() -> None:
     release.set()
     await asyncio.wait_for(asyncio.gather(first, third), PATIENCE)
     assert started == ["third"]
+
+
+async def test_a_call_that_gets_no_thread_in_time_is_refused_and_never_started() -> None:
+    workers = Workers(limit=2, patience=0.05)
+    release = threading.Event()
+    started: list[str] = []
+
+    blocked = [workers.run(partial(release.wait, SOON)) for _ in range(2)]
+    refused = workers.run(partial(started.append, "refused"))
+    with pytest.raises(CrowdedError, match="all 2 threads"):
+        await asyncio.wait_for(refused, SOON)
+    release.set()
+    await asyncio.wait_for(asyncio.gather(*blocked), SOON)
+    await asyncio.wait_for(workers.run(partial(started.append, "after")), SOON)
+    assert started == ["after"]
+
+
+async def test_a_call_that_has_begun_is_not_refused_however_long_it_takes() -> None:
+    workers = Workers(limit=1, patience=0.01)
+    release = threading.Event()
+    begun = workers.run(partial(release.wait, SOON))
+    with pytest.raises(CrowdedError):
+        await asyncio.wait_for(workers.run(int), SOON)
+    release.set()
+    assert await asyncio.wait_for(begun, SOON) is True
 
 
 async def test_an_idle_thread_is_used_again() -> None:

@@ -31,7 +31,7 @@ from anyshape.client.result import CallResult
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.transports.transport import ConnectionLost
 from anyshape.client.typed import converter_to
-from anyshape.errors import AnyshapeError, ProtocolError, ToolError, TransportError
+from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
@@ -287,7 +287,8 @@ class Client:
             check_arguments=check_arguments,
         )
         if result.is_error:
-            raise ToolError(result.text or f"tool {shorten(name, 60)!r} failed and gave no reason")
+            reason = result.text or f"tool {shorten(name, 60)!r} failed and gave no reason"
+            raise RemoteToolError(reason)
         if converter is not None:
             return converter.convert(result, name)
         return result.value if result.has_value else result.text

@@ -135,12 +135,19 @@ class PipeWriter:
     """Collect what is written during one turn of the loop, to move it in few system calls.
 
     `congested` is called with `True` when the reader at the other end has fallen far behind, and
-    with `False` when it has caught up. After the other end is gone, writes are dropped.
+    with `False` when it has caught up. When the other end turns out to be gone `broken` is called,
+    and writes are dropped.
     """
 
-    def __init__(self, descriptor: int, congested: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        congested: Callable[[bool], None],
+        broken: Callable[[], None],
+    ) -> None:
         self._descriptor = descriptor
         self._congested = congested
+        self._tell_broken = broken
         self._loop = asyncio.get_running_loop()
         self._pending: list[bytes] = []
         self._due = 0.0
@@ -228,7 +235,7 @@ class PipeWriter:
         except (BlockingIOError, InterruptedError):
             written = 0
         except OSError:
-            self._break()
+            self.give_up()
             return
         self._backlog = data[written:]
         if not self._backlog:
@@ -257,13 +264,15 @@ class PipeWriter:
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
 
-    def _break(self) -> None:
+    def give_up(self) -> None:
+        """Write nothing more: there is nobody to read it."""
         self._broken = True
         self._backlog = b""
         if self._waiting:
             self._loop.remove_writer(self._descriptor)
             self._waiting = False
         self._mark_empty()
+        self._tell_broken()
 
 
 class _WriterThread:
@@ -272,6 +281,7 @@ class _WriterThread:
     def __init__(self, descriptor: int, writer: PipeWriter) -> None:
         self._descriptor = descriptor
         self._writer = writer
+        self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="anyshape-stdout", daemon=True)
         self._thread.start()
@@ -295,7 +305,8 @@ class _WriterThread:
                 except InterruptedError:
                     continue
                 except OSError:
-                    self._writer._broken = True
+                    with contextlib.suppress(RuntimeError):  # The loop is closed.
+                        self._loop.call_soon_threadsafe(self._writer.give_up)
                     return
 
 

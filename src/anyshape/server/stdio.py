@@ -41,16 +41,21 @@ class Session:
         self._term = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._quiet: asyncio.Future[None] | None = None
-        self._writer = PipeWriter(sink, self._congested)
+        self._deserted = False
+        self._writer = PipeWriter(sink, self._congested, self._desert)
         self._reader = PipeReader(source, self._received)
         self._connection = Connection(service, self._writer.write, suspended=self._step_back)
 
     async def serve(self) -> None:
-        """Serve until the client's end is closed; what is in flight then has the grace time."""
+        """Serve until the client closes its end; what is in flight then has the grace time.
+
+        A client that cannot be written to any more is gone, and nothing in flight is waited for.
+        """
         try:
             self._reader.start()
             await self._ended
-            await self._settle()
+            if not self._deserted:
+                await self._settle()
         finally:
             await self._close()
 
@@ -59,6 +64,10 @@ class Session:
         self._reader.close()
         if not self._ended.done():
             self._ended.set_result(None)
+
+    def _desert(self) -> None:
+        self._deserted = True
+        self.stop()
 
     async def _settle(self) -> None:
         self._connection.end_subscriptions()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import sys
 import threading
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run_stdio"]
 
+_log = logging.getLogger("anyshape.server")
+
 
 def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
@@ -27,11 +30,25 @@ def run_stdio(service: Service) -> None:
         loop.set_default_executor(DaemonExecutor())
         asyncio.set_event_loop(loop)
         try:
-            loop.run_until_complete(_serve_until_told(service, source, sink))
+            _run(loop, loop.create_task(_serve_until_told(service, source, sink)))
         finally:
             loop.run_until_complete(_leave(service.options.grace))
             asyncio.set_event_loop(None)
             loop.close()
+
+
+def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
+    """Run a loop until a task is done, through what other tasks would end it with.
+
+    A loop stops at a `KeyboardInterrupt` or `SystemExit` in any task, and tools start tasks.
+    """
+    while not serving.done():
+        try:
+            loop.run_until_complete(serving)
+        except (KeyboardInterrupt, SystemExit) as error:
+            if serving.done() or signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                raise
+            _log.error("a task that a tool has started ended", exc_info=error)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -2,7 +2,8 @@
 
 The one place where failures of a tool become results. The model is told what it can act on:
 problems with its arguments, and words that the tool itself chose (`ToolError`). Everything else is
-a generic line, because an exception's text may hold what no caller should see.
+a generic line, because an exception's text may hold what no caller should see; so may the words of
+another server's tool (`RemoteToolError`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import logging
 from collections.abc import Iterable
 from typing import cast
 
-from anyshape.errors import LimitExceeded, NotJson, Problem, ToolError
+from anyshape.errors import LimitExceeded, NotJson, Problem, RemoteToolError, ToolError
 from anyshape.protocol.content import encode_text
 from anyshape.protocol.result import EncodedResult
 from anyshape.tools.serialization import ResultError
@@ -73,19 +74,18 @@ def forgot_structured(tool: str) -> EncodedResult:
     return _failure("The tool returned a result that it should not; the server's log says more.")
 
 
-def message_in(group: BaseExceptionGroup[BaseException]) -> str | None:
-    """Return what a group of exceptions has to say if all of them are `ToolError`, else `None`."""
-    mine, others = group.split(ToolError)
-    if mine is None or others is not None:
-        return None
+def message_in(error: BaseException) -> str | None:
+    """Return what the tool itself says by an exception, or by a group of such; else `None`."""
     messages: list[str] = []
-    pending: list[BaseException] = [mine]
+    pending = [error]
     while pending:
         error = pending.pop(0)
         if isinstance(error, BaseExceptionGroup):
             pending.extend(cast("BaseExceptionGroup[BaseException]", error).exceptions)
-        else:
+        elif isinstance(error, ToolError) and not isinstance(error, RemoteToolError):
             messages.append(str(error))
+        else:
+            return None
     return "\n".join(messages)
 
 

@@ -8,13 +8,15 @@ the tool is a result that says so, never an exception.
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
 from types import CoroutineType
 from typing import Any, NoReturn, cast
 
-from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError, ToolError
+from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.icons import Icon
@@ -30,7 +32,7 @@ from anyshape.tools.outputs import OutputSchema
 from anyshape.tools.results import Finish
 from anyshape.tools.serialization import ResultError
 from anyshape.tools.words import Words
-from anyshape.tools.workers import WORKERS
+from anyshape.tools.workers import WORKERS, CrowdedError
 
 __all__ = ["Tool"]
 
@@ -154,8 +156,9 @@ class Tool:
     ) -> EncodedResult:
         """Run one call; `arguments` is the JSON text of an object, `None` for none.
 
-        Whatever goes wrong in the tool becomes a result with `is_error`. Only the cancellation of
-        the task that awaits this, and what ends the process, are raised.
+        Whatever goes wrong in the tool becomes a result with `is_error`. Only these are raised: the
+        cancellation of the task that awaits this, what ends the process, and `CrowdedError` if the
+        call could not begin.
         """
         outcome = self.begin(arguments, context)
         return outcome if isinstance(outcome, EncodedResult) else await outcome
@@ -236,8 +239,6 @@ class Tool:
                 return failures.unusable(self.name, error)
             if isinstance(error, ArgumentsError):
                 return failures.refused(error.problems)
-            if isinstance(error, ToolError):
-                return failures.failed(str(error))
             if isinstance(error, OvertimeError):
                 _give_up(context)
                 return failures.timed_out(self.name, cast("float", self.timeout))
@@ -248,13 +249,12 @@ class Tool:
                     raise error
                 # Nobody cancelled this call: something that the tool waited for was.
                 return failures.crashed(self.name, error)
-            if isinstance(error, BaseExceptionGroup):
-                message = failures.message_in(cast("BaseExceptionGroup[BaseException]", error))
-                if message is not None:
-                    return failures.failed(message)
-            if isinstance(error, Exception | SystemExit):
-                return failures.crashed(self.name, error)
-            raise error
+            if isinstance(error, CrowdedError) or _ends_the_process(error):
+                raise error
+            message = failures.message_in(error)
+            if message is not None:
+                return failures.failed(message)
+            return failures.crashed(self.name, error)
         finally:
             if context is not None:
                 context.end()
@@ -316,6 +316,18 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
+
+
+def _ends_the_process(error: BaseException) -> bool:
+    """Tell whether somebody may have pressed Ctrl-C, rather than the tool raised what that raises.
+
+    Servers that run until they are told to stop handle the signal, so there it was the tool.
+    """
+    return (
+        isinstance(error, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
 
 
 def _give_up(context: Context | None) -> None:

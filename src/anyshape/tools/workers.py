@@ -2,7 +2,8 @@
 
 Unlike `concurrent.futures`, the threads are daemons: a tool that never returns cannot keep the
 process alive. There are at most `limit` of them; further calls wait their turn, and a call that is
-given up while it waits is never started.
+given up while it waits is never started. Calls that block hold their threads for as long as they
+please, so nobody waits for a turn longer than `patience`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,44 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import Any, Final
 
-__all__ = ["WORKERS", "Workers"]
+__all__ = ["WORKERS", "CrowdedError", "Workers"]
+
+
+class CrowdedError(Exception):
+    """No thread was free for a call, which has not begun."""
+
+
+class _Job:
+    """One call, from the moment it is asked for."""
+
+    __slots__ = ("function", "future", "is_taken", "loop", "run")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        future: asyncio.Future[Any],
+        function: Callable[[], Any],
+    ) -> None:
+        self.loop = loop
+        self.future = future
+        self.function = function
+        self.run: Callable[..., Any] = copy_context().run
+        self.is_taken = False
+        """Whether a thread has begun it, or its caller was told that none will."""
 
 
 class Workers:
     """A bounded pool of daemon threads whose results come back to the calling event loop."""
 
-    __slots__ = ("_idle", "_jobs", "_limit", "_lock", "_size")
+    __slots__ = ("_idle", "_jobs", "_limit", "_lock", "_patience", "_size")
 
-    def __init__(self, limit: int) -> None:
-        """Make a pool of at most `limit` threads; none is started before it is needed."""
+    def __init__(self, limit: int, patience: float | None = None) -> None:
+        """Make a pool of at most `limit` threads; none is started before it is needed.
+
+        A call that waits for a thread for `patience` seconds is refused with `CrowdedError`.
+        """
         self._limit = limit
+        self._patience = patience
         self._forget()
 
     def run(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -35,43 +63,62 @@ class Workers:
         Cancelling the future gives the call up: it is not started, or its outcome is dropped.
         """
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._jobs.put((loop, future, copy_context().run, function))
+        job = _Job(loop, loop.create_future(), function)
+        self._jobs.put(job)
         with self._lock:
+            waits = False
             if self._idle > 0:
                 self._idle -= 1
             elif self._size < self._limit:
                 self._size += 1
                 threading.Thread(target=self._work, name="anyshape-tool", daemon=True).start()
-        return future
+            else:
+                waits = True
+        if waits and self._patience is not None:
+            timer = loop.call_later(self._patience, self._refuse, job)
+            job.future.add_done_callback(lambda _: timer.cancel())
+        return job.future
 
     def _work(self) -> None:
         jobs = self._jobs
         while True:
-            loop, future, run, function = jobs.get()
+            job = jobs.get()
             value: Any = None
             error: BaseException | None = None
-            given_up = future.cancelled()
-            if not given_up:
+            begins = self._take(job) and not job.future.cancelled()
+            if begins:
                 try:
-                    value = run(function)
+                    value = job.run(job.function)
                 except BaseException as caught:
                     error = caught
             # Before anyone hears of the outcome: their next call shall find this thread idle.
             with self._lock:
                 self._idle += 1
-            if not given_up:
+            if begins:
                 # A closed loop has nobody left to tell.
                 with suppress(RuntimeError):
-                    loop.call_soon_threadsafe(_settle, future, value, error)
+                    job.loop.call_soon_threadsafe(_settle, job.future, value, error)
             # Kept across the wait, these would keep the last call's arguments alive.
-            del loop, future, run, function, value, error
+            del job, value, error
+
+    def _take(self, job: _Job) -> bool:
+        """Return whether a job is there to be taken, which it is once."""
+        with self._lock:
+            taken, job.is_taken = job.is_taken, True
+        return not taken
+
+    def _refuse(self, job: _Job) -> None:
+        if self._take(job) and not job.future.done():
+            job.future.set_exception(
+                CrowdedError(
+                    f"all {self._limit} threads for synchronous tools were busy for "
+                    f"{self._patience:g} seconds"
+                )
+            )
 
     def _forget(self) -> None:
         """Start afresh; in a forked child the parent's threads do not exist."""
-        self._jobs: SimpleQueue[
-            tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[..., Any], Any]
-        ] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
         self._size = 0
@@ -82,16 +129,16 @@ def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None
         return
     if error is None:
         future.set_result(value)
-    elif isinstance(error, StopIteration):
-        # A future cannot carry StopIteration: it would end the coroutine that awaits it.
-        wrapped = RuntimeError("the function raised StopIteration")
+    elif isinstance(error, StopIteration | GeneratorExit):
+        # A future cannot carry these: they would end the coroutines that await it.
+        wrapped = RuntimeError(f"the function raised {type(error).__name__}")
         wrapped.__cause__ = error
         future.set_exception(wrapped)
     else:
         future.set_exception(error)
 
 
-WORKERS: Final = Workers(limit=64)
+WORKERS: Final = Workers(limit=64, patience=10.0)
 """The pool that every tool of the process shares."""
 
 if hasattr(os, "register_at_fork"):
