@@ -8,17 +8,22 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
 from patience import PATIENCE, turn_until
 
-from anyshape import Server, Tool, ToolDefinitionError
+from anyshape import Server, Tool, ToolDefinitionError, ToolResult
 from anyshape.server import Caching, HttpOptions, ServerOptions
 from anyshape.server.failures import SERVER_BUSY
 from anyshape.tools.workers import Workers
 
 MODERN = "2026-07-28"
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class Peer:
@@ -446,6 +451,97 @@ async def test_progress_that_does_not_grow_is_not_sent() -> None:
         },
     )
     assert [message["params"]["progress"] for message in peer.sent] == [1, 2, 3]
+
+
+@pytest.mark.behaviour("progress.monotonic")
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_flood_of_progress_is_thinned_and_the_last_report_always_sent(waits: bool) -> None:
+    from anyshape import Context
+
+    server = Server("s")
+
+    @server.tool
+    async def flood(context: Context) -> str:
+        for step in range(1, 20_001):
+            reported = context.progress(step)
+            if waits and step % 100 == 0:
+                await reported
+        return "done"
+
+    peer = Peer(server)
+    began = time.monotonic()
+    await peer.ask("tools/call", {"name": "flood", "_meta": {**META, "progressToken": "t"}})
+    seconds = time.monotonic() - began
+    reports = [message["params"]["progress"] for message in peer.sent]
+    assert reports[:10] == list(range(1, 11))
+    assert reports == sorted(set(reports))
+    assert reports[-1] == 20_000
+    assert len(reports) <= 51 * (seconds + 1) + 1
+
+
+@pytest.mark.behaviour("progress.stops")
+async def test_a_report_that_waits_for_its_turn_is_sent_while_the_call_goes_on() -> None:
+    from anyshape import Context
+
+    server = Server("s")
+    release = asyncio.Event()
+
+    @server.tool
+    async def flood(context: Context) -> str:
+        for step in range(1, 101):
+            context.progress(step)
+        await release.wait()
+        return "done"
+
+    peer = Peer(server)
+    call = peer.ask("tools/call", {"name": "flood", "_meta": {**META, "progressToken": "t"}})
+    asking = asyncio.create_task(call)
+    await turn_until(lambda: bool(peer.sent) and peer.sent[-1]["params"]["progress"] == 100)
+    sent = len(peer.sent)
+    release.set()
+    await asking
+    assert len(peer.sent) == sent < 100
+
+
+@pytest.mark.behaviour("base.error-codes")
+@pytest.mark.parametrize("method", ["tools/call", "tools/list", "server/discover"])
+async def test_a_log_level_that_is_none_is_an_invalid_parameter(method: str) -> None:
+    server = Server("s")
+    server.add_tool(_tool("t"))
+    peer = Peer(server)
+
+    async def ask(level: Any) -> Any:
+        meta = {**META, "io.modelcontextprotocol/logLevel": level}
+        return await peer.ask(method, {"name": "t", "_meta": meta})
+
+    for level in ("loud", "", "ERROR", 3, None):
+        assert (await ask(level))["error"]["code"] == -32602
+    assert "result" in await ask("warning")
+
+
+@pytest.mark.behaviour("base.server-info")
+@pytest.mark.parametrize(
+    ("meta", "name"),
+    [
+        ({"a": {"io.modelcontextprotocol/serverInfo": {"name": "x"}}}, "s"),
+        ({"a": "io.modelcontextprotocol/serverInfo"}, "s"),
+        ({"io.modelcontextprotocol/serverInfo": {"name": "x"}}, "x"),
+        ({"a": 1}, "s"),
+    ],
+)
+async def test_a_result_says_who_sends_it_unless_its_author_does(
+    meta: dict[str, Any], name: str
+) -> None:
+    server = Server("s")
+
+    @server.tool
+    async def tagged() -> ToolResult[int]:
+        return ToolResult(structured=1, meta=meta)
+
+    answer = await Peer(server).ask("tools/call", {"name": "tagged"})
+    said = answer["result"]["_meta"]
+    assert said["io.modelcontextprotocol/serverInfo"]["name"] == name
+    assert {**said, **meta} == said
 
 
 @pytest.mark.behaviour("progress.stops")

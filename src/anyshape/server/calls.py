@@ -71,6 +71,8 @@ def call_tool(
     if encode is None:
         encode = service.catalog.encoder(entry, revision)
     if isinstance(result, EncodedResult):
+        if context is not None:
+            exchange.report_last()
         return encode(result)
     return _wait(entry, exchange, context, result, encode)
 
@@ -88,6 +90,7 @@ async def _wait(
     exchange.suspended()
     try:
         result = await rest
+        exchange.report_last()
     except asyncio.CancelledError:
         if context is not None:
             context.cancel()

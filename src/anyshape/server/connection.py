@@ -293,12 +293,10 @@ class PipeExchange(Exchange):
     def send(self, message: bytes) -> None:
         self._connection.send(message)
 
-    def report(
-        self, token: str | int, progress: float, total: float | None, message: str | None
-    ) -> None:
+    @property
+    def is_pressed(self) -> bool:
         # Progress that will be overtaken before it is read is not worth the room it would wait in.
-        if not self._connection.is_congested:
-            super().report(token, progress, total, message)
+        return self._connection.is_congested
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         self._connection.greeted(revision, parameters)

@@ -10,7 +10,8 @@ import asyncio
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["Abandoned", "Exchange", "Interruption"]
 
 _encode = msgspec.json.Encoder().encode
+
+_WINDOW: Final = 1.0
+_MOST_REPORTS: Final = 50
+"""Notifications of progress for one request within so many seconds; nobody can follow more."""
 
 
 class Interruption(enum.Enum):
@@ -97,6 +102,14 @@ class Exchange(ABC):
     """What `_meta` is inside of, the whole message or its parameters, and the keys that lead to it.
     """
 
+    _reports = 0
+    _window = 0.0
+    """How many notifications of progress there were until when."""
+
+    _held: dict[str, object] | None = None
+    _due: asyncio.TimerHandle | None = None
+    """The notification that waits, and what sends it."""
+
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None
 
@@ -132,7 +145,8 @@ class Exchange(ABC):
             self._timer = loop.call_later(self.timeout, self.interrupt, Interruption.TIMED_OUT)
 
     def settled(self) -> None:
-        """Take down what `suspended` set up."""
+        """Take down what `suspended` set up, and what waits to be reported."""
+        self._drop_reports()
         if self._task is None:
             return
         if self.subscription is None:
@@ -155,15 +169,51 @@ class Exchange(ABC):
             self.interruption = why
             self._task.cancel()
 
+    @property
+    def is_pressed(self) -> bool:
+        """Whether the peer is too far behind for anything that will be overtaken."""
+        return False
+
     def report(
         self, token: str | int, progress: float, total: float | None, message: str | None
     ) -> None:
-        """Send a progress notification."""
+        """Send a progress notification, now or, if there were many of late, when it is due.
+
+        One that waits is overtaken by the next; the last one is sent before the answer.
+        """
         if self.interruption is not None:
             return
+        now = monotonic()
+        if now >= self._window:
+            self._window = now + _WINDOW
+            self._reports = 0
+        self._reports += 1
         parameters: dict[str, object] = {"progressToken": token, "progress": progress}
         if total is not None:
             parameters["total"] = total
         if message is not None and (self.revision is None or self.revision.has_progress_messages):
             parameters["message"] = message
-        self.send(encode_notification("notifications/progress", _encode(parameters)))
+        self._held = parameters
+        if self._reports <= _MOST_REPORTS and not self.is_pressed:
+            self.report_last()
+        elif self._due is None:
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(self._window - now, self._report_due)
+
+    def report_last(self) -> None:
+        """Send the notification that waits, if one does."""
+        held = self._held
+        self._drop_reports()
+        if held is not None and self.interruption is None:
+            self.send(encode_notification("notifications/progress", _encode(held)))
+
+    def _report_due(self) -> None:
+        self._due = None
+        if not self.is_pressed:
+            self.report_last()
+
+    def _drop_reports(self) -> None:
+        self._held = None
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None

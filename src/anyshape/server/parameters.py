@@ -6,7 +6,7 @@ What a handler does not look at stays raw: a call's arguments belong to the tool
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -31,6 +31,12 @@ __all__ = [
 PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+
+LogLevel: TypeAlias = Literal[
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
+]
+"""The least severe messages that a request asks for; any other word makes it invalid."""
 
 
 class AnyObject(msgspec.Struct, gc=False, frozen=True):
@@ -45,6 +51,7 @@ class Meta(msgspec.Struct, gc=False, frozen=True):
         default=UNSET, name=CLIENT_CAPABILITIES
     )
     client_info: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_INFO)
+    log_level: LogLevel | UnsetType = msgspec.field(default=UNSET, name=LOG_LEVEL)
     progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name="progressToken")
     traceparent: Raw | UnsetType = UNSET
     tracestate: Raw | UnsetType = UNSET

@@ -27,7 +27,9 @@ Encode: TypeAlias = Callable[[EncodedResult], bytes]
 """From a natural result to the JSON text of the `result` member of its answer."""
 
 _encode: Final = msgspec.json.Encoder().encode
-_SERVER_INFO_KEY: Final = b'"io.modelcontextprotocol/serverInfo"'
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+_SERVER_INFO_KEY: Final = _encode(_SERVER_INFO)
 _OPTIONS: Final = ShapeOptions()
 
 
@@ -144,7 +146,8 @@ def _own_meta(server_info: bytes) -> bytes:
 
 
 def _joined_meta(meta: bytes, server_info: bytes | None) -> bytes:
-    if server_info is None or _SERVER_INFO_KEY in meta:
+    # The author's own word counts, and only as a key of the object itself.
+    if server_info is None or (_SERVER_INFO_KEY in meta and _SERVER_INFO in _decode_members(meta)):
         return b',"_meta":%b' % meta
     if meta == b"{}":
         return b',"_meta":%b' % _own_meta(server_info)
