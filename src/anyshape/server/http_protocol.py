@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["HttpProtocol"]
 
 _DEFAULTS: Final = HttpOptions()
+_parse: Final = HttpToolsProtocol.data_received
+_take_body: Final = HttpToolsProtocol.on_body
+_take_end: Final = HttpToolsProtocol.on_message_complete
 _MOST_PIPELINED: Final = 64
 """Requests that may wait on one connection behind the one that is being answered."""
 _LINGER: Final = 2.0
@@ -84,26 +87,35 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what has come, as long as it leads to a request."""
+        taken = self._unparsed + len(data)
+        if taken < self._longest_head:
+            self._unparsed = taken
+            _parse(self, data)
+        else:
+            self._parse_warily(data)
+        if len(self.pipeline) > _MOST_PIPELINED:
+            self.transport.abort()
+
+    def _parse_warily(self, data: bytes) -> None:
+        """Parse no more than a head may be long before it is looked at what that gave."""
         longest = self._longest_head
         while data and not self._refused and not self.transport.is_closing():
             piece = data[: longest - self._unparsed]
             data = data[len(piece) :]
             self._unparsed += len(piece)
-            super().data_received(piece)
+            _parse(self, piece)
             if self._unparsed >= longest:
                 self._refuse(431, f"The head of the request is not whole after {longest} bytes")
-        if len(self.pipeline) > _MOST_PIPELINED:
-            self.transport.abort()
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body: the head before it is done with."""
         self._unparsed = 0
-        super().on_body(body)
+        _take_body(self, body)
 
     def on_message_complete(self) -> None:
         """Take the end of a request: whatever follows is another one."""
         self._unparsed = 0
-        super().on_message_complete()
+        _take_end(self)
 
     def look(self, now: float) -> None:
         """Give the connection up if its peer has owed us the same thing for too long."""
@@ -145,6 +157,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         self._refused = True
+        self._unparsed = self._longest_head
         body = encode_error(None, INVALID_REQUEST, reason)
         self.transport.write(
             b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\n"

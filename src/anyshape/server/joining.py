@@ -62,11 +62,10 @@ class JoiningTransport(asyncio.Transport):
         What is written to a connection that is closed, or about to be, is dropped: uvicorn does not
         tell a request that it is gone if another one was sent behind it.
         """
-        if self.is_closing():
-            return
         if not self._pieces:
             if len(self._answering) < _SEVERAL:
-                self._transport.write(data)
+                if not self.is_closing():
+                    self._transport.write(data)
                 return
             self._turn.add(self)
         self._pieces.append(data)
