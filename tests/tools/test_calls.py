@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import signal
 import sys
 import threading
 from typing import Any
@@ -191,8 +192,12 @@ def test_a_keyboard_interrupt_that_may_be_a_real_one_is_not_kept() -> None:
         raise KeyboardInterrupt
 
     made = Tool.from_function(tool)
-    with pytest.raises(KeyboardInterrupt):
-        made.call().send(None)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            made.call().send(None)
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 async def test_an_asynchronous_function_is_stopped_when_its_time_is_up(call: Any) -> None:
