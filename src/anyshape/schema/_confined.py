@@ -100,6 +100,11 @@ class _Worker:
         """Whether all its memory is there for the job at hand."""
         return not self._known
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still there."""
+        return self._process.poll() is None
+
     def do(self, job: Job) -> Reply:
         """Return what comes of a job; `LimitExceeded` if the worker did not live to tell."""
         known = job.key in self._known
@@ -184,10 +189,14 @@ class _Workers:
                         self._idle.append(worker)
 
     def _take(self, job: Job) -> _Worker:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return self._start(job)
+        while True:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            if worker is None:
+                return self._start(job)
+            if worker.is_running:
+                return worker
+            worker.end()  # somebody else ended it, such as a system that ran out of memory
 
     def _start(self, job: Job) -> _Worker:
         try:

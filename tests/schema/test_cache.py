@@ -1,0 +1,146 @@
+"""What is kept of compiled schemas is bounded by what it holds, and made once for all who ask."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from patience import PATIENCE
+
+from anyshape.errors import InvalidSchema
+from anyshape.schema import compile
+from anyshape.schema._cache import Cache
+from anyshape.schema._compile import _KEPT_BYTES, _cache
+
+
+def kept(cache: Cache[str], keys: str) -> str:
+    """Return those of `keys` that the cache has, without asking for any to be made."""
+    return "".join(key for key in keys if cache.peek(key) is not None)
+
+
+def fill(cache: Cache[str], keys: str, size: int) -> None:
+    for key in keys:
+        cache.get(key, lambda key=key: (f"made {key}", size))
+
+
+class TestBytes:
+    def test_what_was_asked_for_last_is_kept_up_to_the_bytes_allowed(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        fill(cache, "abcdef", 30)
+
+        assert kept(cache, "abcdef") == "def"
+        assert len(cache) == 3
+
+    def test_asking_again_keeps_a_thing(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        fill(cache, "abcabdae", 30)
+
+        assert kept(cache, "abcde") == "ade"
+
+    def test_a_large_thing_takes_the_place_of_many_small_ones(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        fill(cache, "abcd", 20)
+        fill(cache, "L", 90)
+
+        assert kept(cache, "abcdL") == "L"
+
+    def test_what_is_larger_than_all_that_is_allowed_is_made_and_not_kept(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        fill(cache, "a", 20)
+
+        assert cache.get("L", lambda: ("large", 101)) == "large"
+        assert cache.peek("L") is None
+        fill(cache, "bcde", 20)
+        assert kept(cache, "bcde") == "bcde"
+
+    def test_what_was_forgotten_is_made_again_and_counted_once(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        for _ in range(50):
+            fill(cache, "abcd", 30)
+
+        assert len(cache) == 3
+
+    def test_nothing_is_left_after_clearing(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        fill(cache, "abc", 30)
+        cache.clear()
+
+        assert len(cache) == 0
+        fill(cache, "abc", 30)
+        assert kept(cache, "abc") == "abc"
+
+
+class TestFlights:
+    def test_however_many_ask_at_once_one_of_them_makes_it(self) -> None:
+        cache: Cache[object] = Cache(most=100)
+        making, go = threading.Event(), threading.Event()
+        made: list[object] = []
+        found: list[object] = []
+
+        def make() -> tuple[object, int]:
+            making.set()
+            assert go.wait(PATIENCE)
+            made.append(object())
+            return made[-1], 10
+
+        threads = [
+            threading.Thread(target=lambda: found.append(cache.get("key", make))) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        assert making.wait(PATIENCE)
+        assert cache.peek("key") is None
+        go.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+
+        assert len(made) == 1
+        assert found == made * 8
+        assert cache.peek("key") is made[0]
+
+    def test_what_is_being_made_is_not_pushed_out(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+        making, go = threading.Event(), threading.Event()
+
+        def make() -> tuple[str, int]:
+            making.set()
+            assert go.wait(PATIENCE)
+            return "slow", 10
+
+        thread = threading.Thread(target=lambda: cache.get("slow", make))
+        thread.start()
+        assert making.wait(PATIENCE)
+        fill(cache, "abcdef", 30)
+        go.set()
+        thread.join(PATIENCE)
+
+        assert cache.peek("slow") == "slow"
+
+    def test_a_failure_is_told_and_not_kept(self) -> None:
+        cache: Cache[str] = Cache(most=100)
+
+        def fail() -> tuple[str, int]:
+            raise InvalidSchema("no")
+
+        for _ in range(2):
+            with pytest.raises(InvalidSchema):
+                cache.get("key", fail)
+        assert len(cache) == 0
+        assert cache.get("key", lambda: ("yes", 10)) == "yes"
+
+
+def test_compiled_schemas_are_kept_within_a_bound_of_bytes() -> None:
+    _cache.clear()
+    for number in range(40):
+        compile({"properties": {f"p{number}_{n}": {"type": "string"} for n in range(1_000)}})
+
+    # Each is counted with eight thousand bytes a subschema.
+    assert 1 <= len(_cache) <= _KEPT_BYTES // (8_000 * 1_000)
+
+
+def test_many_small_schemas_are_all_kept() -> None:
+    _cache.clear()
+    schemas = [compile({"const": f"small {number}"}) for number in range(600)]
+
+    for number, schema in enumerate(schemas):
+        assert compile({"const": f"small {number}"})._judge is schema._judge
