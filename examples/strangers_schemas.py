@@ -20,7 +20,7 @@ tools = [
     {"name": "liar", "inputSchema": {"type": "object"}, "outputSchema": {"type": "integer"}},
     "not even a tool",
 ]
-answers = {"good": 42, "liar": "forty-two"}
+answers = {"good": 42, "bomb": 42, "liar": "forty-two"}
 for line in sys.stdin:
     request = json.loads(line)
     if request["method"] == "server/discover":
@@ -37,14 +37,14 @@ async def main() -> None:
     async with Client(
         [sys.executable, "-c", STRANGER],
         timeout=10,
-        limits=Limits(seconds=0.5),
+        limits=Limits(seconds=0.2),
         bounds=Bounds(max_answer_bytes=1_000_000, max_tools=500),
         process=Process(environment={"API_KEY": "only what it needs"}),
     ) as client:
         print("usable:", [tool.name for tool in await client.list_tools()])
         for name, reason in client.rejected.items():
             print(f"rejected: {name}: {reason}")
-        for name in ("good", "liar", "spy"):
+        for name in ("good", "bomb", "liar", "spy"):
             try:
                 print(name, "gave", await client.call(name, returns=int))
             except AnyshapeError as error:

@@ -150,6 +150,11 @@ async def _limits() -> AsyncGenerator[dict[str, Any]]:
 
 
 @asynccontextmanager
+async def _cost() -> AsyncGenerator[dict[str, Any]]:
+    yield {"document": {"type": "object"}, "text": "{}", "value": {}}
+
+
+@asynccontextmanager
 async def _migration() -> AsyncGenerator[dict[str, Any]]:
     from anyshape.demo.server import server
 
@@ -162,6 +167,7 @@ SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]
     "docs/guides/deploying.md": _deploying,
     "docs/guides/calling-tools.md": _calling,
     "docs/guides/remote-references.md": _remote,
+    "docs/concepts/cost.md": _cost,
     "docs/concepts/limits.md": _limits,
     "docs/migration.md": _migration,
 }

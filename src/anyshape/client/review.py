@@ -39,7 +39,7 @@ class Review:
     refused: str | None = None
     """Why no client should use it."""
     cost: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What validating costs: `linear` or `counted`, for `input` and `output`."""
+    """What validating costs: `cheap` or `confined`, for `input` and `output`."""
     carried: Mapping[str, str] = field(default_factory=dict[str, str])
     """How its output reaches clients of each older revision: a `Carried`, or why it does not."""
     size: int = 0
