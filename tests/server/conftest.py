@@ -350,12 +350,12 @@ def web() -> Generator[Web]:
 
 
 @pytest.fixture
-def start_web() -> Generator[Callable[[], run_web]]:
-    """Start server processes of the test's own behind HTTP."""
+def start_web() -> Generator[Callable[..., run_web]]:
+    """Start server processes of the test's own behind HTTP, of scripts of its own if it has any."""
     running: list[run_web] = []
 
-    def start() -> run_web:
-        running.append(run_web(str(SCRIPT), "http"))
+    def start(*command: str) -> run_web:
+        running.append(run_web(*(command or (str(SCRIPT), "http"))))
         running[-1].__enter__()
         return running[-1]
 

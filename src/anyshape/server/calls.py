@@ -111,6 +111,7 @@ def _context(parameters: CallParameters, exchange: Exchange) -> Context:
         meta=exchange.meta,
         client=exchange.client if meta.client_info is UNSET else RawObject(meta.client_info),
         access=exchange.access,
+        state=exchange.service.lifespan.state,
         report=None if token is UNSET else partial(exchange.report, token),
     )
 

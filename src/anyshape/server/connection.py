@@ -33,6 +33,7 @@ from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
 from anyshape.server.incoming import Call, read
+from anyshape.server.lifespan import Lease
 from anyshape.server.listeners import Listener
 from anyshape.server.parameters import (
     PROTOCOL_VERSION,
@@ -58,7 +59,8 @@ class Connection:
     `send` is called, on the loop, with every message that is not the answer to a `handle`.
     `suspended` is called when a request has to wait, before anything else runs; a caller that gives
     it handles messages one after another in shared tasks, so each call gets context variables of
-    its own.
+    its own. With `opens`, the connection keeps the server's lifespan open from its first message
+    until it is closed; a caller without it has seen to that already.
     """
 
     def __init__(
@@ -67,8 +69,11 @@ class Connection:
         send: Callable[[bytes], None],
         *,
         suspended: Callable[[], None] | None = None,
+        opens: bool = False,
     ) -> None:
         self.service = service
+        self._is_unopened = opens and service.lifespan.is_needed
+        self._opening: asyncio.Task[Lease] | None = None
         self.is_congested = False
         """Whether the peer is far behind in reading; whoever carries its messages says so."""
         self._max_depth = service.options.max_message_depth
@@ -97,6 +102,8 @@ class Connection:
 
     def begin(self, frame: bytes) -> Answer:
         """Take one message, in a task: its answer, or what to await for it in the same task."""
+        if self._is_unopened:
+            return self._open_and_handle(frame)
         message = read(frame, self._max_depth, self._max_batch)
         if isinstance(message, Call):
             id = bytes(message.id)
@@ -144,6 +151,27 @@ class Connection:
             self._landed = asyncio.get_running_loop().create_future()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._landed, self.service.options.grace)
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            if not opening.done():
+                opening.cancel()
+                await asyncio.wait([opening])
+            if not opening.cancelled() and opening.exception() is None:
+                await opening.result().release()
+
+    async def _open_and_handle(self, frame: bytes) -> bytes | None:
+        if self._opening is None:
+            acquiring = self.service.lifespan.acquire()
+            self._opening = asyncio.get_running_loop().create_task(acquiring)
+        opening = self._opening
+        try:
+            await asyncio.shield(opening)
+        except BaseException:
+            if opening.done() and self._opening is opening:
+                self._opening = None
+            raise
+        self._is_unopened = False
+        return await self.handle(frame)
 
     def greeted(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what the handshake has settled."""

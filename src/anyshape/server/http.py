@@ -9,6 +9,7 @@ answer any request. See the Streamable HTTP page of revision 2026-07-28 and "Tra
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
@@ -46,6 +47,8 @@ HOSTED: Final = "anyshape"
 
 Scope: TypeAlias = MutableMapping[str, Any]
 
+_log = logging.getLogger("anyshape.server")
+
 _REMEMBERED: Final = 512
 _LONGEST_LENGTH: Final = 30
 """Digits of a `Content-Length` that are looked at: all that any real one has."""
@@ -82,12 +85,15 @@ class HttpApplication:
         self._flights: set[HttpExchange] = set()
         self._idle: asyncio.Event | None = None
         self._draining: asyncio.Task[None] | None = None
+        self._is_unopened = service.lifespan.is_needed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self._serve_otherwise(scope, receive, send)
             return
+        if self._is_unopened:
+            await self._open_late()
         pairs = scope["headers"]
         headers = RequestHeaders(pairs)
         if len(headers) != len(pairs):
@@ -195,16 +201,29 @@ class HttpApplication:
 
     @asynccontextmanager
     async def lifespan(self, _application: object = None) -> AsyncGenerator[None]:
-        """Drain at the end of an application that mounts this one.
+        """Keep the server's lifespan open, and drain, with an application that mounts this one.
 
         Frameworks do not pass lifespan events to what is mounted: give this to theirs, as in
         `Starlette(routes=…, lifespan=application.lifespan)`.
         """
-        self._draining = None
-        try:
-            yield
-        finally:
-            await self.drain()
+        async with self.service.lifespan.held():
+            self._is_unopened = False
+            self._draining = None
+            try:
+                yield
+            finally:
+                await self.drain()
+                self._is_unopened = self.service.lifespan.is_needed
+
+    async def _open_late(self) -> None:
+        """Open the server's lifespan for a host that has not told us of its own."""
+        await self.service.lifespan.acquire()
+        if self._is_unopened:
+            self._is_unopened = False
+            _log.warning(
+                "the ASGI host sends no lifespan events, so what the server's lifespan has opened "
+                "stays open until the process ends; give the host application.lifespan"
+            )
 
     def drain(self) -> Awaitable[None]:
         """Give what is in flight the grace time to finish, then give up what is left.
@@ -334,17 +353,25 @@ class HttpApplication:
             await receive()
             await send({"type": "websocket.close", "code": 1003})
             return
-        while scope["type"] == "lifespan":
-            message = await receive()
-            if message["type"] == "lifespan.startup":
-                self._draining = None
-                if "state" in scope:
-                    scope["state"][HOSTED] = self
+        if scope["type"] == "lifespan":
+            if "state" in scope:
+                scope["state"][HOSTED] = self
+            await self._follow_host(receive, send)
+
+    async def _follow_host(self, receive: Receive, send: Send) -> None:
+        """Start and stop with the host, as it says in lifespan events."""
+        stage = "startup"
+        await receive()
+        try:
+            async with self.lifespan():
                 await send({"type": "lifespan.startup.complete"})
-            elif message["type"] == "lifespan.shutdown":
-                await self.drain()
-                await send({"type": "lifespan.shutdown.complete"})
-                return
+                stage = "shutdown"
+                await receive()
+        except Exception:
+            _log.exception("the server's lifespan failed at %s", stage)
+            await send({"type": f"lifespan.{stage}.failed", "message": "see the server's log"})
+        else:
+            await send({"type": "lifespan.shutdown.complete"})
 
 
 def _called_tool(message: Incoming) -> str | None:

@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from anyshape.server.http import HttpApplication
 
-__all__ = ["run_http", "run_workers", "settings_of_uvicorn"]
+__all__ = ["run_http", "run_workers", "serve_http", "settings_of_uvicorn"]
 
 _SLACK: Final = 1
 """Seconds that uvicorn waits after ours are over, for the last answers to leave."""
@@ -52,6 +54,21 @@ def run_http(
 
     `listener` is a socket that listens already; without it one is made for `host` and `port`.
     """
+    server = _uvicorn(application, host, port, settings)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run([listener] if listener is not None else None)
+
+
+async def serve_http(
+    application: HttpApplication, *, host: str, port: int, settings: Mapping[str, Any]
+) -> None:
+    """Do as `run_http`, on an event loop that is running already."""
+    await _uvicorn(application, host, port, settings).serve()
+
+
+def _uvicorn(
+    application: HttpApplication, host: str, port: int, settings: Mapping[str, Any]
+) -> uvicorn.Server:
     unheard = settings.keys() & _OF_SUPERVISORS
     if unheard:
         raise ValueError(
@@ -62,8 +79,7 @@ def run_http(
 
     grace = application.service.options.grace
     config = uvicorn.Config(application, **settings_of_uvicorn(host, port, grace, settings))
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run([listener] if listener is not None else None)
+    return uvicorn.Server(config)
 
 
 def run_workers(

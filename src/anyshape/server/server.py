@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 from anyshape._version import __version__
-from anyshape.protocol.description import ToolAnnotations
+from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.identity import Identity
 from anyshape.protocol.result import ABSENT
@@ -14,6 +16,7 @@ from anyshape.schema import Limits
 from anyshape.server.connection import Connection
 from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication
+from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.service import Service
 from anyshape.tools.outputs import OutputSchema
@@ -30,11 +33,15 @@ class Server:
     `name`, `version` (ours by default), `title`, `instructions`, `description`, `website_url` and
     `icons` are what clients are told; `limits` bound the tools' schemas and every validation;
     `options` bound everything else. Making a server does no input or output.
+
+    `lifespan` opens what tools need, such as a pool of connections, and closes it: a function that
+    takes the server and returns an async context manager. It is entered once per process, before
+    the first message, and left after the last; what it yields is the `state` of every `Context`.
     """
 
     def __init__(
         self,
-        name: str,
+        name: str = "anyshape",
         *,
         version: str = __version__,
         title: str | None = None,
@@ -42,9 +49,11 @@ class Server:
         description: str | None = None,
         website_url: str | None = None,
         icons: Sequence[Icon | Mapping[str, Any]] = (),
+        lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         limits: Limits | None = None,
         options: ServerOptions | None = None,
     ) -> None:
+        check_lifespan(lifespan)
         identity = Identity(
             name=name,
             version=version,
@@ -55,7 +64,8 @@ class Server:
             instructions=instructions,
         )
         self._limits = limits or Limits()
-        self._service = Service(identity, options or ServerOptions())
+        opening = None if lifespan is None else partial(lifespan, self)
+        self._service = Service(identity, options or ServerOptions(), opening)
 
     def __repr__(self) -> str:
         return f"Server({self.name!r}, {len(self._service.catalog.entries)} tools)"
@@ -141,9 +151,13 @@ class Server:
         self._service.catalog.remove(name)
         self._service.tools_changed()
 
+    async def list_tools(self) -> list[ToolDescription]:
+        """Return the tools as they are listed, in their natural form, in the order of the list."""
+        return [tool.listing for tool in self.tools.values()]
+
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer; `send` gets every message that is not an answer."""
-        return Connection(self._service, send)
+        return Connection(self._service, send, opens=True)
 
     def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
         """Return the HTTP service as an ASGI application, for any ASGI host.
@@ -166,32 +180,69 @@ class Server:
         **settings: Any,
     ) -> None: ...
 
-    def run(
-        self,
-        transport: Literal["stdio", "http"] = "stdio",
-        *,
-        host: str = "127.0.0.1",
-        port: int = 8000,
-        options: HttpOptions | None = None,
-        **settings: Any,
-    ) -> None:
+    def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop: on stdio, or over HTTP at `/mcp` on `host` and `port`.
 
         `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …); for
         several worker processes see the guide to deploying.
         """
+        _check_transport(transport, settings)
         if transport == "stdio":
             from anyshape.server.stdio_host import run_stdio
 
             run_stdio(self._service)
-        elif transport == "http":
+        else:
             from anyshape.server.http_host import run_http
 
-            chosen = options or HttpOptions()
-            application = HttpApplication(self._service, chosen, is_local=is_local(host))
-            run_http(application, host=host, port=port, settings=settings)
+            run_http(**self._http(**settings))
+
+    @overload
+    async def run_async(self, transport: Literal["stdio"] = "stdio") -> None: ...
+
+    @overload
+    async def run_async(
+        self,
+        transport: Literal["http"],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        options: HttpOptions | None = None,
+        **settings: Any,
+    ) -> None: ...
+
+    async def run_async(
+        self, transport: Literal["stdio", "http"] = "stdio", **settings: Any
+    ) -> None:
+        """Serve as `run` does, on an event loop that is running already."""
+        _check_transport(transport, settings)
+        if transport == "stdio":
+            from anyshape.server.stdio_host import serve_stdio
+
+            await serve_stdio(self._service)
         else:
-            raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')
+            from anyshape.server.http_host import serve_http
+
+            await serve_http(**self._http(**settings))
+
+    def _http(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        options: HttpOptions | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        application = HttpApplication(
+            self._service, options or HttpOptions(), is_local=is_local(host)
+        )
+        return {"application": application, "host": host, "port": port, "settings": settings}
+
+
+def _check_transport(transport: str, settings: Mapping[str, Any]) -> None:
+    if transport not in ("stdio", "http"):
+        raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')
+    if transport == "stdio" and settings:
+        raise TypeError(f"{', '.join(settings)}: on stdio there is nothing to set")
 
 
 def _checked_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 
 from anyshape.protocol.identity import Identity
 from anyshape.server.catalog import Catalog
+from anyshape.server.lifespan import Lifespan, Opening
 from anyshape.server.listeners import Listeners
 from anyshape.server.options import ServerOptions
 
@@ -15,8 +16,11 @@ __all__ = ["Service"]
 class Service:
     """The tools, the bounds, and a count of what is going on."""
 
-    def __init__(self, identity: Identity, options: ServerOptions) -> None:
+    def __init__(
+        self, identity: Identity, options: ServerOptions, opening: Opening | None = None
+    ) -> None:
         self.options = options
+        self.lifespan = Lifespan(opening)
         self.catalog = Catalog(identity, options)
         self.listeners = Listeners()
         self.waiting = 0

@@ -32,6 +32,7 @@ class Session:
 
     def __init__(self, service: Service, source: int, sink: int) -> None:
         self._loop = asyncio.get_running_loop()
+        self._lifespan = service.lifespan
         self._grace = service.options.grace
         self._splitter = LineSplitter(service.options.max_message_bytes, WINDOW)
         self._lines: deque[Line] = deque()
@@ -51,13 +52,14 @@ class Session:
 
         A client that cannot be written to any more is gone, and nothing in flight is waited for.
         """
-        try:
-            self._reader.start()
-            await self._ended
-            if not self._deserted:
-                await self._settle()
-        finally:
-            await self._close()
+        async with self._lifespan.held():
+            try:
+                self._reader.start()
+                await self._ended
+                if not self._deserted:
+                    await self._settle()
+            finally:
+                await self._close()
 
     def stop(self) -> None:
         """End as if the client had closed its end."""

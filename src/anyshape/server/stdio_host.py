@@ -18,7 +18,7 @@ from anyshape.server.streams import taken_streams
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["run_stdio"]
+__all__ = ["run_stdio", "serve_stdio"]
 
 _log = logging.getLogger("anyshape.server")
 
@@ -49,6 +49,12 @@ def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
             if serving.done() or signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 raise
             _log.error("a task that a tool has started ended", exc_info=error)
+
+
+async def serve_stdio(service: Service) -> None:
+    """Do as `run_stdio`, on an event loop that is running already."""
+    with taken_streams() as (source, sink):
+        await _serve_until_told(service, source, sink)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -11,9 +11,16 @@ import math
 import threading
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 __all__ = ["Context"]
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    State = typing_extensions.TypeVar("State", default=Any)
+else:
+    State = TypeVar("State")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -30,12 +37,14 @@ class _Turn(Awaitable[None]):
 _TURN: Final = _Turn()
 
 
-class Context:
-    """One call: who asked, with which metadata, whether it still matters; and progress.
+class Context(Generic[State]):
+    """One call: who asked, with which metadata, whether it still matters; progress and log.
 
     `request_id` is the JSON-RPC id; `meta` the request's `_meta`; `client` the caller's
     `Implementation` (name, version, …) if it introduced itself; `access` what the server's token
-    verifier returned, if it has one. Everything works from worker threads too.
+    verifier returned, if it has one; `state` what the server's lifespan has yielded, `None` without
+    one. Annotate `Context[Database]` to have `state` typed. Everything works from worker threads
+    too.
     """
 
     __slots__ = (
@@ -49,6 +58,7 @@ class Context:
         "client",
         "meta",
         "request_id",
+        "state",
     )
 
     def __init__(
@@ -58,6 +68,7 @@ class Context:
         meta: Mapping[str, Any] = _NOTHING,
         client: Mapping[str, Any] | None = None,
         access: Any = None,
+        state: State = None,
         report: Callable[[float, float | None, str | None], object] | None = None,
     ) -> None:
         """Make the context of one call; `report(progress, total, message)` runs on the loop."""
@@ -65,6 +76,7 @@ class Context:
         self.meta = meta
         self.client = client
         self.access = access
+        self.state = state
         self._report = report
         self._cancelled = False
         self._ended = False

@@ -139,10 +139,10 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def is_context(annotation: Any) -> bool:
-    """Tell whether `annotation` asks for the call's `Context` (`Optional[Context]` does)."""
-    if annotation is Context:
-        return True
+    """Tell whether `annotation` asks for the call's `Context` (`Context[State] | None` does)."""
     origin = get_origin(annotation)
+    if annotation is Context or origin is Context:
+        return True
     if origin is typing.Annotated:
         return is_context(get_args(annotation)[0])
     if origin is Union or origin is types.UnionType:

@@ -1,0 +1,136 @@
+"""What a server opens before its first call and closes after its last: `Server(lifespan=…)`.
+
+The author's context manager is entered when the first user comes and left when the last one goes: a
+pipe, an HTTP application and a client in the same process are users. So it is open once per process
+wherever there is one transport, and for as long as anybody is connected in a test. It is entered
+and left in a task of its own, as the task groups inside it may require.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, TypeAlias
+
+__all__ = ["Lease", "Lifespan", "Opening", "check_lifespan"]
+
+Opening: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
+"""Makes the author's context manager; what that yields is the state of every call."""
+
+
+class Lifespan:
+    """The author's context manager, open while there are users."""
+
+    def __init__(self, opening: Opening | None) -> None:
+        self._opening = opening
+        self._open: _Open | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to open."""
+        return self._opening is not None
+
+    @property
+    def state(self) -> Any:
+        """What the context manager has yielded; `None` if nothing is open."""
+        return None if self._open is None else self._open.state
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None]:
+        """Keep it open for the time of an `async with`."""
+        lease = await self.acquire()
+        try:
+            yield
+        finally:
+            await lease.release()
+
+    async def acquire(self) -> Lease:
+        """Wait until it is open; it stays so until the lease, and all others, are released."""
+        if self._opening is None:
+            return Lease(None, self)
+        if self._open is None or self._open.is_of_another_loop:
+            self._open = _Open(self._opening)
+        held = self._open
+        held.users += 1
+        try:
+            # Shielded: whoever gives up waiting must not end what others wait for.
+            await asyncio.shield(held.ready)
+        except BaseException:
+            await self.give_back(held)
+            raise
+        return Lease(held, self)
+
+    async def give_back(self, held: _Open) -> None:
+        """Close what was held, if this was its last user."""
+        held.users -= 1
+        if held.users == 0:
+            if self._open is held:
+                self._open = None
+            await held.close()
+
+
+class Lease:
+    """One user's hold on what is open."""
+
+    def __init__(self, held: _Open | None, lifespan: Lifespan) -> None:
+        self._held = held
+        self._lifespan = lifespan
+
+    async def release(self) -> None:
+        """Let go; the last one waits until all is closed. Once is enough."""
+        held, self._held = self._held, None
+        if held is not None:
+            await self._lifespan.give_back(held)
+
+
+class _Open:
+    """The task that holds the author's context manager."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.users = 0
+        self.state: Any = None
+        self.ready: asyncio.Future[None] = self._loop.create_future()
+        self._last_left = asyncio.Event()
+        self._task = self._loop.create_task(self._hold(opening))
+
+    @property
+    def is_of_another_loop(self) -> bool:
+        return self._loop is not asyncio.get_running_loop()
+
+    async def _hold(self, opening: Opening) -> None:
+        try:
+            async with opening() as self.state:
+                self.ready.set_result(None)
+                await self._last_left.wait()
+        except BaseException as error:
+            if self.ready.done():
+                raise
+            self.ready.set_exception(error)
+
+    async def close(self) -> None:
+        self._last_left.set()
+        if not self.ready.done():
+            self._task.cancel()  # Nobody waits for it to open any more.
+            await asyncio.wait([self._task])
+            self.ready.exception()
+        elif self.ready.exception() is None:
+            await self._task
+
+
+def check_lifespan(lifespan: Any) -> None:
+    """Raise unless `lifespan` is a function that makes an async context manager, or `None`."""
+    if lifespan is None:
+        return
+    if inspect.isasyncgenfunction(lifespan):
+        raise TypeError(
+            f"lifespan: {lifespan.__qualname__}() is an async generator; decorate it with "
+            "@contextlib.asynccontextmanager"
+        )
+    if not callable(lifespan):
+        raise TypeError(
+            "lifespan has to be a function that takes the server and returns an async context "
+            f"manager, got {type(lifespan).__name__}"
+        )
