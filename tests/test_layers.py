@@ -16,11 +16,12 @@ MAY_IMPORT = {
     "_version": set[str](),
     "errors": set[str](),
     "documents": {"errors"},
+    "moved": set[str](),
     "resumption": set[str](),
     "schema": {"errors", "documents", "_version"},
     "protocol": {"errors", "documents", "_version"},
-    "tools": {"errors", "documents", "schema", "protocol", "resumption"},
-    "server": {"errors", "schema", "protocol", "tools", "resumption", "_version"},
+    "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
+    "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
     "client": {"errors", "documents", "schema", "protocol", "resumption", "_version"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "demo"}

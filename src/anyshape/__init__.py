@@ -102,6 +102,11 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
+        from anyshape.moved import FRONT_DOOR_NAMES
+
+        if name in FRONT_DOOR_NAMES:
+            # An AttributeError would lose its words on the way through `from anyshape import`.
+            raise ImportError(f"anyshape has no {name!r}; {FRONT_DOOR_NAMES[name]}")
         raise AttributeError(f"module 'anyshape' has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_HOMES.get(name, "anyshape.errors")), name)
     globals()[name] = value

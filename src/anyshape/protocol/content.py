@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
@@ -63,17 +63,22 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture; `data` is its bytes, not base64."""
+    """A picture; `data` is its bytes, not base64.
+
+    `format` may be given in place of `mime_type`: `png` stands for `image/png`.
+    """
 
     data: bytes
-    mime_type: str
+    mime_type: str = ""
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
+    format: InitVar[str | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, format: str | None) -> None:
         """Refuse what no client could read."""
         _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
         _expect(self, "mime_type", str, "a string")
+        _settle_type(self, "image", format)
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -83,17 +88,22 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """Sound; `data` is its bytes, not base64."""
+    """Sound; `data` is its bytes, not base64.
+
+    `format` may be given in place of `mime_type`: `wav` stands for `audio/wav`.
+    """
 
     data: bytes
-    mime_type: str
+    mime_type: str = ""
     annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
+    format: InitVar[str | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, format: str | None) -> None:
         """Refuse what no client could read."""
         _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
         _expect(self, "mime_type", str, "a string")
+        _settle_type(self, "audio", format)
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -287,6 +297,21 @@ _READERS = {
     "resource_link": _read_resource_link,
     "resource": _read_resource,
 }
+
+
+def _settle_type(block: Image | Audio, family: str, format: str | None) -> None:
+    """Set the media type that a format stands for, and refuse a block that has none."""
+    if format is not None and not block.mime_type:
+        name = _FORMATS.get(format.lower(), format.lower())
+        object.__setattr__(block, "mime_type", f"{family}/{name}")
+    if not block.mime_type:
+        raise TypeError(
+            f"{type(block).__name__} needs a mime_type, such as '{family}/…', or a format="
+        )
+
+
+_FORMATS = {"jpg": "jpeg", "mp3": "mpeg", "svg": "svg+xml"}
+"""Formats that the media type has another name for."""
 
 
 def _expect(block: object, name: str, kinds: Any, expected: str) -> None:

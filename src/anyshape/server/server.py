@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, cast, overload
 
 from anyshape._version import __version__
+from anyshape.moved import RUN_SETTINGS, SERVER_NAMES, SERVER_SETTINGS, TRANSPORTS
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.identity import Identity
@@ -19,7 +20,9 @@ from anyshape.server.http import HttpApplication
 from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.service import Service
+from anyshape.tools.brought import refuse_settings
 from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool
 
 __all__ = ["Server"]
@@ -52,7 +55,9 @@ class Server:
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         limits: Limits | None = None,
         options: ServerOptions | None = None,
+        **brought: Never,
     ) -> None:
+        _refuse_settings("Server", brought, SERVER_SETTINGS)
         check_lifespan(lifespan)
         identity = Identity(
             name=name,
@@ -66,6 +71,12 @@ class Server:
         self._limits = limits or Limits()
         opening = None if lifespan is None else partial(lifespan, self)
         self._service = Service(identity, options or ServerOptions(), opening)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = f"; {SERVER_NAMES[name]}" if name in SERVER_NAMES else ""
+            raise AttributeError(f"Server has no {name!r}{advice}", name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"Server({self.name!r}, {len(self._service.catalog.entries)} tools)"
@@ -135,6 +146,7 @@ class Server:
         """
 
         def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:
+            refuse_settings(definition, name_of(decorated))
             tool = Tool.from_function(decorated, limits=self._limits, **definition)
             self.add_tool(tool, requires=requires)
             return decorated
@@ -143,6 +155,10 @@ class Server:
 
     def add_tool(self, tool: Tool, *, requires: Mapping[str, Any] | None = None) -> None:
         """Add a tool, and tell clients that listen; `requires` is as for `tool`."""
+        if not isinstance(cast("object", tool), Tool):
+            raise TypeError(
+                f"add_tool takes a Tool, got {type(tool).__name__}; write server.tool(function)"
+            )
         self._service.catalog.add(tool, requires)
         self._service.tools_changed()
 
@@ -240,9 +256,18 @@ class Server:
 
 def _check_transport(transport: str, settings: Mapping[str, Any]) -> None:
     if transport not in ("stdio", "http"):
-        raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}')
+        advice = f"; {TRANSPORTS[transport]}" if transport in TRANSPORTS else ""
+        raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}{advice}')
+    brought = {name: settings[name] for name in settings if name in RUN_SETTINGS}
+    _refuse_settings("run", brought, RUN_SETTINGS)
     if transport == "stdio" and settings:
         raise TypeError(f"{', '.join(settings)}: on stdio there is nothing to set")
+
+
+def _refuse_settings(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
+    for name in given:
+        advice = f"; {table[name]}" if name in table else ""
+        raise TypeError(f"{taker}() takes no {name}={advice}")
 
 
 def _checked_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:

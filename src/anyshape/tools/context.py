@@ -7,11 +7,12 @@ A parameter annotated `Context` receives it; it is never published.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import threading
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
 __all__ = ["Context"]
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 else:
     State = TypeVar("State")
 
+_log = logging.getLogger("anyshape.tools.context")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -93,6 +95,14 @@ class Context(Generic[State]):
         """
         return self._cancelled
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            from anyshape.moved import CONTEXT_NAMES
+
+            advice = f"; {CONTEXT_NAMES[name]}" if name in CONTEXT_NAMES else ""
+            raise AttributeError(f"Context has no {name!r}{advice}", name=name, obj=self)
+
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> Awaitable[None]:
@@ -112,6 +122,41 @@ class Context(Generic[State]):
             self._report(progress, total, message)
         else:
             self._loop.call_soon_threadsafe(self._send_late, progress, total, message)
+        return _TURN
+
+    report_progress = progress
+    """What `mcp` and FastMCP call `progress`."""
+
+    def debug(self, message: str, **details: Any) -> Awaitable[None]:
+        """Log what helps to find a mistake: see `info`."""
+        return self._write(logging.DEBUG, message, **details)
+
+    def info(self, message: str, **details: Any) -> Awaitable[None]:
+        """Log what happens, to Python's `logging`; the client is not told.
+
+        The logger is `anyshape.tools.context`, or `logger_name=`; `extra=` is for its handlers.
+        There is nothing to wait for, and awaiting is harmless, as it is for `progress`.
+        """
+        return self._write(logging.INFO, message, **details)
+
+    def warning(self, message: str, **details: Any) -> Awaitable[None]:
+        """Log what is odd: see `info`."""
+        return self._write(logging.WARNING, message, **details)
+
+    def error(self, message: str, **details: Any) -> Awaitable[None]:
+        """Log what went wrong: see `info`. To tell the model, raise `ToolError`."""
+        return self._write(logging.ERROR, message, **details)
+
+    def _write(
+        self,
+        level: int,
+        message: str,
+        *,
+        logger_name: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Awaitable[None]:
+        log = logging.getLogger(logger_name) if logger_name else _log
+        log.log(level, "%s", message, extra=extra, stacklevel=3)
         return _TURN
 
     def cancel(self) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
+from anyshape.tools.brought import refuse_types, refuse_uses
 from anyshape.tools.context import Context
 
 __all__ = ["EMPTY", "Parameter", "Signature", "read_signature"]
@@ -104,6 +105,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
                 )
             variable = name
             continue
+        refuse_types(annotation, label, f"parameter '{name}'")
         if is_context(annotation):
             context.append(name)
             if raw.kind is raw.POSITIONAL_ONLY:
@@ -117,13 +119,17 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
         if raw.kind is raw.POSITIONAL_ONLY:
             positional.append(name)
         parameters.append(Parameter(name, annotation, raw.default, raw.kind is raw.POSITIONAL_ONLY))
+    returns = annotation_of("return", written.return_annotation)
+    refuse_types(returns, label, "its return annotation")
+    if context:
+        refuse_uses(target, tuple(context), label)
     return Signature(
         name=label.removesuffix("()").rpartition(".")[2],
         label=label,
         parameters=tuple(parameters),
         context=tuple(context),
         positional=tuple(positional),
-        returns=annotation_of("return", written.return_annotation),
+        returns=returns,
         asynchronous=_is_asynchronous(function) or _is_asynchronous(target),
         variable=variable,
     )

@@ -1,0 +1,168 @@
+"""Names that people bring from `mcp` and FastMCP, and what to write instead.
+
+A name that means the same works here as it does there. One that does not is refused where it is
+written, at import or at definition, and the error ends with an entry of these tables. They are read
+only when something is refused. The moving guides tell the whole story.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "CONTEXT_NAMES",
+    "FRONT_DOOR_NAMES",
+    "PACKAGES",
+    "RUN_SETTINGS",
+    "SERVER_NAMES",
+    "SERVER_SETTINGS",
+    "TOOL_SETTINGS",
+    "TRANSPORTS",
+    "TYPES",
+]
+
+PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
+"""The packages whose names these are."""
+
+_TOOLS_ONLY: Final = "Anyshape serves tools; keep what else you have in a server beside it"
+_ASK_NOTHING: Final = "a tool cannot ask the client back; take a parameter instead"
+_STATELESS: Final = "leave it out: HTTP is stateless, and an answer is JSON wherever it can be"
+_NO_SESSION: Final = "no session is kept between calls"
+_PROTECTION: Final = "write options=HttpOptions(allowed_hosts=(…), allowed_origins=(…))"
+
+FRONT_DOOR_NAMES: Final = {
+    "AudioContent": "write Audio(data, mime_type), which takes bytes, not base64",
+    "BlobResourceContents": "write EmbeddedResource(uri, blob=…), which takes bytes, not base64",
+    "CallToolResult": "write ToolResult(structured=…, content=[…], is_error=…)",
+    "ClientSession": "write Client(target), where target is a URL, a command or a Server",
+    "File": "write EmbeddedResource(uri, blob=…, mime_type=…)",
+    "FastMCP": "write Server(name)",
+    "ImageContent": "write Image(data, mime_type), which takes bytes, not base64",
+    "MCPError": "write ProtocolError, or ToolError for what the model should read",
+    "MCPServer": "write Server(name)",
+    "McpError": "write ProtocolError, or ToolError for what the model should read",
+    "StdioServerParameters": "write Client([command, argument, …])",
+    "TextContent": "write Text(text)",
+    "TextResourceContents": "write EmbeddedResource(uri, text=…)",
+}
+"""What somebody may want to import from `anyshape`."""
+
+TYPES: Final = {
+    **FRONT_DOOR_NAMES,
+    "Audio": "write anyshape.Audio",
+    "Context": "write anyshape.Context",
+    "EmbeddedResource": "write anyshape.EmbeddedResource",
+    "Image": "write anyshape.Image",
+    "ResourceLink": "write anyshape.ResourceLink",
+    "ToolResult": "write anyshape.ToolResult",
+}
+"""Types of those packages that a tool may be annotated with."""
+
+SERVER_NAMES: Final = {
+    **dict.fromkeys(
+        (
+            *("add_prompt", "get_prompt", "list_prompts", "prompt", "render_prompt"),
+            *("add_resource", "add_template", "completion", "read_resource", "resource"),
+            *("list_resource_templates", "list_resources", "as_proxy", "import_server", "mount"),
+            *("add_provider", "add_transform"),
+        ),
+        _TOOLS_ONLY,
+    ),
+    **dict.fromkeys(("add_middleware", "middleware"), "wrap the ASGI application, asgi()"),
+    **dict.fromkeys(("disable", "enable"), "write remove_tool(name) and add_tool(tool)"),
+    **dict.fromkeys(("get_tool", "get_tools"), "write tools, a mapping, or await list_tools()"),
+    **dict.fromkeys(("http_app", "streamable_http_app"), "write asgi()"),
+    **dict.fromkeys(
+        ("run_http_async", "run_streamable_http_async"), 'write await run_async("http", …)'
+    ),
+    **dict.fromkeys(
+        ("run_sse_async", "sse_app"), 'write asgi() or run("http"); SSE alone is deprecated'
+    ),
+    "call_tool": "write async with Client(server) as client, and client.call_tool(…) inside",
+    "custom_route": "write a route of the application that mounts asgi()",
+    "get_context": "write a parameter annotated Context",
+    "run_stdio_async": "write await run_async()",
+    "session_manager": "write asgi() and its lifespan",
+    "settings": "write options, limits, or a setting of run()",
+}
+"""Attributes of a server."""
+
+SERVER_SETTINGS: Final = {
+    **dict.fromkeys(
+        ("auth", "auth_server_provider", "token_verifier"),
+        "write HttpOptions(authorization=Authorization(…)) where it is run",
+    ),
+    **dict.fromkeys(
+        ("cache_hints", "cache_scope", "cache_ttl"),
+        "write options=ServerOptions(caching=Caching(…))",
+    ),
+    **dict.fromkeys(("debug", "log_level"), "write logging.basicConfig(level=…)"),
+    **dict.fromkeys(("host", "port"), 'write run("http", host=…, port=…)'),
+    **dict.fromkeys(("json_response", "stateless_http"), _STATELESS),
+    **dict.fromkeys(("prompts", "providers", "resources", "transforms"), _TOOLS_ONLY),
+    **dict.fromkeys(
+        ("on_duplicate", "on_duplicate_tools", "warn_on_duplicate_tools"),
+        "leave it out: a second tool of one name is refused",
+    ),
+    "dependencies": "leave it out: a server runs in an environment that has what it needs",
+    "list_page_size": "write options=ServerOptions(page_size=…)",
+    "mask_error_details": "leave it out: the model reads a ToolError, and nothing of other errors",
+    "middleware": "wrap the ASGI application, asgi()",
+    "streamable_http_path": "write HttpOptions(path=…) where it is run",
+    "strict_input_validation": "leave it out: arguments are checked as the schema says",
+    "tools": "write server.tool(function), or server.add_tool(tool), for each",
+    "transport_security": "write HttpOptions(allowed_hosts=…, allowed_origins=…) where it is run",
+}
+"""What a server is made with."""
+
+TOOL_SETTINGS: Final = {
+    "app": 'write meta={"ui": …}',
+    "auth": "write Authorization(tool_scopes={name: (scope, …)})",
+    "enabled": "write server.remove_tool(name) and server.add_tool(tool)",
+    "exclude_args": "write functools.partial(function, argument=value)",
+    "run_in_thread": "write inline=True for a function that never waits",
+    "serializer": "return ToolResult(structured=…, content=[…])",
+    "structured_output": "write output_schema=UNSTRUCTURED for text alone, else leave it out",
+    "tags": 'write meta={"example.com/tags": […]}',
+    "task": "leave it out: tasks are not served",
+    "version": 'write meta={"example.com/version": …}',
+}
+"""What a tool is made with."""
+
+RUN_SETTINGS: Final = {
+    **dict.fromkeys(("json_response", "stateless", "stateless_http"), _STATELESS),
+    **dict.fromkeys(
+        ("allowed_hosts", "allowed_origins", "host_origin_protection", "transport_security"),
+        _PROTECTION,
+    ),
+    **dict.fromkeys(
+        ("mount_path", "path", "streamable_http_path"), "write options=HttpOptions(path=…)"
+    ),
+    "middleware": "wrap the ASGI application, asgi()",
+    "show_banner": "leave it out: there is no banner",
+    "sockets": "write fd=…, or serve asgi() with a host of your own",
+    "uvicorn_config": 'write its entries themselves, as in run("http", ssl_keyfile=…)',
+}
+"""What a server is run with."""
+
+TRANSPORTS: Final = {"sse": 'write "http"', "streamable-http": 'write "http"'}
+"""How a server is run."""
+
+CONTEXT_NAMES: Final = {
+    **dict.fromkeys(("elicit", "elicit_url", "list_roots", "sample"), _ASK_NOTHING),
+    **dict.fromkeys(("fastmcp", "mcp_server", "server"), "write the Server itself"),
+    **dict.fromkeys(("get_prompt", "list_prompts", "list_resources", "read_resource"), _TOOLS_ONLY),
+    **dict.fromkeys(
+        ("delete_state", "get_state", "set_state"),
+        f"write state, which the lifespan yields; {_NO_SESSION}",
+    ),
+    **dict.fromkeys(("session", "session_id"), f"write client or access; {_NO_SESSION}"),
+    "client_id": "write client for what the caller says of itself, access for what is proved",
+    "headers": "write access, for what the caller's token proves",
+    "lifespan_context": "write state",
+    "log": "write debug, info, warning or error",
+    "notify_tools_changed": "leave it out: add_tool and remove_tool tell clients",
+    "request_context": "write state for what the lifespan yields, meta for the request's _meta",
+    "send_notification": "write progress",
+}
+"""Attributes of a context."""
