@@ -106,7 +106,7 @@ def test_every_method_of_other_contexts_works_or_is_told_apart() -> None:
     theirs = public(fastmcp.Context) | public(mcpserver.Context)
     # Of FastMCP's own inventions and of 2026-07-28's input requests nothing is said.
     unknown = {
-        *("client_capabilities", "client_extension_settings", "client_supports_extension"),
+        *("client_extension_settings", "client_supports_extension"),
         *("close_sse_stream", "close_standalone_sse_stream", "disable_components"),
         *("enable_components", "input_responses", "is_background_task", "notify_prompts_changed"),
         *("notify_resource_updated", "notify_resources_changed", "origin_request_id"),

@@ -78,6 +78,7 @@ SERVER_NAMES: Final = {
     **dict.fromkeys(
         ("run_sse_async", "sse_app"), 'write asgi() or run("http"); SSE alone is deprecated'
     ),
+    "_tool_manager": "write input_schema= and output_schema= where the tool is made",
     "call_tool": "write async with Client(server) as client, and client.call_tool(…) inside",
     "custom_route": "write a route of the application that mounts asgi()",
     "get_context": "write a parameter annotated Context",
@@ -157,6 +158,7 @@ CONTEXT_NAMES: Final = {
         f"write state, which the lifespan yields; {_NO_SESSION}",
     ),
     **dict.fromkeys(("session", "session_id"), f"write client or access; {_NO_SESSION}"),
+    "client_capabilities": "write requires={…} where the tool is made",
     "client_id": "write client for what the caller says of itself, access for what is proved",
     "headers": "write access, for what the caller's token proves",
     "lifespan_context": "write state",

@@ -119,6 +119,15 @@ async def _deploying() -> AsyncGenerator[dict[str, Any]]:
 
 
 @asynccontextmanager
+async def _opening() -> AsyncGenerator[dict[str, Any]]:
+    class Recorder(Server):
+        async def run_async(self, *_: Any, **__: Any) -> None:
+            inspect.signature(Server.run_async).bind(self, *_, **__)
+
+    yield {"server": Recorder("recorder")}
+
+
+@asynccontextmanager
 async def _calling() -> AsyncGenerator[dict[str, Any]]:
     from anyshape.client import Http
 
@@ -165,6 +174,7 @@ async def _migration() -> AsyncGenerator[dict[str, Any]]:
 SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]]] = {
     "README.md": _readme,
     "docs/guides/deploying.md": _deploying,
+    "docs/guides/opening-and-closing.md": _opening,
     "docs/guides/calling-tools.md": _calling,
     "docs/guides/remote-references.md": _remote,
     "docs/concepts/cost.md": _cost,

@@ -59,24 +59,24 @@ async def test_a_call_that_gets_no_thread_in_time_is_refused_and_never_started()
     release = threading.Event()
     started: list[str] = []
 
-    blocked = [workers.run(partial(release.wait, SOON)) for _ in range(2)]
+    blocked = [workers.run(partial(release.wait, PATIENCE)) for _ in range(2)]
     refused = workers.run(partial(started.append, "refused"))
     with pytest.raises(CrowdedError, match="all 2 threads"):
-        await asyncio.wait_for(refused, SOON)
+        await asyncio.wait_for(refused, PATIENCE)
     release.set()
-    await asyncio.wait_for(asyncio.gather(*blocked), SOON)
-    await asyncio.wait_for(workers.run(partial(started.append, "after")), SOON)
+    await asyncio.wait_for(asyncio.gather(*blocked), PATIENCE)
+    await asyncio.wait_for(workers.run(partial(started.append, "after")), PATIENCE)
     assert started == ["after"]
 
 
 async def test_a_call_that_has_begun_is_not_refused_however_long_it_takes() -> None:
     workers = Workers(limit=1, patience=0.01)
     release = threading.Event()
-    begun = workers.run(partial(release.wait, SOON))
+    begun = workers.run(partial(release.wait, PATIENCE))
     with pytest.raises(CrowdedError):
-        await asyncio.wait_for(workers.run(int), SOON)
+        await asyncio.wait_for(workers.run(int), PATIENCE)
     release.set()
-    assert await asyncio.wait_for(begun, SOON) is True
+    assert await asyncio.wait_for(begun, PATIENCE) is True
 
 
 async def test_an_idle_thread_is_used_again() -> None:
