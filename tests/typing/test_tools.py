@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, assert_type
 
-from anyshape import ABSENT, UNSTRUCTURED, Context, Server, Text, Tool, ToolResult
+from anyshape import ABSENT, UNSTRUCTURED, Client, Context, Server, Text, Tool, ToolResult
 from anyshape.protocol.result import Absent, EncodedResult
 
 
@@ -73,3 +74,27 @@ def test_a_context_has_known_types() -> None:
     assert_type(context.request_id, str | int | float | None)
     assert_type(context.cancelled, bool)
     context.progress(0.5)
+
+
+class Pool:
+    size = 3
+
+
+@asynccontextmanager
+async def lifespan(server: Server) -> AsyncGenerator[Pool]:
+    assert_type(server, Server)
+    yield Pool()
+
+
+async def size(context: Context[Pool], anything: Context) -> int:
+    assert_type(context.state, Pool)
+    assert_type(anything.state, Any)
+    assert context is anything
+    return context.state.size
+
+
+async def test_the_state_of_a_lifespan_has_its_type() -> None:
+    server = Server(lifespan=lifespan)
+    server.tool(size)
+    async with Client(server) as client:
+        assert await client.call("size", returns=int) == 3
