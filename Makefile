@@ -7,13 +7,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS := .cache/docs
 
-.PHONY: demo test check fuzz worst bench bench-quick docs peers lock clean
+.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
 
 test: $(READY)
 	$(BIN)/python scripts/test.py $(ARGS)
+
+matrix:
+	$(PYTHON) scripts/matrix.py $(ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
