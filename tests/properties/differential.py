@@ -36,6 +36,7 @@ from anyshape.errors import (
     LimitExceeded,
     SchemaError,
     UnresolvableReference,
+    UnsupportedDialect,
     ValidationError,
 )
 from anyshape.schema import Schema, compile
@@ -48,7 +49,8 @@ Validator = Any
 REFUSED_BY_US = {
     "applies itself|refers to itself": "the engine ends such a loop with a verdict; the "
     "specification leaves it undefined",
-    r"\$schema": "a dialect may change only where a resource begins; the engine lets it",
+    r"\$schema": "a dialect may change only where a resource begins, and an unknown one is not "
+    "taken for 2020-12; the engine lets both pass",
     "regular expression": "the engine takes more than ECMA-262 has, such as (?i) and a++",
     "is taken|twice|duplicate": "two places with one name: the engine takes one",
     "expected": "the engine does not hold embedded resources and unused places to a metaschema",
@@ -57,6 +59,7 @@ REFUSED_BY_US = {
 
 REFUSED_BY_ENGINE = {
     "regex|pattern": "expressions of ECMA-262 that the engine cannot read",
+    "contentMediaType|contentEncoding": "keywords that draft-04 and draft-06 do not have",
 }
 """Why we may take a document that the engine refuses: part of its message, reason."""
 
@@ -230,7 +233,8 @@ def _refusal(document: Json, error: SchemaError, tally: Tally) -> None:
         excused = names_nothing(document, error.uri)  # the engine does not look where nobody goes
         tally.refused["a reference to nothing, in a place that nobody uses"] += excused
     else:
-        excused = isinstance(error, InvalidSchema) and _excused(str(error), REFUSED_BY_US, tally)
+        known = isinstance(error, InvalidSchema | UnsupportedDialect)
+        excused = known and _excused(str(error), REFUSED_BY_US, tally)
     if not excused:
         _report(tally, "refused, taken by the engine", document, None, repr(error))
 

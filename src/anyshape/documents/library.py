@@ -90,6 +90,8 @@ class Library:
         self._dynamic: dict[str, list[str]] = {}
         self._found: dict[tuple[str, str, str], tuple[Spot, str | None]] = {}
         self.spots: dict[tuple[str, str], Spot] = {}
+        self.adopted: list[Spot] = []
+        """Those that are schemas for no other reason than that something refers to them."""
 
     def add(self, document: object, uri: str, dialect: Dialect) -> Spot:
         """Index `document`, known by `uri`, and return its root."""
@@ -289,6 +291,7 @@ class Library:
         if beyond in DATA and not self._strict:
             return spot
         # A place that no keyword marks as a subschema becomes one by being referred to.
+        self.adopted.append(spot)
         self._index(spot)
         return self.spots[resource.document, at]
 

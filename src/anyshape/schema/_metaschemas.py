@@ -30,14 +30,18 @@ def _official(dialect: Dialect) -> jsonschema_rs.Validator:
     )
 
 
-def check_document(document: object, dialect: Dialect, uri: str = "") -> None:
-    """Raise `InvalidSchema` for a document that breaks the metaschema of its dialect."""
+def check_document(document: object, dialect: Dialect, uri: str = "", pointer: str = "") -> None:
+    """Raise `InvalidSchema` for a schema, found at `pointer`, that breaks its metaschema."""
     if not _official(dialect).is_valid(document):
-        raise _invalid(_explain(document, _official_explainer(dialect)), uri)
+        raise _invalid(_explain(document, _official_explainer(dialect)), uri, pointer)
 
 
 def check_reached(reached: Reached, sources: Sources) -> None:
-    """Check the resources referred to, and whatever is written in a metaschema of one's own."""
+    """Check the places and resources referred to, and what is written in one's own metaschema."""
+    for spot in reached.adopted:
+        if sources.metaschema(spot.document) is None:
+            uri = "" if spot.document == ROOT_URI else spot.document
+            check_document(spot.schema, spot.dialect, uri, spot.pointer)
     for uri, document in reached.documents.items():
         name = "" if uri == ROOT_URI else uri
         if uri != ROOT_URI:
@@ -60,12 +64,11 @@ def check_reached(reached: Reached, sources: Sources) -> None:
                 raise _invalid(_explain(document, explainer), name)
 
 
-def _invalid(problem: Problem, uri: str) -> InvalidSchema:
+def _invalid(problem: Problem, uri: str, pointer: str = "") -> InvalidSchema:
+    path = pointer + problem.path
     which = f"the schema {uri}" if uri else "the schema"
     message = problem.message if len(problem.message) <= 300 else problem.message[:299] + "…"
-    return InvalidSchema(
-        f"{which} is invalid at {problem.path or 'its root'}: {message}", path=problem.path
-    )
+    return InvalidSchema(f"{which} is invalid at {path or 'its root'}: {message}", path=path)
 
 
 @functools.cache

@@ -44,6 +44,8 @@ class Reached(msgspec.Struct, frozen=True, eq=False):
     spots: dict[tuple[str, str], Spot]
     custom: frozenset[str]
     foreign: frozenset[Dialect]
+    adopted: tuple[Spot, ...]
+    """Places that are schemas for no other reason than that something refers to them."""
 
 
 class Sources(msgspec.Struct, frozen=True, eq=False):
@@ -101,7 +103,8 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
             if all(uri == ROOT_URI for uri, _ in library.spots):
                 # Most documents stand alone.
                 alone = {ROOT_URI: self.document}
-                return Reached(graph, alone, library.spots, frozenset(), frozenset())
+                adopted = tuple(library.adopted)
+                return Reached(graph, alone, library.spots, frozenset(), frozenset(), adopted)
         custom: set[str] = set()
         for _ in range(_MOST_METASCHEMAS):
             # References of a metaschema may bring to light documents with yet another one.
@@ -125,7 +128,8 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         spots = {place: spot for place, spot in library.spots.items() if place[0] in documents}
         official = {is_metaschema(uri) for uri, _ in library.spots if uri not in documents}
         foreign = frozenset(found for found in official if found is not None) - {self.dialect}
-        return Reached(graph, documents, spots, frozenset(custom), foreign)
+        adopted = tuple(spot for spot in library.adopted if spot.document in documents)
+        return Reached(graph, documents, spots, frozenset(custom), foreign, adopted)
 
     def _based(self) -> dict[str, Document]:
         """Return the resources with an official dialect for each written down."""
