@@ -370,7 +370,7 @@ def load(document: object, library: Library, dialect: Dialect = DEFAULT_DIALECT)
 def _outside(spot: Spot, keyword: str, reference: str, uri: str) -> UnresolvableReference:
     return UnresolvableReference(
         f"{keyword} {_shown(reference)} at {spot.place or '/'} leaves the document: {_shown(uri)} "
-        "is not in it. Put what it names under $defs, or supply it with resources=",
+        "is not in it. Put what it names under $defs",
         uri=uri,
         path=f"{spot.pointer}/{keyword}",
     )

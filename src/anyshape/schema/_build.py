@@ -137,7 +137,8 @@ def build(
         panicked = type(error).__name__ == "PanicException"
         if not panicked and not isinstance(error, (ValueError, jsonschema_rs.ReferencingError)):
             raise
-        raise InvalidSchema(f"the engine refuses the schema: {shorten(str(error))}") from error
+        reason = str(error).partition("\n")[0]
+        raise InvalidSchema(f"the engine refuses the schema: {shorten(reason)}") from error
 
 
 def _beyond(error: Exception, limits: Limits) -> LimitExceeded:

@@ -71,8 +71,6 @@ class Cache(Generic[T]):
             self._size -= self._kept.pop(key)[1]
 
     def _shrink(self) -> None:
-        for key, (future, _) in list(self._kept.items()):
-            if self._size <= self._most:
-                return
-            if future.done():
-                self._drop(key, future)
+        while self._size > self._most:
+            _, (_, size) = self._kept.popitem(last=False)
+            self._size -= size

@@ -79,7 +79,16 @@ _DYNAMIC: Final = frozenset(
 _COSTLY_FORMATS: Final = frozenset(("idn-hostname", "idn-email", "regex"))
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _UNEVALUATED: Final = frozenset(("unevaluatedProperties", "unevaluatedItems"))
-_IDENTIFYING: Final = frozenset(("$ref", "$id", "$anchor", "$defs", "$schema", "$comment"))
+# fmt: off
+_FREE: Final = frozenset((
+    "$ref", "$id", "$anchor", "$defs", "$schema", "$comment", "definitions", "title",
+    "description", "default", "examples", "type", "required", "properties",
+    "additionalProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "if",
+    "then", "else", "contains", "propertyNames", "minLength", "maxLength", "minItems",
+    "maxItems", "minProperties", "maxProperties",
+))
+# fmt: on
+"""Keywords that take next to nothing by themselves, what their subschemas take apart."""
 _SIMPLE_ITEMS: Final = frozenset(("string", "boolean", "null"))
 
 
@@ -191,12 +200,15 @@ def _bound(graph: Graph, own: list[float], scalar: list[float]) -> list[float]:
     stack = [(graph.root, iter(graph.root.edges))]
     while stack:
         node, edges = stack[-1]
-        edge = next((e for e in edges if not e.remembered and bounds[e.target.index] < 0), None)
-        if edge is not None:
-            stack.append((edge.target, iter(edge.target.edges)))
-            continue
-        stack.pop()
-        if bounds[node.index] < 0:
+        for edge in edges:
+            target = edge.target
+            if not edge.remembered and bounds[target.index] < 0:
+                if target.edges:
+                    stack.append((target, iter(target.edges)))
+                    break
+                bounds[target.index] = own[target.index]
+        else:
+            stack.pop()
             bounds[node.index] = _combine(node, own[node.index], bounds, scalar)
     return bounds
 
@@ -242,7 +254,9 @@ class _Weights:
             return _BASE
         if _is_foreign(node):
             return _METASCHEMA
-        if unknown := next((k for k in schema if k[:1] == "$" and k not in _IDENTIFYING), None):
+        if _FREE.issuperset(schema):
+            return _BASE + _REQUIRED
+        if unknown := next((k for k in schema if k[:1] == "$" and k not in _FREE), None):
             raise NotCheap(f"it uses {unknown}")
         rate = _BASE + self._texts(schema, node.spot.dialect)
         for name in _BOUNDS:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Hashable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -120,7 +120,7 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
     sources: Sources
     limits: Limits
     formats: bool
-    key: Hashable
+    key: bytes
     analysis: Analysis | None
     cost: Cost
 
@@ -142,8 +142,7 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
         return Schema(judge, self.admitted.keep(), self.sources.dialect.uri, self.limits)
 
     def _build(self) -> tuple[Judge, int]:
-        digest = hashlib.sha256(repr(self.key).encode()).digest()
-        job = Job(digest, self.sources, self.limits, self.formats)
+        job = Job(self.key, self.sources, self.limits, self.formats)
         confined = Confined(job, self.cost)
         if self.cost.confined:
             ask(job)
@@ -183,7 +182,7 @@ def _prepare(
         # first one. (A metaschema of one's own may have something to say about descriptions.)
         sources = replace(sources, document=admitted.without_prose())
         text = admitted.essence()
-    key = (hashlib.sha256(text).digest(), limits, formats, sources.digest())
+    key = hashlib.sha256(text + _describe(limits, formats) + sources.digest()).digest()
     known = _cache.peek(key)
     if known is not None:
         return _Prepared(admitted, sources, limits, formats, key, None, known.cost)
@@ -196,6 +195,11 @@ def _prepare(
         _classify(own, len(admitted.text), limits, formats)
         raise
     return _Prepared(admitted, sources, limits, formats, key, analysis, cost)
+
+
+@lru_cache(maxsize=64)
+def _describe(limits: Limits, formats: bool) -> bytes:
+    return repr((limits, formats)).encode()
 
 
 def _classify(

@@ -2,12 +2,13 @@
 
 Nothing is added to a document, taken out of it or moved in it. What is put otherwise is text that
 the engine would misread: regular expressions, which JSON Schema writes in ECMA-262 and the engine's
-matchers in another language (`_spelling`), references that name such an expression, and the empty
-reference, which it takes for none at all.
+matchers in another language (`_spelling`), references that name such an expression, the empty
+reference, which it takes for none at all, and fragments with characters that no URI may have.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote
@@ -32,6 +33,8 @@ __all__ = ["Engine", "Test", "copy_json"]
 Test: TypeAlias = Callable[[object], bool]
 Place: TypeAlias = tuple[str, str]
 
+_IN_FRAGMENT: Final = "/?:@!$&'()*+,;=-._~%"
+_NO_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 _CONTENT: Final = ("contentMediaType", "contentEncoding")
 
 
@@ -189,7 +192,7 @@ def _reads_otherwise(spot: Spot, backtracking: bool) -> bool:
     schema = spot.schema
     if isinstance(schema, bool):
         return False
-    if any(reference == "" for _, reference in spot.references):
+    if any(_spell_reference(reference) != reference for _, reference in spot.references):
         return True
     pattern, properties = schema.get("pattern"), schema.get("patternProperties")
     texts = [pattern] if isinstance(pattern, str) else []
@@ -202,8 +205,9 @@ def _respell(document: object, pointer: str, backtracking: bool) -> dict[str, st
     renamed: dict[str, str] = {}
     schema = _find(document, pointer)
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-        if schema.get(keyword) == "":
-            schema[keyword] = "#"
+        reference = schema.get(keyword)
+        if isinstance(reference, str):
+            schema[keyword] = _spell_reference(reference)
     pattern, properties = schema.get("pattern"), schema.get("patternProperties")
     if isinstance(pattern, str):
         schema["pattern"] = spell(pattern, backtracking=backtracking)
@@ -218,6 +222,17 @@ def _respell(document: object, pointer: str, backtracking: bool) -> dict[str, st
                 renamed[f"{pointer}/patternProperties/{escape(key)}"] = escape(name)
         schema["patternProperties"] = respelt
     return renamed
+
+
+def _spell_reference(reference: str) -> str:
+    """Return a reference as the engine reads it: the empty one means the document.
+
+    Fragments may hold what no URI may, such as the brackets of `#/$defs/List[int]`.
+    """
+    before, mark, fragment = reference.partition("#")
+    if not reference or not mark:
+        return reference or "#"
+    return f"{before}#{_NO_ESCAPE.sub('%25', quote(fragment, safe=_IN_FRAGMENT))}"
 
 
 def _find(document: object, pointer: str) -> dict[str, object]:

@@ -24,10 +24,10 @@ class Judge(Protocol):
     """Where values are judged, chosen once, when the schema is compiled: values that are JSON."""
 
     cost: Cost
-    quick: Test | None
-    """The engine itself, where no value can make it go too deep."""
-    unmeasured: bool
-    """Whether the engine may be asked about values of any length that messages have."""
+    engine: Test | None
+    """The engine itself, for values of at most `cost.free_bytes`; `None` if it is elsewhere."""
+    recursive: bool
+    """Whether a value that is too deep could make the engine go too deep."""
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Tell whether `value`, of `size` bytes as text, satisfies the schema."""
@@ -44,8 +44,8 @@ class Confined:
     def __init__(self, job: Job, cost: Cost) -> None:
         self._job = job
         self.cost = cost
-        self.quick: Test | None = None
-        self.unmeasured = False
+        self.engine: Test | None = None
+        self.recursive = True
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask a worker."""
@@ -64,15 +64,14 @@ class InProcess:
         self._core = core
         self._confined = confined
         self.cost = confined.cost
-        self.unmeasured = self.cost.free_bytes >= _UNMEASURED
+        self.engine: Test | None = core.test
         # Nothing but recursion makes the engine go deeper than the document is.
-        self.quick = None if recursive else core.test
+        self.recursive = recursive
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask the engine, here or elsewhere."""
-        if (size is not None or not self.unmeasured) and not self._is_small(value, size):
-            return self._confined.accepts(value)
-        return self._core.accepts(value)
+        judge = self._core if self._is_small(value, size) else self._confined
+        return judge.accepts(value)
 
     def problems(self, value: object, limit: int) -> list[Problem]:
         """Explain here or elsewhere."""
@@ -94,9 +93,10 @@ class ParsedTest(Protocol):
 def _parsed_test(judge: Judge, accepts: ParsedTest) -> ParsedTest:
     # A function of its own rather than a method: every call of a tool goes through it, and the
     # engine itself takes no longer than looking up three attributes.
-    quick, free, unmeasured = judge.quick, judge.cost.free_bytes, judge.unmeasured
-    if quick is None:
+    engine, free = judge.engine, judge.cost.free_bytes
+    if engine is None or judge.recursive:
         return accepts
+    unmeasured = free >= _UNMEASURED
 
     def test(value: object, size: int | None = None) -> bool:
         if size is None:
@@ -104,7 +104,7 @@ def _parsed_test(judge: Judge, accepts: ParsedTest) -> ParsedTest:
         if size > free:
             return judge.accepts(value, size)
         try:
-            return quick(value)
+            return engine(value)
         except Exception:
             return accepts(value, size)
 
@@ -119,12 +119,12 @@ class Schema:
 
     __slots__ = (
         "_dialect",
+        "_engine",
         "_free",
         "_judge",
         "_kept",
         "_limits",
         "_prove",
-        "_quick",
         "_unmeasured",
         "accepts_parsed",
     )
@@ -135,8 +135,8 @@ class Schema:
         """Take what compiling gave, and the document or its text."""
         self._judge = judge
         self._free = judge.cost.free_bytes
-        self._quick = judge.quick
-        self._unmeasured = judge.quick if judge.unmeasured else None
+        self._engine = judge.engine
+        self._unmeasured = self._free >= _UNMEASURED
         self._prove = json_test(limits.instance_depth)
         self._kept = kept
         self._dialect = dialect
@@ -177,20 +177,17 @@ class Schema:
         """
         try:
             if self._prove(value):
-                quick = self._choose(size)
-                return self._judge.accepts(value, size) if quick is None else quick(value)
+                if size is None:
+                    size = 0 if self._unmeasured else text_size(value)
+                if size <= self._free and self._engine is not None:
+                    return self._engine(value)
+                return self._judge.accepts(value, size)
         except AnyshapeError:
             raise
         except Exception:
             # The engine's errors are of several types and name no place; ours do.
             return self._judge.accepts(self._read(value))
         return self._judge.accepts(self._read(value))
-
-    def _choose(self, size: int | None) -> Test | None:
-        """Return the engine itself, if a value of this size can be given to it."""
-        if size is None:
-            return self._unmeasured
-        return self._quick if size <= self._free else None
 
     def problems(self, value: object, limit: int = 20) -> list[Problem]:
         """Return up to `limit` ways in which `value` breaks the schema, none when it does not."""

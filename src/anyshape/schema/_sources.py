@@ -61,11 +61,12 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         supplied = {split_fragment(uri)[0]: resource for uri, resource in resources.items()}
         return cls(document, supplied, _dialect(document, supplied))
 
-    def digest(self) -> tuple[tuple[str, bytes], ...]:
+    def digest(self) -> bytes:
         """Return what is equal for equal resources, by content and name."""
-        return tuple(
-            (uri, hashlib.sha256(canonical.encode(resource)).digest())
+        return b"".join(
+            hashlib.sha256(part).digest()
             for uri, resource in sorted(self.resources.items())
+            for part in (uri.encode(), canonical.encode(resource))
         )
 
     def metaschema(self, uri: str = ROOT_URI) -> str | None:
