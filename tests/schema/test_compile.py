@@ -353,6 +353,38 @@ class TestDocuments:
             sys.setrecursionlimit(limit)
 
 
+MANY = {f"p{n}": {"type": "object", "properties": {"a": {"type": "string"}}} for n in range(1_000)}
+DRAFT7 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ({"properties": {**MANY, "z": {"type": "text"}}}, "/properties/z/type"),
+        ({"properties": {**MANY, "z": 5}}, "/properties/z"),
+        ({"properties": MANY, "maximum": "x"}, "/maximum"),
+        ({"$defs": MANY, "allOf": [{}, {"not": {"enum": 5}}]}, "/allOf/1/not/enum"),
+        ({"properties": {**MANY, "type": 5}}, "/properties/type"),
+        ({"anyOf": [*MANY.values(), {"type": 1}]}, "/anyOf/1000/type"),
+        (
+            {"$schema": DRAFT7, "definitions": MANY, "items": {"items": [{}, {"minLength": -1}]}},
+            "/items/items/1/minLength",
+        ),
+        (
+            {"$schema": DRAFT7, "properties": MANY, "dependencies": {"a/b": {"type": "text"}}},
+            "/dependencies/a~1b/type",
+        ),
+    ],
+)
+def test_what_is_invalid_is_named_however_large_the_document(document: Any, path: str) -> None:
+    with pytest.raises(InvalidSchema) as raised:
+        compile(document)
+
+    assert raised.value.path == path
+    assert path in str(raised.value)
+    assert "does not satisfy" not in str(raised.value)
+
+
 class TestCache:
     def test_equal_documents_compile_once(self) -> None:
         one = compile({"type": "string", "title": "cached"})

@@ -9,7 +9,10 @@ import jsonschema_rs
 from msgspec.structs import replace
 
 from anyshape.documents.dialects import Dialect
+from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI
+from anyshape.documents.pointers import escape
+from anyshape.documents.positions import subschemas
 from anyshape.errors import InvalidSchema, Problem
 from anyshape.schema._engine import Engine
 from anyshape.schema._limits import Limits
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_document", "check_reached"]
 
+_MOST_STEPS = 16
+"""Levels of subschemas down to which what is wrong is looked for; each asks about the whole."""
+
 
 @functools.cache
 def _official(dialect: Dialect) -> jsonschema_rs.Validator:
@@ -33,7 +39,47 @@ def _official(dialect: Dialect) -> jsonschema_rs.Validator:
 def check_document(document: object, dialect: Dialect, uri: str = "", pointer: str = "") -> None:
     """Raise `InvalidSchema` for a schema, found at `pointer`, that breaks its metaschema."""
     if not _official(dialect).is_valid(document):
-        raise _invalid(_explain(document, _official_explainer(dialect)), uri, pointer)
+        place, part = _narrow(document, dialect)
+        raise _invalid(_explain(part, _official_explainer(dialect)), uri, pointer + place)
+
+
+def _narrow(document: object, dialect: Dialect) -> tuple[str, object]:
+    """Return where an invalid subschema stands, and itself, with its own left out.
+
+    What else a large document holds would use up the budget before an explainer came there.
+    """
+    is_valid = _official(dialect).is_valid
+    place, part = "", document
+    for _ in range(_MOST_STEPS):
+        inside = subschemas(part, dialect) if is_object(part) else ()
+        wrong = (found for found in inside if is_object(found[2]) and not is_valid(found[2]))
+        keyword, label, inner = next(wrong, ("", None, None))
+        if inner is None:
+            break
+        place += f"/{keyword}" if label is None else f"/{keyword}/{escape(str(label))}"
+        part = inner
+    hollow = _without_subschemas(part, dialect)
+    return place, part if is_valid(hollow) else hollow
+
+
+def _without_subschemas(schema: object, dialect: Dialect) -> object:
+    """Return `schema` without what stands in the subschemas that it holds."""
+    if not is_object(schema):
+        return schema
+    part: dict[str, Any] = {
+        keyword: value.copy() if is_object(value) or is_array(value) else value
+        for keyword, value in schema.items()
+    }
+    for keyword, label, inner in subschemas(schema, dialect):
+        if isinstance(inner, bool):
+            continue
+        if label is None:
+            part[keyword] = {}
+        elif isinstance(label, int):
+            part[keyword][label] = {}
+        else:
+            del part[keyword][label]
+    return part
 
 
 def check_reached(reached: Reached, sources: Sources) -> None:
