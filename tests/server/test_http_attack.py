@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import MODERN, Web, headers_for, message, run_web, with_meta
+from .conftest import MODERN, PATIENCE, Web, headers_for, message, run_web, with_meta
 
 CLIENTS = 8
 CALLS = 100
@@ -119,7 +119,7 @@ def _under_attack(web: Web) -> Generator[None]:
     finally:
         over.set()
         for attacker in attackers:
-            attacker.join(30)
+            attacker.join(PATIENCE)
 
 
 def _call(web: Web, answered: list[int]) -> None:
@@ -152,5 +152,5 @@ def test_peers_that_close_reset_and_send_garbage_cost_nobody_an_answer(attacked:
         for client in clients:
             client.start()
         for client in clients:
-            client.join(60)
+            client.join(PATIENCE)
     assert len(answered) == CLIENTS * CALLS

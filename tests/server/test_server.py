@@ -234,7 +234,7 @@ async def test_blocked_tools_starve_the_others_only_with_a_clear_refusal(
 
     @server.tool
     def block() -> bool:
-        return release.wait(10)
+        return release.wait(PATIENCE)
 
     @server.tool
     async def think() -> int:

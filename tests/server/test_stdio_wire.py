@@ -586,7 +586,7 @@ server.run()
             process.stdin.write(json.dumps(body).encode() + b"\n")
         process.stdin.flush()
         try:
-            assert process.wait(15) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
 
