@@ -58,7 +58,9 @@ def _check_keywords(spots: Iterable[Spot]) -> None:
     looks = False
     for spot in spots:
         if isinstance(spot.schema, dict):
-            looks = looks or not _UNEVALUATED.isdisjoint(spot.schema)
+            looks = looks or not _UNEVALUATED.isdisjoint(
+                spot.schema.keys() & spot.dialect.applicators.keys()
+            )
             if not (_DYNAMIC - set(spot.dialect.references)).isdisjoint(spot.schema):
                 found = spot
     if found is not None and looks:

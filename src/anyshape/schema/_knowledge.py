@@ -16,6 +16,8 @@ __all__ = ["Knowledge", "Request", "Steps", "Verdict"]
 _LOOKING = 500
 """Nanoseconds that looking at one property or item takes."""
 _MUCH = 100_000
+_DEAR = 100_000
+"""Nanoseconds beyond which looking closer, at parts of the value, is better than asking."""
 _ASKING = 500
 """Nanoseconds that asking the engine takes beside its work."""
 
@@ -57,8 +59,11 @@ class Knowledge:
             return self.leaves_hold(plan, value)
         if plan.route is None:
             return None
+        verdicts = self._plans.verdicts
+        if verdicts.rate and verdicts.rate * text_size(value) > _DEAR:
+            return None
         self._charge(value)
-        return self._plans.verdicts.holds(plan.route, value)
+        return verdicts.holds(plan.route, value)
 
     def holds(self, plan: Plan, place: Place) -> Verdict:
         """Tell whether `plan` holds at `place`, whatever it takes."""
@@ -83,7 +88,7 @@ class Knowledge:
 
     def _charge(self, value: object, *, hollow: bool = False) -> None:
         """Charge for what the engine may take, by the bound for the whole schema."""
-        rate = self._plans.rate
+        rate = self._plans.verdicts.rate
         if rate and hollow and (is_array(value) or is_object(value)):
             size = 2 + 2 * len(value)
         else:

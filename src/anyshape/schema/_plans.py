@@ -188,7 +188,7 @@ class Plans:
     def __init__(self, graph: Graph, engine: Engine, rate: float) -> None:
         self.engine = engine
         self.rate = rate
-        self.verdicts = Verdicts(graph, engine)
+        self.verdicts = Verdicts(graph, engine, rate)
         self._plans: list[Plan | None] = [None] * len(graph.nodes)
         self._matchers: dict[str, Callable[[object], bool]] = {}
 

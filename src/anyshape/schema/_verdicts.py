@@ -8,11 +8,13 @@ the document, times the depth at most.
 
 Left out are subschemas from which a `$dynamicRef` can be reached, if what it means depends on the
 way to it. And the engine is not asked at all about recursive schemas, where the work of a part may
-be more than that of the whole. Whoever asks has to find out by looking closer.
+be more than that of the whole, unless that is bounded, too. Whoever asks has to find out by looking
+closer.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable
 from urllib.parse import quote
@@ -21,12 +23,14 @@ import jsonschema_rs
 
 from anyshape.documents.dialects import DEFAULT_DIALECT
 from anyshape.documents.json import is_array, is_object
-from anyshape.documents.library import ROOT_URI, Spot
+from anyshape.documents.library import ROOT_URI, Library, Spot, load
+from anyshape.errors import AnyshapeError
+from anyshape.schema._classifier import NotCheap, classify
 from anyshape.schema._document import Document
 from anyshape.schema._engine import Engine
-from anyshape.schema._graph import Graph, Node
+from anyshape.schema._graph import Graph, Node, build
 from anyshape.schema._leaves import is_official
-from anyshape.schema._official import is_metaschema, metaschema_documents
+from anyshape.schema._official import find_metaschema, is_metaschema, metaschema_documents
 
 __all__ = ["Verdicts"]
 
@@ -42,15 +46,19 @@ _MOST_COPIES = 50_000
 class Verdicts:
     """Tells which subschemas of one document hold."""
 
-    __slots__ = ("_is_valid", "_routes")
+    __slots__ = ("_is_valid", "_routes", "rate")
 
-    def __init__(self, graph: Graph, engine: Engine) -> None:
+    def __init__(self, graph: Graph, engine: Engine, rate: float) -> None:
+        """Make the routes; `rate` bounds what the whole takes for each byte, 0 if nothing does."""
         self._routes: dict[int, str] = {}
         self._is_valid = None
-        if graph.recursive or _has_own_metaschema(engine):
-            return
-        spots = _askable(graph, engine)
-        if not spots:
+        self.rate = rate
+        spots = {} if _has_own_metaschema(engine) else _askable(graph, engine)
+        if spots and rate and graph.recursive:
+            # Without recursion a part takes no more than the whole. With recursion it depends on
+            # where the engine begins what it remembers.
+            self.rate = _bound(_router(spots, graph, engine), engine)
+        if not spots or self.rate == math.inf:
             return
         try:
             self._is_valid = _compile(_router(spots, graph, engine), graph, engine).is_valid
@@ -167,6 +175,29 @@ def _router(spots: dict[str, Spot], graph: Graph, engine: Engine) -> dict[str, o
         "properties": properties,
         "additionalProperties": False,
     }
+
+
+def _bound(schema: dict[str, object], engine: Engine) -> float:
+    """Return what asking takes for each byte of a value, endless if no bound is known."""
+    library = Library(
+        {uri: document for uri, document in engine.documents.items() if uri != ROOT_URI},
+        metaschemas=find_metaschema,
+    )
+    limits = engine.limits
+    try:
+        load(engine.documents[ROOT_URI], library, engine.dialect)
+        root = library.add(schema, _URI, DEFAULT_DIALECT)
+        graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+        cost = classify(
+            graph,
+            engine.patterns,
+            formats=engine.formats,
+            instance_depth=limits.instance_depth,
+            official=False,
+        )
+    except (AnyshapeError, NotCheap):
+        return math.inf
+    return cost.rate or math.inf
 
 
 def _compile(schema: dict[str, object], graph: Graph, engine: Engine) -> jsonschema_rs.Validator:
