@@ -497,9 +497,13 @@ def started(program: str) -> subprocess.Popen[str]:
 
 
 def run(program: str) -> str:
-    """Return what a Python program of its own printed."""
+    """Return what a Python program of its own printed.
+
+    From 3.12 on Python warns whoever forks beside threads; that it is safe here is what is tested.
+    """
+    quiet = "ignore:This process:DeprecationWarning"
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-W", quiet, "-c", program],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
