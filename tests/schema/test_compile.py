@@ -21,6 +21,7 @@ from anyshape.schema import (
     Schema,
     UnsupportedDialect,
     compile,
+    compile_here,
 )
 
 SUPPORTED = (
@@ -602,3 +603,15 @@ def test_the_metaschema_of_any_dialect_resolves_in_any_other(own: Dialect, other
     assert schema.accepts({"type": "string"})
     assert not schema.accepts({"type": 12})
     assert schema.problems({"type": 12})
+
+
+def test_a_light_schema_holds_its_text_alone_and_judges_alike() -> None:
+    document = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}}}
+    kept = compile(document)
+    light = compile_here(document, light=True)
+
+    assert light.weight == 0 < kept.weight
+    assert light.document == document
+    for value in ({"a": 3}, {"a": 2}, {"a": "x"}, []):
+        assert light.accepts(value) == light.accepts_parsed(value) == kept.accepts(value)
+        assert light.problems(value) == kept.problems(value)

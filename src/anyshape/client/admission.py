@@ -57,6 +57,11 @@ class ListedTool:
     is_repeatable: bool = field(kw_only=True, repr=False, compare=False)
     """Whether calling twice does no more than calling once, as far as the server is believed."""
 
+    @property
+    def weight(self) -> int:
+        """About how many bytes its compiled schemas take."""
+        return self.input.weight + (0 if self.output is None else self.output.weight)
+
 
 def read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
     """Return the entry of a tool that has a name, bounded in depth."""
@@ -101,8 +106,10 @@ class Terms:
     """Whether the server runs calls as tasks, so that a tool can insist on that."""
 
 
-def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
+def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = False) -> ListedTool:
     """Return the tool of one entry, or raise what makes it unusable.
+
+    `light` says that so much is held already that compiled schemas are not to be kept.
 
     Raises `WouldWait` on an event loop if a schema has to be judged in another process.
     """
@@ -122,7 +129,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
             got = shorten(_encode(entry["outputSchema"]), 60)
             raise InvalidSchema(f"outputSchema: expected an object, got {got}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
-        output = compile_listed(output_schema, "output", terms.limits)
+        output = compile_listed(output_schema, "output", terms.limits, light=light)
     hints = as_object(entry.get("annotations"))
     says_repeatable = hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
     return ListedTool(
@@ -136,7 +143,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
         meta=as_object(entry.get("_meta")),
         entry=entry,
         is_repeatable=terms.trust_annotations and says_repeatable,
-        input=compile_listed(input_schema, "input", terms.limits),
+        input=compile_listed(input_schema, "input", terms.limits, light=light),
         output=output,
         read=result_reader(
             terms.revision,
@@ -149,9 +156,13 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms) -> ListedTool:
 
 
 def compile_listed(
-    document: dict[str, Any], role: Literal["input", "output"], limits: Limits
+    document: dict[str, Any],
+    role: Literal["input", "output"],
+    limits: Limits,
+    *,
+    light: bool = False,
 ) -> Schema:
     """Return the schema of a stranger's tool."""
     # A stranger's format is what the specification says, an annotation: most servers list Python's
     # dates as `date-time` and send them without the offset that this format wants.
-    return compile_here(document, role=role, limits=limits, formats=False)
+    return compile_here(document, role=role, limits=limits, formats=False, light=light)

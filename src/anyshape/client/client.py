@@ -295,10 +295,10 @@ class Client:
 
     # Inside.
 
-    def _admit(self, name: str, entry: Mapping[str, Any]) -> ListedTool:
+    def _admit(self, name: str, entry: Mapping[str, Any], light: bool) -> ListedTool:
         if self._terms is None:
             raise not_open()
-        return admit(name, entry, self._terms)
+        return admit(name, entry, self._terms, light=light)
 
     def _agreed(self) -> Agreement:
         if self._agreement is None:

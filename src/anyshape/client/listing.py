@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
+_HEAVY: Final = 64_000_000
+"""Bytes of compiled schemas of one listing that are kept; those of further tools are not."""
 _FIRST_PAGE: Final = Question("tools/list", repeatable=True)
 
 
@@ -41,8 +43,11 @@ class _Page(msgspec.Struct):
 _decode_page: Final = msgspec.json.Decoder(_Page).decode
 
 
-Admit: TypeAlias = Callable[[str, Mapping[str, Any]], ListedTool]
-"""From the name and entry of a tool to the tool, or the exception that says why it is unusable."""
+Admit: TypeAlias = Callable[[str, Mapping[str, Any], bool], ListedTool]
+"""From the name and entry of a tool to the tool, or the exception that says why it is unusable.
+
+The third argument says whether the tool is not to keep what is compiled of its schemas.
+"""
 
 
 class Listing:
@@ -204,6 +209,7 @@ class _Collector:
         self._bounds = bounds
         self._admit = admit
         self._size = 0
+        self._weight = 0
         self._count = 0
         self._pages: dict[str, int] = {}
         self._lifetimes: list[float | None] = []
@@ -251,7 +257,8 @@ class _Collector:
             entry = read_entry(text, self._bounds.max_depth)
             outcome = self._known.get(text)
             if outcome is None:
-                outcome = self._admit(name, entry)
+                outcome = self._admit(name, entry, self._weight > _HEAVY)
+                self._weight += outcome.weight
         except AnyshapeError as error:
             outcome = error
         except WouldWait:

@@ -39,7 +39,7 @@ class Bounds:
     """Pages of one `tools/list`."""
     max_tools: int = 10_000
     """Tools on all pages of one `tools/list`."""
-    max_listing_bytes: int = 16 * 1024 * 1024
+    max_listing_bytes: int = 8 * 1024 * 1024
     """Bytes of all pages of one `tools/list` together."""
     max_rounds: int = 4
     """Times a server may answer a call with "ask me again" before the call fails."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from anyshape.errors import LimitExceeded, SchemaError
+from anyshape.errors import LimitExceeded, Problem, SchemaError
 from anyshape.schema._build import Analysis, analyse, build
 from anyshape.schema._cache import Cache
 from anyshape.schema._classifier import (
@@ -28,6 +28,7 @@ from anyshape.schema._classifier import (
 )
 from anyshape.schema._confined import Job, WouldWait, aside, ask, leave_loop
 from anyshape.schema._document import Admitted, Role, admit_document, check_role
+from anyshape.schema._engine import Test
 from anyshape.schema._limits import Limits
 from anyshape.schema._schema import Confined, InProcess, Judge, Schema
 from anyshape.schema._sources import Sources
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compile", "compile_async", "compile_here"]
 
-_SMALL_DOCUMENT = 64_000
+_SMALL_DOCUMENT = 16_000
 """Bytes of a document that is analysed on an event loop without others noticing."""
 
 _KEPT_BYTES = 64_000_000
@@ -105,12 +106,44 @@ def compile_here(
     resources: Mapping[str, object] | None = None,
     remote: RemoteReferences | None = None,
     formats: bool = True,
+    light: bool = False,
 ) -> Schema:
-    """Return the same as `compile`; on an event loop that would have to wait, raise `WouldWait`."""
+    """Return the same as `compile`; on an event loop that would have to wait, raise `WouldWait`.
+
+    One that is `light` holds its text and nothing else: where there are very many, it is compiled
+    again when it is used and what was compiled has been forgotten.
+    """
     prepared = _prepare(document, role, limits, resources, remote, formats, leave=True)
     if prepared.waits:
         leave_loop()
-    return prepared.finish()
+    schema = prepared.finish()
+    if not light or schema.cost.confined:
+        return schema
+    text = prepared.admitted.keep()
+    again = partial(compile, limits=limits, resources=resources, formats=formats)
+    return Schema(_Recalled(text, again, schema.cost), text, schema.dialect, limits)
+
+
+class _Recalled:
+    """Judges with a schema that is compiled when it is needed, and kept by the cache alone."""
+
+    def __init__(self, text: Any, again: Callable[[object], Schema], cost: Cost) -> None:
+        self.engine: Test | None = None
+        self.recursive = True
+        self.weight = 0
+        self._text = text
+        self._again = again
+        self.cost = cost
+
+    def accepts(self, value: object, size: int | None = None) -> bool:
+        return self._recall().accepts(value, size)
+
+    def problems(self, value: object, limit: int) -> list[Problem]:
+        return self._recall().problems(value, limit)
+
+    def _recall(self) -> Schema:
+        text = self._text
+        return self._again(msgspec.json.decode(text) if isinstance(text, bytes) else text)
 
 
 class _Prepared(msgspec.Struct, frozen=True, eq=False):
@@ -143,16 +176,16 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
 
     def _build(self) -> tuple[Judge, int]:
         job = Job(self.key, self.sources, self.limits, self.formats)
-        confined = Confined(job, self.cost)
+        confined = Confined(job, self.cost, 4 * len(self.admitted.text))
         if self.cost.confined:
             ask(job)
-            return confined, 2 * len(self.admitted.text)
+            return confined, confined.weight
         core = build(self.sources, self.limits, self.formats, self.analysis)
         core.rate = self.cost.rate or 0
         recursive = self.analysis is None or self.analysis.reached.graph.recursive
         count = 1 if self.analysis is None else len(self.analysis.reached.spots)
-        weight = _BYTES_PER_SUBSCHEMA * count
-        return InProcess(core, confined, recursive=recursive), weight + 4 * len(self.admitted.text)
+        weight = _BYTES_PER_SUBSCHEMA * count + confined.weight
+        return InProcess(core, confined, weight, recursive=recursive), weight
 
 
 def _prepare(

@@ -28,6 +28,8 @@ class Judge(Protocol):
     """The engine itself, for values of at most `cost.free_bytes`; `None` if it is elsewhere."""
     recursive: bool
     """Whether a value that is too deep could make the engine go too deep."""
+    weight: int
+    """About how many bytes it holds."""
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Tell whether `value`, of `size` bytes as text, satisfies the schema."""
@@ -41,8 +43,9 @@ class Judge(Protocol):
 class Confined:
     """Judges in a process that can be stopped; see `_confined`."""
 
-    def __init__(self, job: Job, cost: Cost) -> None:
+    def __init__(self, job: Job, cost: Cost, weight: int) -> None:
         self._job = job
+        self.weight = weight
         self.cost = cost
         self.engine: Test | None = None
         self.recursive = True
@@ -60,8 +63,9 @@ class Confined:
 class InProcess:
     """Judges here what is small enough for the bound that was proved, and confines the rest."""
 
-    def __init__(self, core: Core, confined: Confined, *, recursive: bool) -> None:
+    def __init__(self, core: Core, confined: Confined, weight: int, *, recursive: bool) -> None:
         self._core = core
+        self.weight = weight
         self._confined = confined
         self.cost = confined.cost
         self.engine: Test | None = core.test
@@ -159,6 +163,11 @@ class Schema:
     def cost(self) -> Cost:
         """What was proved about the work of judging one value."""
         return self._judge.cost
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes the compiled schema takes, those it shares with equal ones too."""
+        return self._judge.weight
 
     @property
     def dialect(self) -> str:
