@@ -67,6 +67,34 @@ def test_patterns_mean_what_ecma_262_says(pattern: str, text: str, matches: bool
     assert compile({"propertyNames": {"pattern": pattern}}).accepts({text: 1}) is matches
 
 
+OLD_DIALECTS = [
+    "http://json-schema.org/draft-04/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-07/schema#",
+]
+
+
+@pytest.mark.parametrize("dialect", OLD_DIALECTS)
+@pytest.mark.parametrize(("text", "matches"), [("a cat", True), ("écat", True), ("cats", False)])
+def test_word_boundaries_mean_the_same_in_old_dialects(
+    dialect: str, text: str, matches: bool
+) -> None:
+    whole = compile({"$schema": dialect, "pattern": r"\bcat\b"})
+    names = compile({"$schema": dialect, "patternProperties": {r"\bcat\b": {"not": {}}}})
+    both = compile({"$schema": dialect, "allOf": [{"pattern": r"\bcat\b"}, {"pattern": r"^\D+$"}]})
+
+    assert whole.accepts(text) is both.accepts(text) is matches
+    assert names.accepts({text: 1}) is not matches
+
+
+@pytest.mark.parametrize("escape", [r"\d", r"\D", r"\w", r"\W", r"\s", r"\S"])
+def test_many_classes_mean_what_few_do(escape: str) -> None:
+    few, many = (compile({"pattern": f"^{escape * count}$"}) for count in (30, 300))
+
+    for character in "7a_ \u00a0\ufeffé٣\n-😀\U0010ffff":
+        assert few.accepts(character * 30) is many.accepts(character * 300)
+
+
 INVALID = [
     "(",
     ")",

@@ -17,6 +17,7 @@ from typing import Final
 import jsonschema_rs
 import msgspec
 
+from anyshape.documents.dialects import Dialect
 from anyshape.documents.json import is_object
 from anyshape.documents.library import Spot
 from anyshape.documents.pointers import escape
@@ -32,6 +33,8 @@ _UNLIMITED: Final = 10**15
 _CACHE: Final = 1 << 20
 """Bytes that a matcher may keep of what it worked out about one pattern."""
 _SIZES: Final = (1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+_LARGEST: Final = 1 << 26
+"""Bytes within which any text of bounded length compiles that counts nothing."""
 _COUNTS: Final = re.compile(r"(?<!\\[uxpP])\{\d+(?:,\d*)?\}")
 _BACKTRACKING_GROUPS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 
@@ -66,8 +69,11 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
     """Compile each pattern; raise `InvalidSchema` or `LimitExceeded` for one that fails."""
     found: dict[str, Pattern] = {}
     total = 0
-    for text, path in _patterns_in(spots):
-        if text in found:
+    for text, path, dialect in _patterns_in(spots):
+        # Before 2019-09 the engine insists that patterns, as they are spelt for it, are ECMA-262;
+        # there a boundary between ASCII letters can only be put with lookaround.
+        boundaries = not dialect.reference_hides_siblings
+        if text in found and (boundaries or found[text].backtracks):
             continue
         if len(text) > limits.pattern_length:
             raise LimitExceeded(
@@ -78,10 +84,10 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
                 found=len(text),
                 path=path,
             )
-        pattern = _compile(text, limits.pattern_bytes) if _is_expression(text) else None
+        pattern = _compile(text, limits.pattern_bytes, boundaries) if _is_expression(text) else None
         if pattern is None:
-            if _is_expression(text) and _compile(_COUNTS.sub("", text), limits.pattern_bytes):
-                # Without its counted repetitions it is a pattern, so these are too many.
+            if _is_expression(text) and _compile(_COUNTS.sub("", text), _LARGEST, boundaries):
+                # Without its counted repetitions, or with more room, it is a pattern.
                 raise _too_large(path, limits, None)
             raise InvalidSchema(
                 f"expected a regular expression (ECMA-262) at {path}, got {shorten(text)}"
@@ -112,25 +118,25 @@ def _too_large(path: str, limits: Limits, found: int | None) -> LimitExceeded:
     )
 
 
-def _patterns_in(spots: Iterable[Spot]) -> Iterator[tuple[str, str]]:
-    """Yield every pattern and a pointer to it."""
+def _patterns_in(spots: Iterable[Spot]) -> Iterator[tuple[str, str, Dialect]]:
+    """Yield every pattern, a pointer to it, and the dialect it is written in."""
     for spot in spots:
         schema = spot.schema
         if isinstance(schema, bool):
             continue
         pattern = schema.get("pattern")
         if isinstance(pattern, str):
-            yield pattern, f"{spot.place}/pattern"
+            yield pattern, f"{spot.place}/pattern", spot.dialect
         properties = schema.get("patternProperties")
         if is_object(properties):
             for key in properties:
-                yield key, f"{spot.place}/patternProperties/{escape(key)}"
+                yield key, f"{spot.place}/patternProperties/{escape(key)}", spot.dialect
 
 
 @functools.lru_cache(maxsize=1_024)
-def _compile(text: str, most: int) -> Pattern | None:
+def _compile(text: str, most: int, boundaries: bool) -> Pattern | None:
     """Return the pattern, `None` if it takes more than `most` bytes."""
-    backtracks = needs_backtracking(text)
+    backtracks = needs_backtracking(text, boundaries=boundaries)
     spelt = spell(text, backtracking=backtracks)
     options = jsonschema_rs.FancyRegexOptions if backtracks else jsonschema_rs.RegexOptions
     for size in _sizes(most):
@@ -159,15 +165,16 @@ def _is_expression(text: str) -> bool:
     return jsonschema_rs.is_valid({"format": "regex"}, text, validate_formats=True, offline=True)
 
 
-def needs_backtracking(text: str) -> bool:
-    """Tell whether an expression uses what no linear matcher offers."""
+def needs_backtracking(text: str, *, boundaries: bool = True) -> bool:
+    """Tell whether an expression uses what no linear matcher offers, `boundaries` if that can."""
+    beyond = set("123456789k" if boundaries else "123456789kbB")
     position = 0
     in_class = False
     while position < len(text):
         character = text[position]
         if character == "\\":
             following = text[position + 1 : position + 2]
-            if not in_class and (following in set("123456789") or following == "k"):
+            if not in_class and following in beyond:
                 return True
             position += 2
             continue

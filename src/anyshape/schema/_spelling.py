@@ -6,7 +6,8 @@ rewritten before it sees the document:
 - `.` leaves out all four line terminators, not the line feed alone;
 - a word boundary is one between ASCII letters (the engine: between Unicode letters);
 - for the matcher that backtracks, digits, letters and white space are spelt out, because that one
-  takes `\\d`, `\\w` and `\\s` for the classes of Unicode;
+  takes `\\d`, `\\w` and `\\s` for the classes of Unicode; where they are many for
+  the other one, too, because the engine's time for them grows with the square of their number;
 - `[]`, `[^]`, `[\\b]`, `\\0`, surrogate pairs as two escapes, and `\\k<name>` are understood.
 
 ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
@@ -19,6 +20,7 @@ from typing import Final
 
 __all__ = ["spell"]
 
+_MANY_ESCAPES: Final = 32
 _ANY: Final = r"[^\n\r\u2028\u2029]"
 _NOTHING: Final = r"[^\s\S]"
 _EVERYTHING: Final = r"[\s\S]"
@@ -48,13 +50,16 @@ def spell(text: str, *, backtracking: bool) -> str:
         return text
     dot = "." if _DOT_ALL.search(text) else _ANY
     names = _group_numbers(text) if "\\k<" in text else {}
+    classes = backtracking or text.count("\\") > _MANY_ESCAPES
     pieces: list[str] = []
     position = 0
     in_class = False
     while position < len(text):
         character = text[position]
         if character == "\\":
-            piece, position = _spell_escape(text, position, in_class, names, backtracking)
+            piece, position = _spell_escape(
+                text, position, in_class, names, backtracking=backtracking, classes=classes
+            )
         elif in_class:
             in_class = character != "]"
             piece, position = character, position + 1
@@ -82,7 +87,13 @@ def _open_class(text: str, position: int) -> tuple[str, int]:
 
 
 def _spell_escape(
-    text: str, position: int, in_class: bool, names: dict[str, int], backtracking: bool
+    text: str,
+    position: int,
+    in_class: bool,
+    names: dict[str, int],
+    *,
+    backtracking: bool,
+    classes: bool,
 ) -> tuple[str, int]:
     following = text[position + 1 : position + 2]
     if following == "b" and in_class:
@@ -91,9 +102,9 @@ def _spell_escape(
         if not backtracking:
             return rf"(?-u:\{following})", position + 2
         return f"(?:{_BOUNDARY if following == 'b' else _NO_BOUNDARY})", position + 2
-    if backtracking and following in _CLASSES:
+    if classes and following in _CLASSES:
         return _CLASSES[following] if in_class else f"[{_CLASSES[following]}]", position + 2
-    if backtracking and following in _COMPLEMENTS:
+    if classes and following in _COMPLEMENTS:
         within = _COMPLEMENTS[following]
         return within if in_class else f"[{within}]", position + 2
     if following == "0" and not text[position + 2 : position + 3].isdigit():
