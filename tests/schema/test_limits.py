@@ -163,3 +163,26 @@ def test_every_limit_is_documented_with_its_default() -> None:
 
     for field in dataclasses.fields(Limits):
         assert f"| `{field.name}` | {field.default:,} |" in text
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"properties": {"x" * 9_000: {"properties": {f"{n}": {} for n in range(1_000)}}}},
+        {
+            "$id": f"urn:{'x' * 9_000}",
+            "properties": {f"{n}": {"$id": f"{n}"} for n in range(1_000)},
+        },
+    ],
+)
+def test_names_that_count_for_all_places_beneath_them_are_bounded_together(document: Any) -> None:
+    with pytest.raises(LimitExceeded, match="names of more than 8000000 characters"):
+        compile(document)
+
+
+def test_a_long_name_is_fine_where_little_stands_beneath_it() -> None:
+    name = "x" * 200_000
+    schema = compile({"properties": {name: {"properties": {"a": {"type": "string"}}}}})
+
+    assert schema.accepts({name: {"a": "b"}})
+    assert not schema.accepts({name: {"a": 1}})

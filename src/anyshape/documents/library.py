@@ -29,6 +29,11 @@ __all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "dialect_of", "load"]
 ROOT_URI = "json-schema:///"
 """What the engine calls a document that does not name itself."""
 
+MOST_CHARACTERS = 8_000_000
+"""Characters that the pointers and identifiers of all places may have together.
+
+A place is named by the way to it, so a long key or `$id` counts for each place beneath it.
+"""
 _NAMING = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
 """Keywords by which a subschema gives itself a name, in some dialect."""
 
@@ -85,6 +90,7 @@ class Library:
         self._strict = strict
         self._waiting = {split_fragment(uri)[0]: document for uri, document in resources.items()}
         self._most = subschemas
+        self._characters = MOST_CHARACTERS
         self._resources: dict[str, Spot] = {}
         self._anchors: dict[tuple[str, str], Anchor] = {}
         self._dynamic: dict[str, list[str]] = {}
@@ -143,7 +149,7 @@ class Library:
         return found
 
     def _resolve(self, spot: Spot, keyword: str, reference: str) -> tuple[Spot, str | None]:
-        uri, fragment = split_fragment(join(spot.base, reference))
+        uri, fragment = split_fragment(self._join(spot.base, reference))
         resource = self._find(uri)
         if resource is None:
             raise _outside(spot, keyword, reference, uri)
@@ -209,16 +215,14 @@ class Library:
             spot.references = tuple(_references_in(schema, spot.dialect))
             if spot.dialect.applicators.keys().isdisjoint(schema):
                 continue
-            spot.children = [
-                (
-                    keyword,
-                    name,
-                    # One that was referred to before what is around it is there already.
-                    spots.get((spot.document, pointer))
-                    or Spot(cast("Any", inner), spot.document, pointer, spot.base, spot.dialect),
+            spot.children = []
+            for keyword, name, pointer, inner in _children(spot, schema):
+                self._spend(pointer)
+                # One that was referred to before what is around it is there already.
+                child = spots.get((spot.document, pointer)) or Spot(
+                    cast("Any", inner), spot.document, pointer, spot.base, spot.dialect
                 )
-                for keyword, name, pointer, inner in _children(spot, schema)
-            ]
+                spot.children.append((keyword, name, child))
             stack.extend(child for _, _, child in spot.children)
 
     def _identify(self, spot: Spot, schema: dict[str, object]) -> None:
@@ -228,7 +232,7 @@ class Library:
             return
         identifier = schema.get(dialect.id_keyword)
         if isinstance(identifier, str):
-            uri, fragment = split_fragment(join(spot.base, identifier))
+            uri, fragment = split_fragment(self._join(spot.base, identifier))
             if dialect.reference_hides_siblings and fragment:
                 self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
             if not fragment and (uri != spot.base or spot.pointer == ""):
@@ -264,6 +268,21 @@ class Library:
             self._anchors[spot.base, ""] = Anchor(spot, dynamic=True)
             self._dynamic.setdefault(spot.base, []).append("")
 
+    def _join(self, base: str, reference: str) -> str:
+        self._spend(base)
+        return join(base, reference)
+
+    def _spend(self, name: str) -> None:
+        """Count the characters of one more name."""
+        self._characters -= len(name)
+        if self._characters < 0:
+            raise LimitExceeded(
+                f"the places of the schema have names of more than {MOST_CHARACTERS} characters "
+                "together: shorten its keys and identifiers, or nest them less",
+                limit="document_bytes",
+                allowed=MOST_CHARACTERS,
+            )
+
     def _walk(self, resource: Spot, pointer: str) -> Spot | None:
         """Follow a JSON Pointer from the root of `resource`."""
         place = resource.pointer + pointer
@@ -280,6 +299,7 @@ class Library:
             if value is MISSING:
                 return None
             at = f"{at}/{escape(name)}"
+            self._spend(at)
             found = self.spots.get((resource.document, at))
             if found is not None:
                 nearest, beyond = found, ""
