@@ -7,6 +7,7 @@ import datetime
 import enum
 import json
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -36,6 +37,13 @@ def doubling(levels: int, keyword: str = "anyOf") -> dict[str, Any]:
 def chain(length: int, last: dict[str, Any]) -> dict[str, Any]:
     steps = {f"l{n}": {"$ref": f"#/$defs/l{n + 1}"} for n in range(length)}
     return {"$ref": "#/$defs/l0", "$defs": {**steps, f"l{length}": last}}
+
+
+def levels(count: int, around: Callable[[Any], Any]) -> Any:
+    schema: Any = STRING
+    for _ in range(count):
+        schema = around(schema)
+    return schema
 
 
 CHEAP: dict[str, Any] = {
@@ -99,6 +107,10 @@ CHEAP: dict[str, Any] = {
         "unevaluatedProperties": False,
         "$defs": {"b": {"properties": {"b": STRING}}},
     },
+    "unevaluatedProperties over allOf, level by level": levels(
+        20, lambda s: {"allOf": [{"properties": {"a": s}}], "unevaluatedProperties": False}
+    ),
+    "100 alternatives that are objects": {"anyOf": [{"required": [f"{n}"]} for n in range(150)]},
     "unevaluatedItems": {"prefixItems": [{}], "unevaluatedItems": STRING},
 }
 
@@ -117,7 +129,15 @@ CONFINED: dict[str, tuple[Any, str]] = {
     "enum of many floats": ({"enum": [n + 0.5 for n in range(101)]}, "a long array"),
     "enum of many arrays": ({"enum": [[f"{n}"] for n in range(101)]}, "a long array"),
     "enum of many numbers": ({"enum": list(range(100))}, "too many times"),
-    "enum of many objects": ({"enum": [{"n": f"{n}"} for n in range(1_000)]}, "too many times"),
+    "enum of many objects": ({"enum": [{"n": f"{n}"} for n in range(1_000)]}, "a long array"),
+    "many objects that are no schemas": ({"default": [{}] * 101}, "a long array"),
+    "many texts in patterns": (
+        {"allOf": [{"pattern": f"^[{'a' * 4_000}]{n}"} for n in range(5)]},
+        "patterns",
+    ),
+    "many classes in a pattern": ({"pattern": r"\S" * 600}, "patterns"),
+    "many properties of Unicode in a pattern": ({"pattern": r"[\p{L}\p{N}]" * 20}, "patterns"),
+    "a property of Unicode in either case": ({"pattern": r"^(?i:\p{L})$"}, "patterns"),
     "a lookahead": ({"pattern": "^(?!a)"}, "lookaround"),
     "a lookbehind": ({"patternProperties": {"(?<=a)b": {}}}, "lookaround"),
     "a backreference": ({"pattern": r"(a|b)\1"}, "backreference"),
@@ -181,6 +201,24 @@ CONFINED: dict[str, tuple[Any, str]] = {
     "unevaluatedItems over contains": (
         {"allOf": [{"contains": {}}], "unevaluatedItems": False},
         "over contains",
+    ),
+    "unevaluatedProperties over alternatives, level by level": (
+        levels(12, lambda s: {"anyOf": [{"properties": {"a": s}}], "unevaluatedProperties": False}),
+        "too many times",
+    ),
+    "unevaluatedProperties over alternatives in alternatives, level by level": (
+        levels(
+            5,
+            lambda s: {
+                "anyOf": [{"oneOf": [{"anyOf": [{"properties": {"a": s}}]}]}],
+                "unevaluatedProperties": False,
+            },
+        ),
+        "too many times",
+    ),
+    "unevaluatedItems beside contains, level by level": (
+        levels(14, lambda s: {"contains": s, "unevaluatedItems": False}),
+        "too many times",
     ),
     "unevaluatedProperties over many": (
         {"anyOf": [{"required": [f"p{n}"]} for n in range(30)], "unevaluatedProperties": False},
@@ -269,7 +307,7 @@ DEARER: list[list[Any]] = [
     [doubling(n) for n in (1, 3, 5, 7)],
     [{"pattern": "^a$"}, {"pattern": "^[ab]{100}$"}, {"pattern": "^[ab]{300}$"}],
     [{"patternProperties": {f"^p{n}": True for n in range(count)}} for count in (1, 10, 60)],
-    [{"uniqueItems": True, "items": STRING}, {"uniqueItems": True, "items": {"type": "integer"}}],
+    [{"items": STRING}, {"uniqueItems": True, "items": STRING}],
     [{"format": "email"}, {"allOf": [{"format": "email"}] * 20}],
     [{"dependentRequired": {f"p{n}": [] for n in range(count)}} for count in (1, 100, 1_000)],
     [
@@ -292,7 +330,8 @@ def test_the_dearer_a_schema_the_shorter_the_values_that_are_judged_here(
 
 
 @pytest.mark.parametrize(
-    "items", [{}, {"type": "integer"}, {"type": ["string", "number"]}, {"type": "array"}, True]
+    "items",
+    [{}, {"type": "integer"}, {"type": ["string", "number"]}, {"type": "array"}, STRING, True],
 )
 def test_items_that_the_engine_compares_pairwise_are_few_in_the_process(items: Any) -> None:
     schema = compile({"type": "array", "uniqueItems": True, "items": items})
@@ -300,7 +339,7 @@ def test_items_that_the_engine_compares_pairwise_are_few_in_the_process(items: A
     assert schema.cost.free_bytes <= 4_000
     assert schema.waits(4_001)
     large = [2**60 + n for n in range(1_000)]
-    assert schema.accepts(large) is not ("array" in str(items))
+    assert schema.accepts(large) is (items not in ({"type": "array"}, STRING))
     assert not schema.accepts([*large, 2**60])
 
 

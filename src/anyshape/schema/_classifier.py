@@ -21,6 +21,8 @@ argument and the measurements behind the figures; each is about twice what was m
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -32,7 +34,7 @@ from anyshape.schema._graph import Edge, Graph, Node
 from anyshape.schema._official import is_metaschema, metaschema_documents
 from anyshape.schema._patterns import Patterns
 
-__all__ = ["Cost", "NotCheap", "classify", "screen"]
+__all__ = ["PATTERN_BYTES", "SUBSCHEMAS", "Cost", "NotCheap", "classify", "is_official", "screen"]
 
 DOCUMENT_BYTES: Final = 256_000
 SUBSCHEMAS: Final = 4_000
@@ -56,7 +58,7 @@ _MEMBER: Final = 400
 _NUMBER_MEMBER: Final = 5_000
 _DEPENDENT: Final = 15
 _REQUIRED: Final = 20
-_UNIQUE: Final = 500
+_UNIQUE: Final = 2_500
 _FORMAT: Final = 100
 _CONTENT: Final = 60
 _METASCHEMA: Final = 500
@@ -66,12 +68,23 @@ _MATCHING: Final = 60
 _PATTERN_BYTES: Final = 4
 
 _PATTERNS: Final = 64
-_PATTERN_SIZE: Final = 300_000
+PATTERN_BYTES: Final = 300_000
+_PATTERN_TEXT: Final = 16_000
+_PATTERN_CLASSES: Final = 500
+_PATTERN_PROPERTIES: Final = 32
+_CLASS: Final = re.compile(r"\\[dDsSwW]")
+_PROPERTY: Final = re.compile(r"\\[pP]")
+_FOLDING: Final = re.compile(r"\(\?[a-z]*i")
+_WIDE: Final = re.compile(r"\\[pPuxDSW]|[^\x00-\x7f]")
+"""What takes a millisecond each to compile where upper and lower case are the same."""
 _PAIRS: Final = 100_000
 _EVALUATED: Final = 24
 """Subschemas in place that `unevaluated*` may have to look through."""
 _UNIQUE_BYTES: Final = 4_000
-"""Text of arrays whose items the engine compares pairwise, when it meets bad ones."""
+"""Text of arrays whose items the engine compares pairwise, when it meets bad ones.
+
+Such as integers beyond 2^53: 170 of them, all that 4,000 bytes have room for, take it 9 ms.
+"""
 
 _DYNAMIC: Final = frozenset(
     ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary")
@@ -89,7 +102,11 @@ _FREE: Final = frozenset((
 ))
 # fmt: on
 """Keywords that take next to nothing by themselves, what their subschemas take apart."""
-_SIMPLE_ITEMS: Final = frozenset(("string", "boolean", "null"))
+_UNCONDITIONAL: Final = frozenset(("allOf", "$ref"))
+_SCHEMA_LISTS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems", "items", "examples"))
+_NAMING: Final = frozenset(("dependentRequired", "dependencies"))
+"""Keywords beneath which an array has names in it, whatever it is called."""
+_LONG: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +141,21 @@ def screen(document: Document, size: int, dialect: Dialect) -> None:
         raise NotCheap(f"a document of more than {DOCUMENT_BYTES} bytes")
     if is_official(document, dialect):
         return
-    waiting: list[object] = [document]
-    for value in waiting:  # grows while it is walked
+    patterns: set[str] = set()
+    waiting: list[tuple[str, object]] = [("", document)]
+    for keyword, value in waiting:  # grows while it is walked
         if is_object(value):
             if not _DYNAMIC.isdisjoint(value):
                 raise NotCheap(f"it uses {min(_DYNAMIC & value.keys())}")
-            waiting.extend(value.values())
+            patterns.update(_patterns_in(value))
+            named = keyword in _NAMING
+            waiting.extend((keyword if named else key, inner) for key, inner in value.items())
         elif is_array(value):
-            if len(value) > 100 and not all(map(_is_quick_to_compare, value)):
-                raise NotCheap("a long array with numbers or arrays in it")
-            waiting.extend(value)
+            if len(value) > _LONG and not all(_is_quick_to_compare(i, keyword) for i in value):
+                raise NotCheap("a long array with numbers, arrays or objects in it")
+            waiting.extend(("", inner) for inner in value)
+    if not _are_light(patterns):
+        raise NotCheap("many or large patterns")
 
 
 def is_official(document: Document, dialect: Dialect) -> bool:
@@ -144,10 +166,32 @@ def is_official(document: Document, dialect: Dialect) -> bool:
     return is_metaschema(uri) is dialect and metaschema_documents(dialect)[uri] == document
 
 
-def _is_quick_to_compare(value: object) -> bool:
+def _is_quick_to_compare(value: object, keyword: str) -> bool:
+    """Tell whether the metaschema can find out quickly that no two of such items are equal."""
+    if is_object(value):
+        return keyword in _SCHEMA_LISTS
     if isinstance(value, float) or is_array(value):
         return False
     return not isinstance(value, int) or -_SMALL < value < _SMALL
+
+
+def _patterns_in(schema: dict[str, Any]) -> Iterator[str]:
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield pattern
+    yield from _names(schema, "patternProperties")
+
+
+def _are_light(patterns: set[str]) -> bool:
+    """Tell whether patterns are so few and plain that compiling them, to weigh them, is nothing."""
+    text = "\n".join(patterns)
+    return (
+        len(patterns) <= _PATTERNS
+        and len(text) <= _PATTERN_TEXT
+        and len(_CLASS.findall(text)) <= _PATTERN_CLASSES
+        and len(_PROPERTY.findall(text)) <= _PATTERN_PROPERTIES
+        and not (_FOLDING.search(text) and _WIDE.search(text))
+    )
 
 
 def classify(
@@ -163,7 +207,7 @@ def classify(
     if patterns.backtracking:
         raise NotCheap("a pattern with lookaround or a backreference")
     sizes = [pattern.size for pattern in patterns.all.values()]
-    if len(sizes) > _PATTERNS or sum(sizes) > _PATTERN_SIZE:
+    if len(sizes) > _PATTERNS or sum(sizes) > PATTERN_BYTES:
         raise NotCheap("many or large patterns")
     weights = _Weights(patterns, formats=formats)
     own = [weights.weigh(node) for node in graph.nodes]
@@ -235,8 +279,31 @@ def _combine(node: Node, own: float, bounds: list[float], scalar: list[float]) -
                 all_of["items"] += cost
             case Step.NOWHERE:
                 pass
-    here = max(one_of[kind] + all_of[kind] for kind in one_of)
-    return place + max(own, here)
+    times = _evaluations(node)
+    here = max(one_of[kind] + times * all_of[kind] for kind in one_of)
+    return times * place + max(own, here)
+
+
+def _evaluations(node: Node) -> int:
+    """Return how many times all that `node` applies in place, and `contains`, may be evaluated.
+
+    Once, but for `unevaluated*`: to find out what alternatives evaluate, these are evaluated once
+    more at each level at which they stand within each other, with all that is below.
+    """
+    if not _has_unevaluated(node):
+        return 1
+    times = 1
+    chosen = "contains" in cast("dict[str, Any]", node.spot.schema)
+    level = [node]
+    while edges := [edge for at in level for edge in at.edges if edge.step is Step.IN_PLACE]:
+        times += 1
+        chosen = chosen or any(edge.keyword not in _UNCONDITIONAL for edge in edges)
+        level = [edge.target for edge in edges]
+    return max(2, times) if chosen else 1
+
+
+def _has_unevaluated(node: Node) -> bool:
+    return is_object(node.spot.schema) and not _UNEVALUATED.isdisjoint(node.spot.schema)
 
 
 class _Weights:
@@ -273,9 +340,10 @@ class _Weights:
         if "required" in schema:
             rate += _REQUIRED
         if schema.get("uniqueItems") is True:
-            self._limit_unique(schema)
+            # Whatever `items` says: the engine compares the items before it looks at each.
+            self.most = min(self.most, _UNIQUE_BYTES)
             rate += _UNIQUE
-        if not _UNEVALUATED.isdisjoint(schema):
+        if _has_unevaluated(node):
             rate += _BASE * _evaluated(node)
         if len(_names(schema, "properties")) * len(_names(schema, "patternProperties")) > _PAIRS:
             raise NotCheap("many properties beside many patterns")
@@ -298,14 +366,6 @@ class _Weights:
         ):
             read += _CONTENT
         return read
-
-    def _limit_unique(self, schema: dict[str, Any]) -> None:
-        """Bound the text where items may be such that the engine compares all pairs."""
-        items = schema.get("items")
-        kinds = items.get("type") if is_object(items) else None
-        listed = {kinds} if isinstance(kinds, str) else set(cast("Any", kinds) or ("any",))
-        if not listed <= _SIMPLE_ITEMS:
-            self.most = min(self.most, _UNIQUE_BYTES)
 
 
 def _bound_rate(bound: object) -> float:

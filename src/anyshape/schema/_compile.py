@@ -19,6 +19,7 @@ from anyshape.errors import LimitExceeded, Problem, SchemaError
 from anyshape.schema._build import Analysis, analyse, build
 from anyshape.schema._cache import Cache
 from anyshape.schema._classifier import (
+    PATTERN_BYTES,
     SUBSCHEMAS,
     Cost,
     NotCheap,
@@ -257,12 +258,18 @@ def _classify(
 
 
 def _analyse_small(sources: Sources, limits: Limits) -> Analysis:
-    few = min(limits.subschemas, SUBSCHEMAS)
+    small = dataclasses.replace(
+        limits,
+        subschemas=min(limits.subschemas, SUBSCHEMAS),
+        pattern_bytes=min(limits.pattern_bytes, PATTERN_BYTES),
+    )
     try:
-        analysis = analyse(sources, dataclasses.replace(limits, subschemas=few))
+        analysis = analyse(sources, small)
     except LimitExceeded as error:
         if error.limit == "subschemas" and limits.subschemas > SUBSCHEMAS:
             raise NotCheap(f"more than {SUBSCHEMAS} subschemas") from None
+        if error.limit == "pattern_bytes" and limits.pattern_bytes > PATTERN_BYTES:
+            raise NotCheap("many or large patterns") from None
         raise
     if analysis.reached.foreign:
         raise NotCheap("references to metaschemas of other dialects")
