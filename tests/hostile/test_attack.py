@@ -34,7 +34,7 @@ from anyshape.schema import (
 PROBE = Path(__file__).with_name("probe.py")
 HELD = 2.0
 """Seconds that the event loop may be seen to stand still; the promise is 0.25 on a quiet machine."""
-WORKED = 1.0
+WORKED = 0.5
 """Seconds of processor time that a verb may take in this process, however busy the machine."""
 GROWN = 256_000_000
 ENDS = 60
@@ -297,6 +297,9 @@ def referred(count: int, definition: object) -> dict[str, Any]:
 
 WORK = [
     *(Work(f"uniqueItems over integers from {name}", lambda: UNIQUE, lambda low=low: [[low + n for n in range(50_000)], [low + n % 49_999 for n in range(50_000)]], [True, False]) for name, low in INTEGERS.items()),
+    Work("uniqueItems over texts, given integers", lambda: {"items": {"type": "string"}, "uniqueItems": True}, lambda: [[2**70 + n for n in range(4_000)]], [False]),
+    Work("unevaluatedProperties over alternatives, level by level", lambda: nested(26, lambda s: {"anyOf": [{"properties": {"a": s}}], "unevaluatedProperties": False}, {}), lambda: [nested(26, WRAP_A, 1)], [True]),
+    Work("unevaluatedItems beside contains, level by level", lambda: nested(28, lambda s: {"contains": s, "unevaluatedItems": False}, {}), lambda: [nested(28, lambda v: [v], 1)], [True]),
     Work("uniqueItems over large integers in arrays", lambda: {"uniqueItems": True}, lambda: [[[2**70 + n] for n in range(40_000)]], [True]),
     Work("uniqueItems over the same leaves in other brackets", lambda: {"uniqueItems": True}, lambda: [[[list(range(n % 60)), list(range(n % 60, 60)), n // 60] for n in range(9_000)]], [True]),
     Work("uniqueItems over tiny floats", lambda: {"uniqueItems": True}, lambda: [[1e-300 * n for n in range(MANY)]], [True]),
@@ -321,6 +324,13 @@ WORK = [
     Work("idn-hostname, many items", lambda: {"items": {"allOf": [{"format": "idn-hostname"}] * 500}}, lambda: [["ü" * 40] * 10_000], [None]),
     # ── compiling ────────────────────────────────────────────────────────────────────────────────
     Work("3,000 properties beside 3,000 patterns", lambda: {"properties": spread(3_000), "patternProperties": {f"^{name}": schema for name, schema in spread(3_000).items()}, "additionalProperties": False}, lambda: [{"name00001": 1}, {"x": 1}], [True, False]),
+    *(Work(f"a pattern of 1,900 {escape}", lambda escape=escape: {"pattern": escape * 1_900}, lambda: ["a"], [False]) for escape in (r"\d", r"\w", r"\s", r"\S")),
+    Work("properties of Unicode in either case", lambda: {"allOf": [{"pattern": "(?i:[" + r"\p{Any}" * 500 + f"]){n}"} for n in range(10)]}, lambda: ["a"], [False]),
+    Work("large classes, counted", lambda: {"allOf": [{"pattern": rf"(\p{{L}}{{100}}){{4}}{n}"} for n in range(20)]}, lambda: ["a"], [False]),
+    Work("a long key with many beneath it", lambda: {"properties": {"x" * 200_000: {"properties": spread(3_000)}}}, lambda: [{}], [True]),
+    Work("a long $id with many beneath it", lambda: {"$id": "http://a/" + "x" * 120_000 + "/", "properties": {f"{n:x}": {"$id": f"{n:x}"} for n in range(3_900)}}, lambda: [{}], [True]),
+    Work("a long $id with many references", lambda: {"$id": "http://a/" + "x" * 30_000, "allOf": [{"$ref": "./" * n + "x"} for n in range(200)], "$defs": {"x": {"$id": "x"}}}, lambda: [{}], [True]),
+    Work("many names that are objects", lambda: {"$schema": DRAFT4, "enum": [{"": 2**70 + n} for n in range(2_000)]}, lambda: [1], [False]),
     Work("sets of 12 states", lambda: states(12), lambda: [nested(13, WRAP_A, {}), nested(12, WRAP_A, 1)], [True, False]),
     Work("sets of 12 states beside 9,000 names", lambda: states(12, 4_000, 5_000), lambda: [nested(13, WRAP_A, {}), nested(12, WRAP_A, 1)], [True, False]),
     Work("4,500 dynamic anchors and 2,500 references", lambda: {"allOf": [{"$ref": f"#a{n}"} for n in range(2_500)], "$defs": {f"d{n}": {"$dynamicAnchor": f"a{n}", "type": "string"} for n in range(4_500)}}, lambda: ["s", 1], [True, False]),
@@ -332,6 +342,13 @@ WORK = [
     Work("unevaluatedProperties nested in place", lambda: nested(40, lambda s: {"allOf": [s], "unevaluatedProperties": False}, {"properties": {"a": {}}}), lambda: [{"a": 1}, {"b": 1}], [True, False]),
     # ── explaining ───────────────────────────────────────────────────────────────────────────────
     Work("120,000 required names", lambda: {"required": [f"{n:x}" for n in range(120_000)]}, lambda: [{}], [False]),
+    Work("30,000 required names beside many references", lambda: {"required": [f"{n:x}" for n in range(30_000)], **referred(31, {})}, lambda: [{}], [False]),
+    Work("names that are all alike", lambda: {"properties": {f"{n:062b}": {} for n in range(200)}, "additionalProperties": False}, lambda: [{f"{2**60 + n:064b}": 1 for n in range(60)}], [False]),
+    Work("values that are all alike", lambda: {"items": {"enum": [f"{n:062b}" for n in range(200)]}}, lambda: [[f"{2**60 + n:064b}" for n in range(60)]], [False]),
+    Work("1,000 alternatives that share 2,000 properties", lambda: {"anyOf": [{**REFERENCE, "title": f"{n}"} for n in range(1_000)], "$defs": {"c": {"required": ["z"], "properties": {f"{n:x}": {"$ref": "#/$defs/e"} for n in range(2_000)}}, "e": {}}}, lambda: [{}], [False]),
+    Work("1,000 alternatives that share 9,000 options", lambda: {"anyOf": [{**REFERENCE, "title": f"{n}"} for n in range(1_000)], "$defs": {"c": {"enum": [f"{n:x}" for n in range(9_000)]}}}, lambda: ["z", 1], [False, False]),
+    Work("900 alternatives of 30 options", lambda: {"anyOf": [{"enum": [f"{n:x}_{m}" for m in range(30)]} for n in range(900)]}, lambda: [3], [False]),
+    Work("a condition on 30,000 names", lambda: {"items": {"if": {"required": [f"{n:x}" for n in range(30_000)]}, "else": {"required": ["q"]}}}, lambda: [[{"a": n} for n in range(60)]], [False]),
     Work("3,000 alternatives", lambda: {"anyOf": [{"properties": {"kind": {"const": f"k{n}"}, "a": {"type": "string"}}, "required": ["kind", "a"]} for n in range(1_500)] + [{"type": "object", "required": [f"r{n}"], "minProperties": 2} for n in range(1_500)]}, lambda: [{"kind": "k", "b": 1}, 1], [False, None]),
     Work("3,000 alternatives that are references", lambda: {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(3_000)], "$defs": {f"d{n}": {"enum": [n, f"{n}"]} for n in range(3_000)}}, lambda: [-1, {}], [False, False]),
     Work("9,000 names that were not meant", lambda: {"properties": spread(9_000), "additionalProperties": False}, lambda: [{f"nmae{n:05d}": 1 for n in range(9_000)}, {"name0000": 1}], [False, False]),

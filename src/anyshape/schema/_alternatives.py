@@ -10,26 +10,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+import msgspec
+
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
-from anyshape.schema._knowledge import Steps
+from anyshape.schema._knowledge import Knowledge, Steps
 from anyshape.schema._places import Findings, Place
 from anyshape.schema._plans import Face, Plan
 
 __all__ = ["explain_none", "explain_several"]
 
+_encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 _MOST_CAUSES = 40
 """How many problems may stand beneath one, at all depths together."""
 _MOST_CAUSES_TOLD = 3
+_LOOKS = 4
+"""How many times what an alternative shows is looked at."""
 _MOST_COMPARED = 12
 """How many alternatives are compared by what is wrong with them."""
 
 
-def explain_none(plan: Plan, keyword: str, place: Place, found: Findings) -> Steps:
+def explain_none(
+    plan: Plan, keyword: str, place: Place, found: Findings, knowledge: Knowledge
+) -> Steps:
     """Explain why no alternative of `keyword` holds."""
     branches = plan.targets(keyword)
     value = place.value
+    for branch in branches:
+        knowledge.look(_LOOKS * branch.face().size)
     fitting = [branch for branch in branches if _fits(branch, value)]
     if not fitting:
         line = _expected_line(branches, value)
@@ -209,19 +218,19 @@ def _label(plan: Plan, index: int) -> str:
 
 def _expected_line(plans: Sequence[Plan], value: object) -> str | None:
     """Return the line for a value whose type alone rules out every alternative, if it is short."""
-    listed: list[object] = []
+    listed: dict[bytes, object] = {}
     phrases: list[str] = []
     for plan in plans:
         choices = plan.face().choices
         if choices is not None:
-            listed.extend(choice for choice in choices if choice not in listed)
+            listed.update((_encoder.encode(choice), choice) for choice in choices)
             continue
         phrase = plan.expectation()
         if not phrase:
             return None
         phrases.append(phrase)
     if listed:
-        phrases.append(wording.options(listed))
+        phrases.append(wording.options(list(listed.values())))
     expected = wording.listed(list(dict.fromkeys(phrases)), "or")
     return f"expected {expected}, got {wording.show(value)}"
 

@@ -15,6 +15,10 @@ __all__ = ["Knowledge", "Request", "Steps", "Verdict"]
 
 _LOOKING = 500
 """Nanoseconds that looking at one property or item takes."""
+_GUESSING = 50_000
+"""Nanoseconds that comparing with one of the words that may have been meant takes."""
+_MOST_GUESSED = 50
+"""After so many words the others are ruled out quickly, or not looked at."""
 _MUCH = 100_000
 _DEAR = 100_000
 """Nanoseconds beyond which looking closer, at parts of the value, is better than asking."""
@@ -38,6 +42,10 @@ class Knowledge:
     def look(self, number: int) -> None:
         """Charge for looking at that many properties or items."""
         self._work.charge(_LOOKING * number)
+
+    def guess(self, choices: int) -> None:
+        """Charge for finding out which one of so many words was meant."""
+        self._work.charge(_GUESSING * min(choices, _MOST_GUESSED))
 
     def verdict(self, plan: Plan, place: Place) -> bool | None:
         """Tell whether `plan` holds at `place`, `None` where only explaining it can tell."""

@@ -237,7 +237,7 @@ def _content(schema: Schema) -> str:
 
 def _missing(required: object, value: object) -> Iterator[str]:
     if is_array(required) and is_object(value):
-        for name in dict.fromkeys(required):
+        for name in required:
             if isinstance(name, str) and name not in value:
                 yield name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from anyshape.documents.dialects import Step
 from anyshape.documents.json import is_array, is_object
@@ -34,6 +35,8 @@ _FOR_OBJECTS = frozenset(
 _FOR_ARRAYS = frozenset(("additionalItems", "contains", "items", "prefixItems", "unevaluatedItems"))
 _MOST_FACETS = 32
 """How many subschemas that apply together are looked at for a face."""
+_MOST_SHOWN = 200
+"""How many properties are looked at for a face."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +49,8 @@ class Face:
     declared: set[str] = field(default_factory=set[str])
     tags: dict[str, list[object]] = field(default_factory=dict[str, "list[object]"])
     """The values that a property may have, for those of which a schema lists them."""
+    size: int = 1
+    """How much there is to look at."""
 
 
 class Plan:
@@ -56,6 +61,7 @@ class Plan:
     """
 
     __slots__ = (
+        "_expectations",
         "_face",
         "_plans",
         "_properties",
@@ -91,6 +97,7 @@ class Plan:
         self._targets: dict[str, list[Plan]] = {}
         self._properties: dict[str, Plan] | None = None
         self._face: Face | None = None
+        self._expectations: dict[int, str] = {}
 
     @property
     def keywords(self) -> dict[str, object]:
@@ -153,6 +160,12 @@ class Plan:
 
     def expectation(self, depth: int = 2) -> str:
         """Return what this asks for as a noun phrase, empty where there is no short one."""
+        known = self._expectations.get(depth)
+        if known is None:
+            known = self._expectations[depth] = self._expect(depth)
+        return known
+
+    def _expect(self, depth: int) -> str:
         for plan in self.facets():
             if isinstance(plan.schema, bool):
                 if not plan.schema:
@@ -226,15 +239,20 @@ def _face(plan: Plan) -> Face:
         choices = _choices(facet)
         if choices is not None and face.choices is None:
             face.choices = choices
+            face.size += len(choices)
         required = facet.leaves.schema.get("required")
         if is_array(required):
             face.required.update(name for name in required if isinstance(name, str))
-        for name, inner in facet.properties().items():
+        for name, inner in islice(facet.properties().items(), _MOST_SHOWN - len(face.declared)):
             face.declared.add(name)
             for part in inner.facets():
+                face.size += 1
                 values = _choices(part)
                 if values is not None:
                     face.tags.setdefault(name, values)
+                    face.size += len(values)
+        face.size += 1
+    face.size += len(face.required)
     return face
 
 

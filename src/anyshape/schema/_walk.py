@@ -53,8 +53,15 @@ class Walk:
         for keyword in plan.leaves.failing(place.value):
             if keyword == "required":
                 for name in plan.leaves.missing(place.value):
+                    if found.full:
+                        break
                     found.report(plan, keyword, place, _missing_line(plan, name))
+            choices = plan.leaves.schema[keyword]
+            if keyword == "enum" and is_array(choices):
+                self._knowledge.guess(len(choices))
             for line in plan.leaves.lines(keyword, place.value):
+                if found.full:
+                    break
                 found.report(plan, keyword, place, line)
 
     def _explain_here(
@@ -128,6 +135,7 @@ class Walk:
             if additional is None or target is not None or matched:
                 continue
             if additional.is_false:
+                self._knowledge.guess(len(properties))
                 line = wording.unexpected(name, list(properties), value)
                 found.report(plan, "additionalProperties", place, line)
             else:
@@ -198,7 +206,7 @@ class Walk:
                 if keyword == "anyOf":
                     return
         if not holding:
-            yield from explain_none(plan, keyword, place, found)
+            yield from explain_none(plan, keyword, place, found, self._knowledge)
         elif len(holding) > 1:
             found.report(plan, keyword, place, explain_several(branches, holding))
 
@@ -246,6 +254,7 @@ class Walk:
             if found.full or name in done:
                 continue
             if target.is_false:
+                self._knowledge.guess(len(declared))
                 line = wording.unexpected(name, declared, value)
                 found.report(plan, "unevaluatedProperties", place, line)
             else:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import islice
+from operator import itemgetter
 
 from anyshape.documents.json import is_array, is_object
 
@@ -18,6 +21,9 @@ MOST_LISTED = 8
 """Names and options listed before the rest is only counted."""
 _LONGEST_COMPARED = 64
 _MOST_COMPARED = 200
+_MOST_MEASURED = 8
+"""How many words, of those that have the most letters in common, are compared letter by letter."""
+_MOST_CLAUSES = 100
 _MOST_BITS = 512
 _MOST_DIGITS = 60
 
@@ -146,7 +152,9 @@ def listed(pieces: Sequence[str], conjunction: str, most: int = MOST_LISTED) -> 
 
 def names(texts: Iterable[str], conjunction: str = "and") -> str:
     """Return property names, quoted and listed."""
-    return listed([quote(text) for text in texts], conjunction)
+    every = list(texts)
+    shown = [quote(text) for text in every[:MOST_LISTED]]
+    return listed(shown + every[MOST_LISTED:], conjunction)
 
 
 def _some(value: dict[str, object]) -> str:
@@ -170,19 +178,20 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     best, score = None, 0.7
     plain = _plain(word)
     matcher = SequenceMatcher(b=plain, autojunk=False)
-    for index, choice in enumerate(choices):
-        if index >= _MOST_COMPARED:
-            break
+    likely: list[tuple[float, str, str]] = []
+    for choice in islice(choices, _MOST_COMPARED):
         if len(choice) > _LONGEST_COMPARED or choice == word:
             continue
         other = _plain(choice)
         if other == plain and plain:
             return choice
         matcher.set_seq1(other)
-        if matcher.real_quick_ratio() > score and matcher.quick_ratio() > score:
-            ratio = matcher.ratio()
-            if ratio > score:
-                best, score = choice, ratio
+        if matcher.real_quick_ratio() > score and (quick := matcher.quick_ratio()) > score:
+            likely.append((quick, choice, other))
+    for quick, choice, other in nlargest(_MOST_MEASURED, likely, key=itemgetter(0)):
+        matcher.set_seq1(other)
+        if quick > score and (ratio := matcher.ratio()) > score:
+            best, score = choice, ratio
     return best
 
 
@@ -329,10 +338,12 @@ def condition(schema: dict[str, object] | bool, *, holds: bool) -> str | None:
         return None
     understood = {"properties", "required", "type", "title", "description", "$comment"}
     properties = schema.get("properties", {})
+    required = schema.get("required")
     if not schema.keys() <= understood or not is_object(properties):
         return None
+    if len(properties) + (len(required) if is_array(required) else 0) > _MOST_CLAUSES:
+        return None
     clauses = [_clause(name, inner, holds=holds) for name, inner in properties.items()]
-    required = schema.get("required")
     if is_array(required):
         verb = "is present" if holds else "is absent"
         clauses += [f"{quote(str(name))} {verb}" for name in required if name not in properties]
