@@ -174,10 +174,11 @@ class TestWorkers:
         assert schema.accepts(1)
         assert not schema.accepts("x")
 
+    @pytest.mark.parametrize("executable", ["/nowhere/python", "", None])
     def test_where_no_process_can_be_started_that_is_said(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, executable: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        monkeypatch.setattr(sys, "executable", executable)
 
         with pytest.raises(LimitExceeded, match="no process could be started"):
             compile({**CONFINED, "title": "nowhere"})
@@ -640,3 +641,16 @@ def test_a_value_that_is_said_to_be_long_is_judged_elsewhere() -> None:
 
     assert schema.accepts_parsed([1], schema.cost.free_bytes + 1)
     assert len(workers()) == 1
+
+
+@pytest.mark.parametrize("value", [[2**70, "x"], [1e5] * 60 + ["x"], (2**70, "x"), {2**70}])
+def test_a_value_that_is_said_to_be_short_is_judged_and_explained_here(value: Any) -> None:
+    # An event loop asks `waits` with the size of the text, and must not wait after all.
+    schema = compile({"type": ["array", "null"], "items": {"multipleOf": 0.5}, "maxItems": 1})
+    size = 300
+    assert not schema.waits(size)
+
+    assert schema.accepts(value, size) is (len(value) == 1)
+    assert schema.accepts_parsed(list(value), size) is (len(value) == 1)
+    assert bool(schema.problems(value, size=size)) is (len(value) > 1)
+    assert workers() == []

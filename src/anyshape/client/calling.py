@@ -121,7 +121,7 @@ def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> Ca
                 if output.waits(size):
                     leave_loop()
             if not output.accepts_parsed(structured, size):
-                raise _mismatch(tool.name, output.problems(structured))
+                raise _mismatch(tool.name, output.problems(structured, size=size))
     return CallResult(read)
 
 

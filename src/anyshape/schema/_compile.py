@@ -139,8 +139,8 @@ class _Recalled:
     def accepts(self, value: object, size: int | None = None) -> bool:
         return self._recall().accepts(value, size)
 
-    def problems(self, value: object, limit: int) -> list[Problem]:
-        return self._recall().problems(value, limit)
+    def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
+        return self._recall().problems(value, limit, size)
 
     def _recall(self) -> Schema:
         text = self._text

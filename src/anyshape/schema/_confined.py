@@ -199,14 +199,17 @@ class _Workers:
             worker.end()  # somebody else ended it, such as a system that ran out of memory
 
     def _start(self, job: Job) -> _Worker:
+        reason = "sys.executable names no Python interpreter"
         try:
-            return _Worker()
+            if sys.executable:  # empty or None where Python is embedded in another program
+                return _Worker()
         except OSError as error:
-            raise LimitExceeded(
-                f"no process could be started to confine the schema in: {error.strerror}",
-                limit="memory",
-                allowed=job.limits.memory,
-            ) from error
+            reason = error.strerror or str(error)
+        raise LimitExceeded(
+            f"no process could be started to confine the schema in: {reason}",
+            limit="memory",
+            allowed=job.limits.memory,
+        )
 
     def end(self) -> None:
         with self._lock:

@@ -35,8 +35,8 @@ class Judge(Protocol):
         """Tell whether `value`, of `size` bytes as text, satisfies the schema."""
         ...
 
-    def problems(self, value: object, limit: int) -> list[Problem]:
-        """Return up to `limit` problems of `value`."""
+    def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
+        """Return up to `limit` problems of `value`, of `size` bytes as text."""
         ...
 
 
@@ -54,7 +54,7 @@ class Confined:
         """Ask a worker."""
         return ask(msgspec.structs.replace(self._job, verb="accepts", value=value)).verdict
 
-    def problems(self, value: object, limit: int) -> list[Problem]:
+    def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
         """Ask a worker."""
         job = msgspec.structs.replace(self._job, verb="problems", value=value, limit=limit)
         return ask(job).problems
@@ -77,9 +77,9 @@ class InProcess:
         judge = self._core if self._is_small(value, size) else self._confined
         return judge.accepts(value)
 
-    def problems(self, value: object, limit: int) -> list[Problem]:
+    def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
         """Explain here or elsewhere."""
-        judge = self._core if self._is_small(value) else self._confined
+        judge = self._core if self._is_small(value, size) else self._confined
         return judge.problems(value, limit)
 
     def _is_small(self, value: object, size: int | None = None) -> bool:
@@ -195,14 +195,17 @@ class Schema:
             raise
         except Exception:
             # The engine's errors are of several types and name no place; ours do.
-            return self._judge.accepts(self._read(value))
-        return self._judge.accepts(self._read(value))
+            return self._judge.accepts(self._read(value), size)
+        return self._judge.accepts(self._read(value), size)
 
-    def problems(self, value: object, limit: int = 20) -> list[Problem]:
-        """Return up to `limit` ways in which `value` breaks the schema, none when it does not."""
+    def problems(self, value: object, limit: int = 20, size: int | None = None) -> list[Problem]:
+        """Return up to `limit` ways in which `value` breaks the schema, none when it does not.
+
+        `size` is that of its text, if it is known; `waits` then tells where they are looked for.
+        """
         if limit < 1:
             raise ValueError(f"limit must be a positive integer, got {limit!r}")
-        return self._judge.problems(self._admit(value), limit)
+        return self._judge.problems(self._admit(value), limit, size)
 
     def validate(self, value: object) -> None:
         """Raise `ValidationError`, with the problems, when `value` breaks the schema."""

@@ -125,7 +125,7 @@ def _reader(
         except LimitExceeded as error:
             raise _refuse(error.message, error.path) from None
         if not accepted:
-            raise ArgumentsError(problems(arguments))
+            raise ArgumentsError(problems(arguments, size=size))
         if known is not None and not arguments.keys() <= known:
             raise ArgumentsError(
                 [_unknown(name, names or ()) for name in arguments if name not in known]

@@ -64,7 +64,7 @@ def _checker(schema: Schema) -> Callable[[Any, bytes], None]:
         if len(text) > free:
             leave_loop()
         if not accepts(value, len(text)):
-            raise ResultError(problems(value))
+            raise ResultError(problems(value, size=len(text)))
 
     return check
 
