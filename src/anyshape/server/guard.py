@@ -98,10 +98,10 @@ def _text(header: bytes | None) -> str | None:
 
 
 def _name(authority: str) -> str:
-    """Return the host of `host[:port]`, brackets kept around an IPv6 address."""
-    if authority.startswith("["):
-        return authority[: authority.find("]") + 1]
-    return authority.partition(":")[0]
+    """Return the host of `host[:port]`, brackets kept around an IPv6 address; else nothing."""
+    end = authority.find("]") + 1 if authority.startswith("[") else authority.find(":")
+    name, port = (authority, "") if end < 0 else (authority[:end], authority[end:])
+    return name if not port or (port[0] == ":" and port[1:].isdecimal()) else ""
 
 
 def _with_port(authority: str, scheme: str) -> str:
