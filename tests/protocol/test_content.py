@@ -78,7 +78,7 @@ def test_plain_text_is_encoded_alike_both_ways() -> None:
         {"type": "resource_link", "uri": "x"},
         {"type": "resource_link", "uri": "x", "name": "y", "size": "3"},
         {"type": "resource_link", "uri": "x", "name": "y", "size": True},
-        {"type": "resource_link", "uri": "x", "name": "y", "icons": [1]},
+        {"type": "resource_link", "uri": "x", "name": "y", "icons": 1},
         {"type": "resource", "resource": None},
         {"type": "resource", "resource": {"uri": "x"}},
         {"type": "resource", "resource": {"uri": "x", "text": "a", "blob": "AAEC"}},
@@ -90,6 +90,12 @@ def test_an_unusual_block_is_kept_as_it_came(wire: Any) -> None:
     block = read_content(wire)
     assert block == UnknownContent(wire)
     assert block.wire() == wire
+
+
+def test_an_unsafe_icon_is_dropped_whatever_stands_beside_it() -> None:
+    icons = [{"src": "javascript:alert(1)"}, {"src": "https://example.com/i.png"}, {"src": 3}, 1]
+    block = read_content({"type": "resource_link", "uri": "x", "name": "y", "icons": icons})
+    assert block == ResourceLink("x", "y", icons=[{"src": "https://example.com/i.png"}])
 
 
 def test_a_size_written_as_a_float_is_read() -> None:

@@ -366,10 +366,7 @@ def _optional_icons(block: dict[str, Any]) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(value, list):
         raise TypeError
-    entries = cast("list[object]", value)
-    if not all(isinstance(entry, dict) for entry in entries):
-        raise TypeError
-    return received_icons(entries)
+    return received_icons(cast("list[object]", value))
 
 
 def _object(block: dict[str, Any], key: str) -> dict[str, Any] | None:
