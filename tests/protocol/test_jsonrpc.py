@@ -103,9 +103,10 @@ def test_null_parameters_are_none() -> None:
         b'{"jsonrpc":"2.0","id":1,"method":"m"',
         b'{"jsonrpc":"2.0","id":1,"method":"m",}',
         b'{"jsonrpc":"2.0","id":NaN,"method":"m"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":Infinity}}',
         b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":01}}',
-        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"\xff"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":Nan}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}',
+        b'[{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":NaN}}]',
         b'{"jsonrpc":"2.0","id":"\xc3","method":"m"}',
         b'{"jsonrpc":"2.0","id":"\\ud800","method":"m"}',
         b'{"jsonrpc":"2.0","id":1,"method":"m"} x',
@@ -117,6 +118,41 @@ def test_null_parameters_are_none() -> None:
 )
 def test_what_is_not_json_is_a_parse_error_without_id(text: bytes) -> None:
     message = decode(text)
+    assert isinstance(message, Malformed)
+    assert (message.code, message.id) == (PARSE_ERROR, None)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"NaN",
+        b"Infinity",
+        b'["NaN\\"", -Infinity, {"id": 2}]',
+        b'"cut \\ud83d"',
+        b'"\xff"',
+        b'"caf\xe9 NaN"',
+    ],
+)
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":%b}}',
+        b'{"method":"m","params":{"id":7,"a":%b},"jsonrpc":"2.0","id":1}',
+    ],
+)
+def test_a_request_with_a_value_that_is_not_json_is_refused_with_its_id(
+    value: bytes, frame: bytes
+) -> None:
+    message = decode(frame % value)
+    assert isinstance(message, Malformed)
+    assert (message.code, message.id) == (PARSE_ERROR, b"1")
+
+
+@pytest.mark.parametrize("unit", [b'\\"', b'"', b"NaN", b'"NaN', b"\\", b'"\\'])
+def test_looking_for_the_id_takes_time_in_proportion_to_the_message(unit: bytes) -> None:
+    """The time-out of all tests would tell."""
+    noise = unit * (1_000_000 // len(unit))
+    message = decode(b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":NaN,"b":"%b' % noise)
     assert isinstance(message, Malformed)
     assert (message.code, message.id) == (PARSE_ERROR, None)
 

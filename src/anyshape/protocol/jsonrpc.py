@@ -7,8 +7,9 @@ Decoding looks at the envelope only; `params`, `result` and `error` stay raw JSO
 as the JSON text it came as, so that `1`, `"1"`, `1.0` and integers of any length are echoed
 exactly. What a frame may hold is decided here once:
 
-- not JSON, not UTF-8, NaN, nested too deeply: parse error, no id;
-- half a surrogate pair in a string: parse error, with the id, since all around it is readable;
+- not JSON, nested too deeply: parse error, no id;
+- half a surrogate pair in a string, NaN or an infinity for a number, bytes that are not UTF-8:
+  parse error, with the id, since all around it is readable;
 - a key given twice: the last one counts, everywhere, because everything reads the same decode;
 - an id that is null, a boolean, an array or an object: invalid request, no id;
 - parameters that are no object: invalid params; of a notification, which must not be answered,
@@ -19,6 +20,7 @@ exactly. What a frame may hold is decided here once:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -120,6 +122,10 @@ _decode_string: Final = msgspec.json.Decoder(str).decode
 _decode_any: Final = msgspec.json.Decoder(Any).decode
 _encode: Final = msgspec.json.Encoder().encode
 
+# A string may lack its end, so that each byte is looked at once.
+_STRING_OR_CONSTANT: Final = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(-?Infinity|NaN)', re.DOTALL
+)
 _NUMBER_STARTS: Final = frozenset(b"-0123456789")
 _QUOTE: Final = ord('"')
 _BRACE: Final = ord("{")
@@ -133,7 +139,8 @@ def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> Message:
         try:
             frame.decode()
         except UnicodeDecodeError:
-            return Malformed(PARSE_ERROR, "Parse error: the message is not UTF-8")
+            readable = frame.decode(errors="replace").encode()
+            return _refuse_text("the message is not UTF-8", _id_in(readable, frame))
     return _decode_one(frame, max_batch)
 
 
@@ -190,14 +197,43 @@ def _is_usable_id(id: bytes) -> bool:
 
 def _diagnose_text(frame: bytes, error: msgspec.DecodeError) -> Malformed:
     """Say what is wrong with a frame that is not JSON, or not to be had as text."""
+    for reason, readable in (
+        (
+            "a string holds half of a surrogate pair, which is no character",
+            replace_lone_surrogates(frame, b"\\ufffd"),
+        ),
+        ("NaN and infinities are no numbers in JSON", _replace_constants(frame)),
+    ):
+        if readable != frame and _is_json(readable):
+            return _refuse_text(reason, _id_in(readable, frame))
+    return _refuse_text(str(error))
+
+
+def _replace_constants(frame: bytes) -> bytes:
+    """Return a text with null for what Python, among others, writes for numbers JSON lacks."""
+    return _STRING_OR_CONSTANT.sub(lambda found: b"null" if found[1] else found[0], frame)
+
+
+def _refuse_text(reason: str, id: bytes | None = None) -> Malformed:
+    return Malformed(PARSE_ERROR, f"Parse error: {reason}", id)
+
+
+def _is_json(text: bytes) -> bool:
     try:
-        envelope = _decode_envelope(replace_lone_surrogates(frame, b"\\ufffd"))
-    except msgspec.DecodeError:
-        return Malformed(PARSE_ERROR, f"Parse error: {error}")
+        _decode_raw(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _id_in(readable: bytes, frame: bytes) -> bytes | None:
+    """Return the id of a request in a text that was made readable, if it came like that."""
+    try:
+        envelope = _decode_envelope(readable)
+    except (msgspec.DecodeError, RecursionError):
+        return None
     id = bytes(envelope.id)
-    known = id if envelope.method is not None and _is_usable_id(id) and id in frame else None
-    reason = "a string holds half of a surrogate pair, which is no character"
-    return Malformed(PARSE_ERROR, f"Parse error: {reason}", known)
+    return id if envelope.method is not None and _is_usable_id(id) and id in frame else None
 
 
 def _diagnose(
