@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "moved": set[str](),
     "resumption": set[str](),
     "schema": {"errors", "documents", "_version"},
-    "protocol": {"errors", "documents", "_version"},
+    "protocol": {"errors", "documents", "moved", "_version"},
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
     "client": {"errors", "documents", "schema", "protocol", "resumption", "_version"},

@@ -6,7 +6,8 @@ import asyncio
 import base64
 import inspect
 import logging
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import fastmcp
 import fastmcp.tools
@@ -15,9 +16,19 @@ import mcp_types
 import pytest
 from mcp.server import mcpserver
 
-from anyshape import Audio, Client, Context, Image, Server, Tool, ToolDefinitionError
+from anyshape import (
+    Audio,
+    Client,
+    Context,
+    Image,
+    Server,
+    Tool,
+    ToolDefinitionError,
+    ToolResult,
+)
 from anyshape.client import Progress
 from anyshape.moved import (
+    CONTENT_SETTINGS,
     CONTEXT_NAMES,
     FRONT_DOOR_NAMES,
     RUN_SETTINGS,
@@ -25,6 +36,11 @@ from anyshape.moved import (
     SERVER_SETTINGS,
     TOOL_SETTINGS,
 )
+
+
+@dataclass
+class Weather:
+    temperature: float
 
 
 @pytest.mark.parametrize("name", FRONT_DOOR_NAMES)
@@ -52,6 +68,30 @@ def test_a_setting_of_other_servers_is_told_apart(name: str) -> None:
     with pytest.raises(TypeError, match=rf"Server\(\) takes no {name}=; ") as raised:
         make("s", **{name: 1})
     assert SERVER_SETTINGS[name] in str(raised.value)
+
+
+def test_an_unnamed_argument_of_other_servers_is_told_apart() -> None:
+    make: Any = Server
+    with pytest.raises(TypeError, match="write instructions="):
+        make("s", "Ask about the weather.")
+
+
+@pytest.mark.parametrize("make", [ToolResult, Image, Audio])
+@pytest.mark.parametrize("name", CONTENT_SETTINGS)
+def test_a_keyword_of_other_results_and_content_is_told_apart(make: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"{make.__name__}\(\) takes no {name}=; write "):
+        make(**{name: "x"})
+    assert name not in inspect.signature(make).parameters
+
+
+def test_a_result_annotated_as_mcp_has_it_is_told_apart() -> None:
+    def weather() -> Any:
+        raise AssertionError("never called")
+
+    bare: Any = ToolResult
+    weather.__annotations__["return"] = Annotated[bare, Weather]
+    with pytest.raises(ToolDefinitionError, match=r"write ToolResult\[Weather\]"):
+        Tool.from_function(weather)
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
+    "CONTENT_SETTINGS",
     "CONTEXT_NAMES",
     "FRONT_DOOR_NAMES",
     "PACKAGES",
@@ -35,6 +36,8 @@ FRONT_DOOR_NAMES: Final = {
     "BlobResourceContents": "write EmbeddedResource(uri, blob=…), which takes bytes, not base64",
     "CallToolResult": "write ToolResult(structured=…, content=[…], is_error=…)",
     "ClientSession": "write Client(target), where target is a URL, a command or a Server",
+    "CurrentContext": "write Context as the annotation of a parameter",
+    "Depends": "write Server(lifespan=…), and Context.state for what it yields",
     "File": "write EmbeddedResource(uri, blob=…, mime_type=…)",
     "FastMCP": "write Server(name)",
     "ImageContent": "write Image(data, mime_type), which takes bytes, not base64",
@@ -129,6 +132,16 @@ TOOL_SETTINGS: Final = {
     "version": 'write meta={"example.com/version": …}',
 }
 """What a tool is made with."""
+
+CONTENT_SETTINGS: Final = {
+    "_meta": "write meta=",
+    "isError": "write is_error=",
+    "mimeType": "write mime_type=",
+    "path": "write data=pathlib.Path(…).read_bytes(), format=…",
+    "structured_content": "write structured=",
+    "structuredContent": "write structured=",
+}
+"""What results, images and sounds are made with."""
 
 RUN_SETTINGS: Final = {
     **dict.fromkeys(("json_response", "stateless", "stateless_http"), _STATELESS),

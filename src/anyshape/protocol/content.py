@@ -11,11 +11,12 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
 
 from anyshape.errors import NotJson
+from anyshape.moved import CONTENT_SETTINGS
 from anyshape.protocol.icons import Icon, published_icons, received_icons
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Content",
     "EmbeddedResource",
     "Image",
+    "RefusesBrought",
     "ResourceLink",
     "Text",
     "UnknownContent",
@@ -42,6 +44,21 @@ class Annotations(TypedDict, total=False):
     audience: list[Literal["user", "assistant"]]
     priority: float
     lastModified: str
+
+
+class RefusesBrought:
+    """What other libraries make with other keywords; given one, it says what to write."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *_: object, **given: object) -> RefusesBrought:
+            """Refuse what `mcp` and FastMCP take and we do not."""
+            for name in given:
+                if name in CONTENT_SETTINGS:
+                    raise TypeError(f"{cls.__name__}() takes no {name}=; {CONTENT_SETTINGS[name]}")
+            return super().__new__(cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +79,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class Image(RefusesBrought):
     """A picture; `data` is its bytes, not base64.
 
     `format` may be given in place of `mime_type`: `png` stands for `image/png`.
@@ -87,7 +104,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Audio:
+class Audio(RefusesBrought):
     """Sound; `data` is its bytes, not base64.
 
     `format` may be given in place of `mime_type`: `wav` stands for `audio/wav`.

@@ -45,7 +45,7 @@ class Server:
     def __init__(
         self,
         name: str = "anyshape",
-        *,
+        *unnamed: Never,
         version: str = __version__,
         title: str | None = None,
         instructions: str | None = None,
@@ -57,6 +57,8 @@ class Server:
         options: ServerOptions | None = None,
         **brought: Never,
     ) -> None:
+        if unnamed:
+            raise TypeError("Server() takes only its name unnamed; write instructions=, title=, …")
         _refuse_settings("Server", brought, SERVER_SETTINGS)
         check_lifespan(lifespan)
         identity = Identity(

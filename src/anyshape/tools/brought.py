@@ -8,10 +8,11 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterator, Mapping
 from types import CodeType
-from typing import Any, cast, get_args
+from typing import Annotated, Any, cast, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.moved import CONTEXT_NAMES, PACKAGES, TOOL_SETTINGS, TYPES
+from anyshape.protocol.result import ToolResult
 
 __all__ = ["refuse_settings", "refuse_types", "refuse_uses"]
 
@@ -21,7 +22,13 @@ def refuse_types(annotation: Any, label: str, where: str) -> None:
     pending: list[Any] = [annotation]
     while pending:
         part = pending.pop()
-        pending.extend(get_args(part))
+        arguments = get_args(part)
+        pending.extend(arguments)
+        if get_origin(part) is Annotated and arguments[0] is ToolResult:
+            described = getattr(arguments[1], "__name__", "…")
+            raise ToolDefinitionError(
+                f"{label}: {where} is Annotated[ToolResult, …]; write ToolResult[{described}]"
+            )
         module, name = getattr(part, "__module__", None), getattr(part, "__name__", None)
         if not isinstance(module, str) or name not in TYPES:
             continue
