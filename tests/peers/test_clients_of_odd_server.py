@@ -116,7 +116,6 @@ def test_a_peer_can_do_what_it_is_used_to(
         "mode": mode,
         "package": package,
         "tag": f"{script[:6]}{name[-1]}-{mode}-{transport}",
-        "patience": PATIENCE,
         "moment": PATIENCE if is_known else 1.0,
     }
     # At 2026-07-28 an unknown method is a 404 with a JSON-RPC error, of which this one tells half.

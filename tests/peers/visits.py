@@ -143,7 +143,6 @@ def visit(peer: Peer, transport: str, target: Json) -> Json:
     """Return the report of one client on one target."""
     chosen = calls(brief=is_brief(peer, transport))
     plan = {
-        "patience": PATIENCE,
         "mode": peer.mode,
         "revision": peer.revision,
         "calls": [{name: call[name] for name in ("id", "tool", "arguments")} for call in chosen],
@@ -156,7 +155,7 @@ def run_client(script: str, target: Json, plan: Json) -> Json:
     path = HERE / "clients" / script
     runner = [sys.executable, str(path)] if path.suffix == ".py" else node().node_command(path)
     done = subprocess.run(
-        [*runner, json.dumps(target), json.dumps(plan)],
+        [*runner, json.dumps(target), json.dumps({"patience": PATIENCE, **plan})],
         env=environment(),
         capture_output=True,
         text=True,

@@ -33,7 +33,8 @@ const value = async (name, given = {}) => {
   const shown = (await call(name, given)).structuredContent;
   return shown && typeof shown === "object" && "result" in shown ? shown.result : shown;
 };
-const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+// A timer that nobody waits for any more must not keep the process from ending.
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000).unref());
 
 const byTime = (tag) => call("wait", { tag }, { timeout: 300 }).catch(() => {});
 const byLeaving = (tag) =>
