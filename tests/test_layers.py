@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "protocol": {"errors", "documents", "moved", "_version"},
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
+    "providers": {"errors", "documents", "schema", "protocol"},
     "client": {"errors", "documents", "schema", "protocol", "resumption", "_version"},
 }
 ANYTHING = {"__init__", "__main__", "cli", "demo"}

@@ -19,6 +19,7 @@ PUBLIC = (
     "anyshape.server",
     "anyshape.client",
     "anyshape.tools",
+    "anyshape.providers",
 )
 
 

@@ -6,6 +6,7 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── SchemaError                 a schema document cannot be used
     │   ├── InvalidSchema           it breaks its metaschema, or refers to itself in place
     │   ├── UnresolvableReference   it refers to something it does not contain
+    │   ├── CannotLower             a provider has no form for it that would be right
     │   └── UnsupportedDialect      its `$schema` names a dialect we do not speak
     ├── ValidationError             a value breaks its schema
     │   └── NotJson                 the value is not JSON at all
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "AnyshapeError",
+    "CannotLower",
     "InvalidSchema",
     "LimitExceeded",
     "NotJson",
@@ -103,6 +105,10 @@ class UnresolvableReference(SchemaError):
     def __init__(self, message: str, *, uri: str, path: str = "") -> None:
         super().__init__(message, path=path)
         self.uri = uri
+
+
+class CannotLower(SchemaError):
+    """No schema that the provider accepts admits what this one admits; the message says why."""
 
 
 class UnsupportedDialect(SchemaError):

@@ -1,0 +1,112 @@
+"""What providers count in a schema: properties, levels, listed values, characters, recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+from anyshape.dialects import DEFAULT_DIALECT
+from anyshape.protocol.dialects import subschemas
+from anyshape.providers._losses import compact
+from anyshape.providers.profile import Profile
+
+__all__ = ["count_problems", "nodes", "recursive_definitions"]
+
+_LONG_ENUM: Final = 250
+
+
+def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
+    """Yield a line for every bound of `profile` that `document` exceeds."""
+    found_nodes = list(nodes(document))
+    bounds = profile.bounds
+    counted = {
+        "properties": (
+            sum(len(node.get("properties", ())) for node in found_nodes),
+            bounds.properties,
+        ),
+        "listed values": (
+            sum(len(node.get("enum", ())) for node in found_nodes),
+            bounds.enum_values,
+        ),
+        "optional properties": (
+            sum(
+                len(node.get("properties", {}).keys() - set(node.get("required", ())))
+                for node in found_nodes
+            ),
+            bounds.optional,
+        ),
+        "unions": (
+            sum("anyOf" in node or isinstance(node.get("type"), list) for node in found_nodes),
+            bounds.unions,
+        ),
+        "characters of names and listed values": (
+            sum(_characters(node) for node in found_nodes),
+            bounds.characters,
+        ),
+    }
+    for noun, (found, most) in counted.items():
+        if most is not None and found > most:
+            yield f"{found} {noun}, where {most} are accepted"
+    if bounds.enum_characters is not None:
+        for node in found_nodes:
+            values = node.get("enum", ())
+            if len(values) > _LONG_ENUM and sum(map(len, values)) > bounds.enum_characters:
+                yield f"an enumeration of more than {bounds.enum_characters} characters"
+    if bounds.levels is not None:
+        for part in (document, *document.get("$defs", {}).values()):
+            found = _levels(part)
+            if found > bounds.levels:
+                yield f"{found} levels of objects, where {bounds.levels} are accepted"
+    if not profile.recursion and recursive_definitions(document):
+        yield "a definition that refers to itself"
+
+
+def nodes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every schema object of a document."""
+    pending: list[object] = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            node = cast("dict[str, Any]", value)
+            yield node
+            pending += [inner for _, inner in subschemas(node, DEFAULT_DIALECT)]
+
+
+def _characters(node: dict[str, Any]) -> int:
+    names = [*node.get("properties", ()), *node.get("$defs", ())]
+    values = node.get("enum", ())
+    return sum(map(len, names)) + sum(
+        len(value) if isinstance(value, str) else len(compact(value)) for value in values
+    )
+
+
+def _levels(part: object) -> int:
+    """Return how many objects are within each other, references not followed."""
+    deepest = 0
+    pending: list[tuple[object, int]] = [(part, 0)]
+    while pending:
+        value, level = pending.pop()
+        if isinstance(value, dict):
+            node = cast("dict[str, Any]", value)
+            declared = node.get("type")
+            level += declared == "object" or (isinstance(declared, list) and "object" in declared)
+            deepest = max(deepest, level)
+            pending += [
+                (inner, level)
+                for place, inner in subschemas(node, DEFAULT_DIALECT)
+                if place[0] != "$defs"
+            ]
+    return deepest
+
+
+def recursive_definitions(document: dict[str, Any]) -> set[str]:
+    """Return the names of definitions that lead to themselves, or lie between two that do."""
+    definitions: dict[str, Any] = document.get("$defs", {})
+    onward = {
+        name: {str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(body) if "$ref" in node}
+        for name, body in definitions.items()
+    }
+    while ends := [name for name, others in onward.items() if not others & onward.keys()]:
+        for name in ends:
+            del onward[name]
+    return set(onward)

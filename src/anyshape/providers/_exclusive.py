@@ -1,0 +1,84 @@
+"""Whether alternatives exclude each other, so that "any of" them says the same as "one of" them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Final
+
+from anyshape.providers._branches import Branches, Raw, Site
+from anyshape.providers._cases import Case, Cases
+from anyshape.providers._losses import Losses
+from anyshape.providers._values import identity
+
+__all__ = ["note_overlaps"]
+
+_MOST_ALTERNATIVES: Final = 64
+_DEPTH: Final = 2
+
+
+def note_overlaps(site: Site, branches: Branches, cases: Cases, losses: Losses) -> None:
+    """Take down every `oneOf` of a place whose alternatives are not known to exclude each other."""
+    numbers = dict.fromkeys((*site.about, *(number for way in site.ways for number in way.about)))
+    for number in numbers:
+        spot = branches.source[number]
+        for keyword, options in spot.choices:
+            if keyword == "anyOf" or len(options) == 1:
+                continue
+            if keyword != "oneOf" or _overlap(options, branches, cases):
+                losses.add(spot.place, keyword, f"one of {len(options)} alternatives")
+
+
+def _overlap(options: tuple[int, ...], branches: Branches, cases: Cases) -> bool:
+    """Tell whether a value might satisfy two of several alternatives."""
+    if len(options) > _MOST_ALTERNATIVES:
+        return True
+    raws: list[Raw] = [((number,),) for number in options]
+    return any(
+        not _apart(first, second, branches, cases, _DEPTH)
+        for first, second in combinations(raws, 2)
+    )
+
+
+def _apart(first: Raw, second: Raw, branches: Branches, cases: Cases, depth: int) -> bool:
+    """Tell whether no value satisfies both places."""
+    ours = [case for way in branches.site(first).ways for case in cases.of(way.branch)]
+    theirs = [case for way in branches.site(second).ways for case in cases.of(way.branch)]
+    return all(_disjoint(one, other, branches, cases, depth) for one in ours for other in theirs)
+
+
+def _disjoint(one: Case, other: Case, branches: Branches, cases: Cases, depth: int) -> bool:
+    numbers = {"integer", "number"}
+    if one.kind != other.kind and not {one.kind, other.kind} <= numbers:
+        return True
+    if one.values is not None and other.values is not None:
+        known = {identity(value) for value in one.values}
+        return known.isdisjoint(identity(value) for value in other.values)
+    if one.kind in numbers:
+        return _bounded_apart(one, other) or _bounded_apart(other, one)
+    if one.kind != "object" or depth == 0:
+        return False
+    for name in set(one.required) | set(other.required):
+        ours, theirs = one.properties.get(name), other.properties.get(name)
+        if ours is not None and theirs is not None:
+            both = name in one.required and name in other.required
+            if both and _apart(ours, theirs, branches, cases, depth - 1):
+                return True
+        elif (ours is None and name in other.required and _closed(one)) or (
+            theirs is None and name in one.required and _closed(other)
+        ):
+            return True
+    return False
+
+
+def _closed(case: Case) -> bool:
+    return case.extra == () and not case.patterns
+
+
+def _bounded_apart(low: Case, high: Case) -> bool:
+    """Tell whether every number of `low` is below every number of `high`."""
+    upper = next((low.said[k] for k in ("maximum", "exclusiveMaximum") if k in low.said), None)
+    lower = next((high.said[k] for k in ("minimum", "exclusiveMinimum") if k in high.said), None)
+    if upper is None or lower is None:
+        return False
+    touching = upper.keyword == "maximum" and lower.keyword == "minimum"
+    return upper.value < lower.value or (upper.value == lower.value and not touching)

@@ -1,0 +1,135 @@
+"""Which places of a schema lead back to themselves, and which are worth a definition.
+
+Walks from the root over everything that will be written, each distinct place once, within a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from anyshape.errors import CannotLower
+from anyshape.providers._branches import Branch, Branches, Raw
+from anyshape.providers._cases import Case, Cases
+
+__all__ = ["Graph", "Key", "raws_of"]
+
+Key: TypeAlias = tuple[Branch, ...]
+
+_MOST_PLACES: Final = 5_000
+_MOST_ROUNDS: Final = 50
+
+
+def raws_of(case: Case) -> Iterator[Raw]:
+    """Yield every place directly inside a case."""
+    yield from case.properties.values()
+    yield from case.mentioned.values()
+    yield from case.patterns.values()
+    if case.extra != ((),):
+        yield case.extra
+    yield from case.prefix
+    if case.kind == "array" and case.rest != ((),):
+        yield case.rest
+
+
+class Graph:
+    """The places of a document as nodes, by what they say."""
+
+    def __init__(self, branches: Branches, cases: Cases, root: Raw) -> None:
+        self.names: dict[Key, int] = {}
+        """For places that references name, the subschema they name."""
+        self._branches = branches
+        self._cases = cases
+        self._edges: dict[Key, list[Key]] = {}
+        self._uses: dict[Key, int] = {}
+        start = self._key(root)
+        self._walk(start)
+        self.cyclic = self._cyclic()
+        self.defined = {
+            key
+            for key in self.names
+            if key in self._edges
+            and (key in self.cyclic or (self._uses.get(key, 0) > 1 and self._large(key)))
+        }
+        self.defined |= self._unbroken()
+
+    def _key(self, raw: Raw) -> Key:
+        site = self._branches.site(raw)
+        if site.name is not None:
+            self.names.setdefault(site.key, site.name)
+        for way in site.ways:
+            if way.name is not None and len(site.ways) > 1:
+                key = (way.branch,)
+                if self._branches.site(((way.name,),)).key == key:
+                    self.names.setdefault(key, way.name)
+        return site.key
+
+    def _walk(self, start: Key) -> None:
+        pending = [start]
+        while pending:
+            key = pending.pop()
+            if key in self._edges:
+                continue
+            if len(self._edges) >= _MOST_PLACES:
+                raise CannotLower(
+                    f"the schema has more than {_MOST_PLACES} distinct places once references and "
+                    "alternatives are joined"
+                )
+            if len(key) > 1:
+                onward = [(branch,) for branch in key]
+            else:
+                onward = [
+                    self._key(raw)
+                    for branch in key
+                    for case in self._cases.of(branch)
+                    for raw in raws_of(case)
+                ]
+            self._edges[key] = onward
+            for other in onward:
+                self._uses[other] = self._uses.get(other, 0) + 1
+            pending.extend(reversed(onward))
+
+    def _large(self, key: Key) -> bool:
+        return any(
+            case.properties or len(case.values or ()) > 8
+            for branch in key
+            for case in self._cases.of(branch)
+        )
+
+    def _cyclic(self, without: frozenset[Key] | set[Key] = frozenset()) -> set[Key]:
+        """Return the places that lead back to themselves, by way of none of `without`.
+
+        What is left when places that lead nowhere, or come from nowhere, are taken away in turn
+        includes what lies between two cycles; that costs a definition at most.
+        """
+        onward = {
+            key: {other for other in others if other not in without}
+            for key, others in self._edges.items()
+            if key not in without
+        }
+        backward: dict[Key, set[Key]] = {key: set() for key in onward}
+        for key, others in onward.items():
+            for other in others:
+                backward[other].add(key)
+        alive = set(onward)
+        for ahead, behind in ((onward, backward), (backward, onward)):
+            counts = {key: len(ahead[key] & alive) for key in alive}
+            ends = [key for key in alive if not counts[key]]
+            while ends:
+                key = ends.pop()
+                alive.discard(key)
+                for other in behind[key] & alive:
+                    counts[other] -= 1
+                    if not counts[other]:
+                        ends.append(other)
+        return alive
+
+    def _unbroken(self) -> set[Key]:
+        """Return places to define so that every cycle goes through a definition."""
+        chosen: set[Key] = set()
+        for _ in range(_MOST_ROUNDS):
+            left = self._cyclic(self.defined | chosen)
+            if not left:
+                return chosen
+            chosen.add(next(key for key in self._edges if key in left))
+        return chosen | self._cyclic(self.defined | chosen)

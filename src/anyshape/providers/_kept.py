@@ -1,0 +1,272 @@
+"""A document kept as its author wrote it, for targets that read everything and enforce nothing.
+
+Only what such targets refuse is changed: compositions at the root, names there, older dialects,
+identifiers, booleans for schemas, arrays without `items`. References are gathered under `$defs`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, cast
+
+from anyshape.errors import CannotLower
+from anyshape.providers._branches import ANYTHING, Branches, Raw
+from anyshape.providers._cases import Case, Cases
+from anyshape.providers._codecs import AsIs, Codec
+from anyshape.providers._exclusive import note_overlaps
+from anyshape.providers._forms import arranged
+from anyshape.providers._losses import Losses, Said, described
+from anyshape.providers._members import Field, Members
+from anyshape.providers._names import safe_name
+from anyshape.providers._root import fold, object_cases
+from anyshape.providers._source import FORMAT_HINT, Subschema
+from anyshape.providers._values import KINDS
+from anyshape.providers.profile import Profile
+
+__all__ = ["kept_document"]
+
+_DROPPED: Final = frozenset(
+    (
+        *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
+        *("$comment", "$defs", "definitions", "$ref", "$dynamicRef", "$recursiveRef"),
+        *("contentSchema", "additionalItems", "items", "prefixItems", "dependencies"),
+    )
+)
+_CONTRARY: Final = ("not", "if", "contains", "propertyNames")
+_FREE: Final = AsIs(frozenset(KINDS))
+_DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
+
+
+def kept_document(
+    profile: Profile, branches: Branches, cases: Cases, losses: Losses
+) -> tuple[dict[str, Any], Codec]:
+    """Return the document for a profile that keeps it, and the codec of its values."""
+    return _Keeper(profile, branches, cases, losses).document()
+
+
+class _Keeper:
+    def __init__(self, profile: Profile, branches: Branches, cases: Cases, losses: Losses) -> None:
+        self._profile = profile
+        self._branches = branches
+        self._source = branches.source
+        self._cases = cases
+        self._losses = losses
+        self._names: dict[tuple[int, bool], str] = {}
+        self._pending: list[tuple[int, bool]] = []
+
+    def document(self) -> tuple[dict[str, Any], Codec]:
+        """Return the document and the codec."""
+        root = self._source[self._source.root]
+        codec: Codec = _FREE
+        if self._stands(root):
+            written = self._node(self._source.root, exact=False)
+        else:
+            written, codec = self._folded()
+        written = {**written, "type": "object"}
+        written.setdefault("properties", {})
+        definitions: dict[str, Any] = {}
+        while self._pending:
+            number, exact = self._pending.pop()
+            definitions[self._names[number, exact]] = self._node(number, exact=exact)
+        if definitions:
+            written["$defs"] = {name: definitions[name] for name in sorted(definitions)}
+        return arranged(written), codec
+
+    def _stands(self, root: Subschema) -> bool:
+        """Tell whether the root may stay as it is."""
+        rule = self._profile.property_names
+        return (
+            root.value is None
+            and self._profile.root_refuses.isdisjoint(root.words)
+            and not root.references
+            and not root.choices
+            and "object" in self._kinds(((self._source.root,),))
+            and (rule is None or all(re.fullmatch(rule, name) for name in root.properties))
+        )
+
+    def _kinds(self, raw: Raw) -> set[str]:
+        return {
+            case.kind
+            for way in self._branches.site(raw).ways
+            for case in self._cases.of(way.branch)
+        }
+
+    def _folded(self) -> tuple[dict[str, Any], Codec]:
+        """Return the root as one object, without compositions, its names as they may be."""
+        site = self._branches.site(((self._source.root,),))
+        note_overlaps(site, self._branches, self._cases, self._losses)
+        case = fold(object_cases(site, self._cases), self._profile.undeclared, self._losses)
+        rule = self._profile.property_names or ".*"
+        properties: dict[str, Any] = {}
+        fields: dict[str, Field] = {}
+        for name, raw in case.properties.items():
+            taken = {*properties, *(other for other in case.properties if other != name)}
+            lowered = safe_name(name, rule, taken)
+            node = self._raw(raw)
+            if self._profile.nulls_for_optional and name not in case.required:
+                node = self._or_null(raw, node, "")
+            if lowered != name:
+                node["description"] = described(node.get("description", ""), [f"named {name}"])
+            properties[lowered] = arranged(node)
+            fields[name] = Field(lowered, _FREE, name in case.required)
+        written: dict[str, Any] = {"type": "object", "properties": properties}
+        if case.required:
+            written["required"] = [fields[name].lowered for name in case.required]
+        renamed = any(name != entry.lowered for name, entry in fields.items())
+        self._rest(case, written, renamed=renamed)
+        about = (*site.about, *(number for way in site.ways[:1] for number in way.about))
+        notes = self._lost(case, written, renamed=renamed)
+        text = described(self._first(about, "description"), notes)
+        if text:
+            written["description"] = text
+        return written, Members(fields, _FREE)
+
+    def _rest(self, case: Case, written: dict[str, Any], *, renamed: bool) -> None:
+        for name in case.forbidden if case.extra != () else ():
+            written["properties"].setdefault(name, {"not": {}})
+        if case.patterns and renamed:  # a name that was changed may match what it did not
+            said = Said("patternProperties", list(case.patterns), case.place)
+            self._losses.assertion(said)
+            return
+        if case.patterns:
+            written["patternProperties"] = {
+                pattern: self._raw(raw) for pattern, raw in case.patterns.items()
+            }
+        if case.extra == ():
+            written["additionalProperties"] = False
+        elif not case.implied:
+            written["additionalProperties"] = self._raw(case.extra) or True
+
+    def _lost(self, case: Case, written: dict[str, Any], *, renamed: bool) -> list[str]:
+        lost: list[Said] = list(case.more)
+        for keyword, said in case.said.items():
+            if keyword == "propertyNames" or renamed:
+                lost.append(said)
+            else:
+                written[keyword] = said.value
+        for said in lost:
+            self._losses.assertion(said)
+        return [said.words for said in lost]
+
+    def _first(self, numbers: tuple[int, ...], keyword: str) -> str:
+        found = (self._source[number].words.get(keyword) for number in numbers)
+        return next((text for text in found if isinstance(text, str)), "")
+
+    def _raw(self, raw: Raw) -> dict[str, Any]:
+        """Return a union of conjunctions as a schema."""
+        if raw == ANYTHING:
+            return {}
+        parts: list[dict[str, Any]] = []
+        for numbers in raw:
+            nodes = [self._node(number, exact=False) for number in numbers]
+            nodes = [node for node in nodes if node] or [{}]
+            part = nodes[0] if len(nodes) == 1 else {"allOf": nodes}
+            if part not in parts:
+                parts.append(part)
+        return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
+    def _node(self, number: int, *, exact: bool) -> dict[str, Any]:
+        """Return one subschema; an `exact` one must not admit more than the original."""
+        spot = self._source[number]
+        if spot.value is not None:
+            return {} if spot.value else {"not": {}}
+        node: dict[str, Any] = {}
+        keywords = {keyword for keyword, _ in spot.parts}
+        for keyword, value in spot.words.items():
+            if keyword in _DROPPED:
+                continue
+            if keyword == FORMAT_HINT:
+                node["format"] = value
+                continue
+            inner = exact or keyword in _CONTRARY
+            node[keyword] = (
+                self._part(spot, keyword, value, inner) if keyword in keywords else value
+            )
+        for keyword in ("contentEncoding", "contentMediaType"):
+            if spot.asserts_content and keyword in node:
+                self._losses.assertion(Said(keyword, node[keyword], spot.place))
+        self._items(spot, node, exact)
+        self._dependencies(spot, node, exact)
+        self._refer(spot, node, exact)
+        if self._profile.nulls_for_optional and not exact:
+            self._admit_nulls(spot, node)
+        return arranged(node)
+
+    def _part(self, spot: Subschema, keyword: str, value: Any, exact: bool) -> Any:
+        """Return the value of a keyword with its subschemas written."""
+        if (keyword, 0) in spot.parts:
+            return [self._node(number, exact=exact) for number in spot.listed(keyword)]
+        if (keyword, None) in spot.parts:
+            if isinstance(value, bool) and keyword == "additionalProperties":
+                return value
+            return self._node(spot.parts[keyword, None], exact=exact)
+        return {name: self._node(spot.parts[keyword, name], exact=exact) for name in value}
+
+    def _items(self, spot: Subschema, node: dict[str, Any], exact: bool) -> None:
+        if spot.prefix:
+            node["prefixItems"] = [self._node(number, exact=exact) for number in spot.prefix]
+        if spot.items is not None:
+            node["items"] = self._node(spot.items, exact=exact)
+        elif self._profile.array_items_required and "array" in spot.types:
+            node["items"] = {}
+        if self._profile.array_items_required and "unevaluatedItems" in node:
+            # What says `items` leaves nothing unevaluated, here and wherever this is part of.
+            said = Said("unevaluatedItems", spot.words["unevaluatedItems"], spot.place)
+            self._losses.assertion(said)
+
+    def _dependencies(self, spot: Subschema, node: dict[str, Any], exact: bool) -> None:
+        dependencies = spot.words.get("dependencies")
+        if not isinstance(dependencies, dict):
+            return
+        for name, value in cast("dict[str, Any]", dependencies).items():
+            if isinstance(value, list):
+                node.setdefault("dependentRequired", {})[name] = value
+            else:
+                number = spot.parts["dependencies", name]
+                node.setdefault("dependentSchemas", {})[name] = self._node(number, exact=exact)
+
+    def _refer(self, spot: Subschema, node: dict[str, Any], exact: bool) -> None:
+        for number in spot.references:
+            reference = {"$ref": f"#/$defs/{self._name(number, exact)}"}
+            if "$ref" in node:
+                node["allOf"] = [*node.get("allOf", ()), reference]
+            else:
+                node |= reference
+        for keyword, options in spot.choices:
+            if keyword in ("anyOf", "oneOf"):
+                continue
+            if exact:
+                raise CannotLower(
+                    f"{keyword} at {spot.place} may lead to several places, which cannot be said "
+                    "inside a negation",
+                    path=spot.place,
+                )
+            self._losses.add(spot.place, keyword, f"one of {len(options)} alternatives")
+            choice = {"anyOf": [{"$ref": f"#/$defs/{self._name(n, exact)}"} for n in options]}
+            node["allOf"] = [*node.get("allOf", ()), choice]
+
+    def _name(self, number: int, exact: bool) -> str:
+        key = (number, exact and self._profile.nulls_for_optional)
+        if key not in self._names:
+            place = self._source[number].place
+            wanted = place.rpartition("/")[2].replace("~1", "_").replace("~0", "_") or "root"
+            self._names[key] = safe_name(wanted, _DEFINITION_NAMES, self._names.values())
+            self._pending.append(key)
+        return self._names[key]
+
+    def _admit_nulls(self, spot: Subschema, node: dict[str, Any]) -> None:
+        """Let optional properties be null, and say so where alternatives might overlap by it."""
+        if "oneOf" in node:
+            self._losses.add(spot.place, "oneOf", "exactly one alternative")
+            node["allOf"] = [*node.get("allOf", ()), {"anyOf": node.pop("oneOf")}]
+        required = spot.words.get("required", ())
+        for name, number in spot.properties.items():
+            if name not in required:
+                inner = node["properties"][name]
+                node["properties"][name] = self._or_null(((number,),), inner, spot.place)
+
+    def _or_null(self, raw: Raw, node: dict[str, Any], place: str) -> dict[str, Any]:
+        if "null" in self._kinds(raw):
+            return node
+        self._losses.add(place, "properties", "null for what is left out")
+        return {"anyOf": [node, {"type": "null"}]}

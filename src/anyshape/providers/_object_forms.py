@@ -1,0 +1,233 @@
+"""Objects, as a profile lets them be written: declared properties, and whatever may be beside them.
+
+Closed targets have no form for undeclared properties. Where the author wrote of them, they become
+pairs of name and value; where nobody said anything, they are left out and the loss says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from anyshape.providers._branches import ANYTHING, Raw, either
+from anyshape.providers._cases import Case
+from anyshape.providers._codecs import AsIs, Codec, Union
+from anyshape.providers._forms import Form, text_form
+from anyshape.providers._losses import Effect, Said
+from anyshape.providers._members import PAIR, Field, Members, Pairs
+from anyshape.providers._names import safe_name
+from anyshape.providers._scalars import Notebook
+from anyshape.providers._unions import nullable
+from anyshape.providers._values import KINDS
+from anyshape.providers.profile import Maps, Undeclared
+
+if TYPE_CHECKING:
+    from anyshape.providers._writer import At, Writer
+
+__all__ = ["object_form"]
+
+_PAIRS: Final = "additional_properties"
+_FREE: Final = AsIs(frozenset(KINDS))
+
+
+def object_form(writer: Writer, case: Case, at: At, *, arrays: bool = False) -> Form:
+    """Return the form of a case of objects; `arrays` says that arrays are alternatives to it."""
+    written = _Object(writer, case, at)
+    if written.is_shapeless or written.is_too_deep:
+        return written.as_text()
+    written.declare()
+    written.admit_others(arrays=arrays)
+    written.count()
+    return written.form()
+
+
+class _Object:
+    """One object on its way to being written."""
+
+    def __init__(self, writer: Writer, case: Case, at: At) -> None:
+        self._writer = writer
+        self._profile = writer.profile
+        self._case = case
+        self._at = at
+        self._notebook = Notebook(writer.losses)
+        self._node: dict[str, Any] = {"type": "object"}
+        self._fields: dict[str, Field] = {}
+        self._rest: Codec | None = None
+        self._pairs: Pairs | None = None
+        self._listing: dict[str, Any] = {}
+        self._left_out = (
+            case.implied
+            and self._profile.closed
+            and self._profile.undeclared is Undeclared.LEFT_OUT
+        )
+        self._properties = dict(case.properties)
+        if self._left_out:
+            self._properties |= case.mentioned
+
+    @property
+    def is_shapeless(self) -> bool:
+        """Whether it is an object of which nothing is known, where such objects arrive empty."""
+        case = self._case
+        return (
+            not self._at.root
+            and not (self._properties or case.patterns)
+            and case.extra == ANYTHING
+            and (self._profile.maps is Maps.PAIRS or self._left_out)
+        )
+
+    @property
+    def is_too_deep(self) -> bool:
+        """Whether the target would refuse one more object within objects."""
+        most = self._profile.bounds.levels
+        return most is not None and self._at.levels >= most
+
+    def as_text(self) -> Form:
+        """Return the form of an object as JSON text."""
+        case = self._case
+        self._writer.losses.add(case.place, "type", "an object as JSON text")
+        for said in (*case.said.values(), *case.more):
+            self._notebook.lose(said)
+        return text_form("object", self._notebook.notes)
+
+    def declare(self) -> None:
+        """Write the declared properties."""
+        profile, case, at = self._profile, self._case, self._at
+        written: dict[str, Any] = {}
+        required: list[str] = []
+        for name, raw in self._properties.items():
+            wanted = name in case.required
+            inside = replace(at, levels=at.levels + 1, guarded=at.guarded or not wanted, root=False)
+            form = self._writer.site(raw, inside)
+            lowered = self._renamed(name, written)
+            if lowered != name:
+                form.remark(f"named {name}", beside=profile.union_siblings)
+            padded = profile.all_required and not wanted
+            ambiguous = padded and form.null
+            if ambiguous:
+                place = f"{case.place}/properties/{name.replace('~', '~0').replace('/', '~1')}"
+                words = "null or absent"
+                self._writer.losses.add(place, "required", words, Effect.AMBIGUOUS)
+            if padded and not ambiguous:
+                own = Form(form.node, form.codec, form.notes)
+                form = nullable(own, form.description, form.codec, profile)
+            written[lowered] = form.written()
+            null = ambiguous or (not padded and form.null)
+            needed = wanted or profile.all_required
+            self._fields[name] = Field(lowered, form.codec, needed, padded, null)
+            if needed:
+                required.append(lowered)
+        if written or at.root or profile.closed:
+            self._node["properties"] = written
+        if required:
+            self._node["required"] = required
+
+    def _renamed(self, name: str, written: dict[str, Any]) -> str:
+        rule = self._profile.property_names
+        if rule is None or (self._profile.root_names_only and not self._at.root):
+            return name
+        taken = {*written, *(other for other in self._properties if other != name)}
+        return safe_name(name, rule, taken)
+
+    def admit_others(self, *, arrays: bool) -> None:
+        """Write what may be given beside the declared properties."""
+        case, profile, node = self._case, self._profile, self._node
+        says = "additionalProperties" in profile.keywords
+        extra: Raw = () if self._left_out else case.extra
+        if self._left_out:
+            words = "properties that are not declared"
+            self._writer.losses.add(case.place, "additionalProperties", words, Effect.NARROWER)
+        if extra == () and not case.patterns:
+            if says:
+                node["additionalProperties"] = False
+            else:
+                self._writer.losses.add(case.place, "additionalProperties", "no others")
+                self._rest = _FREE
+        elif case.implied and extra == ANYTHING and not profile.closed:
+            self._rest = _FREE
+            if says and profile.openness_written:
+                node["additionalProperties"] = True
+        else:
+            self._admit_said(extra, says=says, arrays=arrays)
+
+    def _admit_said(self, extra: Raw, *, says: bool, arrays: bool) -> None:
+        """Write the undeclared properties that the author speaks of."""
+        case, profile, node = self._case, self._profile, self._node
+        inside = replace(self._at, levels=self._at.levels + 1, guarded=True, root=False)
+        if case.patterns and "patternProperties" in profile.keywords:
+            self._keep_patterns(extra, inside)
+            return
+        if case.patterns:
+            self._notebook.lose(Said("patternProperties", list(case.patterns), case.place))
+        raw = either([*case.patterns.values(), extra])
+        if raw == ANYTHING and says and profile.openness_written:
+            self._rest = _FREE
+            node["additionalProperties"] = True
+            return
+        form = self._writer.site(raw, inside)
+        if profile.maps is Maps.KEPT or (profile.maps is Maps.ALONE and not self._fields):
+            self._rest = form.codec
+            if says:
+                node["additionalProperties"] = form.written() or True
+            else:
+                self._notebook.lose(Said("additionalProperties", "schema", case.place))
+            return
+        self._pair(form, arrays=arrays)
+
+    def _keep_patterns(self, extra: Raw, at: At) -> None:
+        patterns = self._case.patterns
+        forms = {pattern: self._writer.site(raw, at) for pattern, raw in patterns.items()}
+        written = {pattern: form.written() for pattern, form in forms.items()}
+        self._node["patternProperties"] = written
+        codecs = [form.codec for form in forms.values()]
+        self._node["additionalProperties"] = False
+        if extra != ():
+            form = self._writer.site(extra, at)
+            self._node["additionalProperties"] = form.written() or True
+            codecs.append(form.codec)
+        self._rest = Union(tuple(codecs))
+
+    def _pair(self, form: Form, *, arrays: bool) -> None:
+        """Write undeclared properties as an array of names and values."""
+        name, value = PAIR
+        pair: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: {"type": "string"}, value: form.written()},
+            "required": [name, value],
+        }
+        if self._profile.closed:
+            pair["additionalProperties"] = False
+            self._node["additionalProperties"] = False
+        words = "as pairs of name and value"
+        self._writer.losses.add(self._case.place, "additionalProperties", words)
+        self._listing = {"type": "array", "items": pair}
+        self._notebook.remark("properties as name and value")
+        if not (self._fields or arrays or self._at.root):
+            self._pairs = Pairs(None, form.codec)
+            return
+        taken = {*self._fields, *(entry.lowered for entry in self._fields.values())}
+        lowered = safe_name(_PAIRS, "[a-z0-9_]+", taken)
+        self._node.setdefault("properties", {})[lowered] = self._listing
+        if self._profile.all_required:
+            self._node.setdefault("required", []).append(lowered)
+        self._pairs = Pairs(lowered, form.codec)
+
+    def count(self) -> None:
+        """Write how many properties there may be, where the number stays what it was."""
+        case = self._case
+        if case.forbidden and self._rest is not None:
+            words = f"without {', '.join(case.forbidden)}"
+            self._notebook.lose(Said("properties", words, case.place))
+        counted = not (self._pairs or any(entry.padded for entry in self._fields.values()))
+        for keyword, said in case.said.items():
+            if counted and keyword in self._profile.keywords and keyword != "propertyNames":
+                self._node[keyword] = said.value
+            else:
+                self._notebook.lose(said)
+        for said in case.more:
+            self._notebook.lose(said)
+
+    def form(self) -> Form:
+        """Return what was written."""
+        alone = self._pairs is not None and self._pairs.lowered is None
+        codec = Members(self._fields, self._rest, self._pairs)
+        return Form(self._listing if alone else self._node, codec, self._notebook.notes)

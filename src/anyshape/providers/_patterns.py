@@ -1,0 +1,121 @@
+"""Regular expressions that a provider or engine reads as JSON Schema means them.
+
+Engines differ most here: all but one apply `pattern` to raw JSON text, where a quote or a newline
+is two characters. For them an expression is kept only if it is written in terms that cannot tell:
+anchored at both ends, of literal characters, plain classes, groups and repetitions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from anyshape.providers.profile import Patterns
+
+__all__ = ["written_pattern"]
+
+_IRREGULAR: Final = re.compile(r"\(\?<?[=!]|\(\?<[A-Za-z_]|\(\?[A-Za-z]|\\[1-9kbBpPuxc]|\\[ZzAG]")
+_CLASSES: Final = {"d": "0-9", "w": "A-Za-z0-9_"}
+_PLAIN: Final = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-:;,@#%&=!<>~'/"
+)
+_LITERAL: Final = frozenset(".+*?()[]{}|^$")
+_REPEAT: Final = re.compile(r"\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\}|[*+?]")
+
+
+def written_pattern(pattern: str, rule: Patterns) -> str | None:
+    """Return `pattern` as it may be written for a target, or `None` if it may not."""
+    if rule is Patterns.ALL:
+        return pattern
+    if rule is Patterns.REGULAR:
+        # An escaped backslash before a letter is none of these; rather lose one than be refused.
+        return None if _IRREGULAR.search(pattern) else pattern
+    return _literal(pattern)
+
+
+def _literal(pattern: str) -> str | None:
+    if not pattern.startswith("^") or not pattern.endswith("$") or pattern.endswith("\\$"):
+        return None
+    body = pattern[1:-1]
+    written: list[str] = []
+    depth = 0
+    position = 0
+    while position < len(body):
+        character = body[position]
+        step = 1
+        if character == "(":
+            if body.startswith("(?:", position):
+                step = 3
+            elif body.startswith("(?", position):
+                return None
+            depth += 1
+            written.append("(")
+        elif character == ")":
+            depth -= 1
+            written.append(")")
+        elif character == "|":
+            if depth == 0:
+                return None
+            written.append("|")
+        elif character == "[":
+            found = _class(body, position)
+            if found is None:
+                return None
+            text, step = found
+            written.append(text)
+        elif character == "\\":
+            text = _escape(body[position + 1 : position + 2])
+            if text is None:
+                return None
+            written.append(text)
+            step = 2
+        elif repeat := _REPEAT.match(body, position):
+            step = len(repeat.group())
+            if not written or body[position + step : position + step + 1] in ("?", "+"):
+                return None  # lazy and possessive repetitions
+            written.append(repeat.group())
+        elif character in _PLAIN:
+            written.append(character)
+        else:
+            return None
+        position += step
+    return f"^{''.join(written)}$" if depth == 0 else None
+
+
+def _escape(character: str) -> str | None:
+    """Return what an escape means, written without a backslash."""
+    if character in _CLASSES and character:
+        return f"[{_CLASSES[character]}]"
+    if character in ("-", "/", "_", ":", "@", "#"):
+        return character
+    return f"[{character}]" if character and character in ".+*?()|{}$" else None
+
+
+def _class(body: str, start: int) -> tuple[str, int] | None:
+    """Return the class that begins at `start`, without backslashes, and its length."""
+    written: list[str] = []
+    dash = ""
+    position = start + 1
+    while position < len(body) and body[position] != "]":
+        character = body[position]
+        if character == "\\":
+            position += 1
+            escaped = body[position : position + 1]
+            if escaped in _CLASSES and escaped:
+                if written and written[-1] == "-":
+                    return None
+                written.append(_CLASSES[escaped])
+            elif escaped == "-":
+                dash = "-"
+            elif escaped and escaped in ".+*?()|{}$/_:@":
+                written.append(escaped)
+            else:
+                return None
+        elif character in _PLAIN or (character in _LITERAL and character not in "[]^"):
+            written.append(character)
+        else:
+            return None  # a negated class, a quote, a control character, anything not ASCII
+        position += 1
+    if position >= len(body) or not (written or dash):
+        return None
+    return f"[{''.join(written)}{dash}]", position + 1 - start

@@ -1,0 +1,229 @@
+"""A document as lowering reads it: numbered subschemas, each in the words of 2020-12.
+
+Older dialects say the same things in other words (tuples in `items`, booleans for exclusive bounds,
+`dependencies`); they are read into today's here, so that no pass has to know them. References are
+resolved by the schema core, against the document as its author wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from anyshape.schema._dialects import dialect_of
+from anyshape.schema._references import Library, Spot, load
+
+__all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema"]
+
+ANNOTATIONS: Final = frozenset(
+    (
+        *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$comment"),
+        *("$vocabulary", "$defs", "definitions", "title", "description", "default", "examples"),
+        *("deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"),
+        *("contentSchema", "nullable"),
+    )
+)
+"""Words that rule out no value."""
+
+_ASSERTIONS: Final = frozenset(
+    (
+        *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("multipleOf", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"),
+        *("uniqueItems", "minContains", "maxContains", "required", "minProperties"),
+        *("maxProperties", "dependentRequired"),
+    )
+)
+_LATER_FORMATS: Final = {
+    "draft-07": frozenset(("duration", "uuid")),
+    "draft-06": frozenset(
+        ("duration", "uuid", "idn-hostname", "iri", "iri-reference", "relative-json-pointer")
+    ),
+    "draft-04": frozenset(
+        (
+            *("duration", "uuid", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"),
+            *("uri-reference", "uri-template", "json-pointer"),
+        )
+    ),
+}
+"""Formats that a dialect does not know, so that they rule out nothing in it."""
+
+FORMAT_HINT: Final = "format hint"
+"""Stands for `format` in the words of a subschema where it rules out nothing."""
+
+_NEVER: Final[Mapping[str, Any]] = {}
+_NO_PARTS: Final[Mapping[tuple[str, str | int | None], int]] = {}
+
+
+@dataclass(slots=True, eq=False)
+class Subschema:
+    """One subschema; other subschemas are named by their numbers in the source."""
+
+    place: str
+    value: bool | None = None
+    """The verdict of a boolean schema."""
+    words: Mapping[str, Any] = field(default_factory=lambda: _NEVER)
+    """What it says itself, as it is written; keywords with subschemas in them as well."""
+    parts: Mapping[tuple[str, str | int | None], int] = field(default_factory=lambda: _NO_PARTS)
+    """Every subschema directly in it, by keyword and name or index."""
+    references: tuple[int, ...] = ()
+    all_of: tuple[int, ...] = ()
+    choices: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Alternatives, of which a value satisfies one: (keyword, subschemas)."""
+    properties: dict[str, int] = field(default_factory=dict[str, int])
+    patterns: dict[str, int] = field(default_factory=dict[str, int])
+    additional: int | None = None
+    names: int | None = None
+    prefix: tuple[int, ...] = ()
+    items: int | None = None
+    contains: int | None = None
+    excluded: int | None = None
+    condition: int | None = None
+    """What `if` asks."""
+    conditional: tuple[int, ...] = ()
+    """What binds only some values: `then`, `else` and `dependentSchemas`."""
+    unevaluated_properties: int | None = None
+    unevaluated_items: int | None = None
+    asserts_content: bool = False
+    """Whether its dialect enforces `contentEncoding` and `contentMediaType`."""
+    asserts: bool = False
+    """Whether it can rule anything out itself, beside what its references and parts do."""
+
+    def listed(self, keyword: str) -> list[int]:
+        """Return the subschemas of a keyword that lists them."""
+        return [number for (name, _), number in self.parts.items() if name == keyword]
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types that it declares; none where it declares none."""
+        declared = self.words.get("type", ())
+        return frozenset((declared,) if isinstance(declared, str) else declared)
+
+
+class Source:
+    """The subschemas of one document, read when they are first asked for."""
+
+    def __init__(self, document: dict[str, Any] | bool, *, subschemas: int) -> None:
+        self._library = Library({}, subschemas=subschemas)
+        root = load(document, self._library, dialect_of(document))
+        self._spots: list[Spot] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._read: dict[int, Subschema] = {}
+        self.root = self._number(root)
+
+    def __getitem__(self, number: int) -> Subschema:
+        found = self._read.get(number)
+        if found is None:
+            found = self._read[number] = self._reading(self._spots[number])
+        return found
+
+    def _number(self, spot: Spot) -> int:
+        key = (spot.document, spot.pointer)
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._spots)
+            self._spots.append(spot)
+        return found
+
+    def _reading(self, spot: Spot) -> Subschema:
+        schema = spot.schema
+        if isinstance(schema, bool):
+            return Subschema(spot.place, value=schema, asserts=not schema)
+        children = {(keyword, name): self._number(child) for keyword, name, child in spot.children}
+        if spot.dialect.reference_hides_siblings and "$ref" in schema:
+            schema = {"$ref": schema["$ref"]}
+            children = {}
+        words: dict[str, Any] = dict(schema)
+        if words.get("format") in _LATER_FORMATS.get(spot.dialect.name, ()):
+            words[FORMAT_HINT] = words.pop("format")
+        if not spot.dialect.has_const:
+            words.pop("const", None)
+        for bound, exclusive in (
+            ("minimum", "exclusiveMinimum"),
+            ("maximum", "exclusiveMaximum"),
+        ):
+            said = words.get(exclusive)
+            if isinstance(said, bool):
+                del words[exclusive]
+                if said and bound in words:
+                    words[exclusive] = words.pop(bound)
+        found = Subschema(spot.place, words=words, parts=children)
+        found.asserts_content = spot.dialect.asserts_content
+        self._refer(spot, words, found)
+        self._apply(words, children, found)
+        found.asserts = not _ASSERTIONS.isdisjoint(words) or any(
+            keyword not in ("allOf", "anyOf", "oneOf", "$defs", "definitions", "contentSchema")
+            for keyword, _ in children
+        )
+        return found
+
+    def _refer(self, spot: Spot, words: dict[str, Any], found: Subschema) -> None:
+        """Read references; a dynamic one may lead to any anchor of its name."""
+        plain: list[int] = []
+        choices: list[tuple[str, tuple[int, ...]]] = []
+        for keyword, reference in spot.references:
+            if keyword not in words:
+                continue
+            target, anchor = self._library.resolve_anchor(spot, keyword, reference)
+            if keyword == "$ref" or anchor is None:
+                plain.append(self._number(target))
+                continue
+            targets = {self._number(target): None} | {
+                self._number(other): None for other in self._dynamic(anchor)
+            }
+            if len(targets) == 1:
+                plain.append(self._number(target))
+            else:
+                choices.append((keyword, tuple(targets)))
+        found.references = tuple(plain)
+        found.choices = tuple(choices)
+
+    def _dynamic(self, anchor: str) -> list[Spot]:
+        """Return every subschema that a dynamic reference to `anchor` may end at."""
+        return [
+            spot
+            for _, spot in sorted(self._library.spots.items())
+            if isinstance(spot.schema, dict)
+            and (
+                spot.schema.get("$dynamicAnchor") == anchor
+                or (anchor == "" and spot.schema.get("$recursiveAnchor") is True)
+            )
+        ]
+
+    @staticmethod
+    def _apply(
+        words: dict[str, Any], children: dict[tuple[str, str | int | None], int], found: Subschema
+    ) -> None:
+        """Sort the subschemas in one by what they are for."""
+        listed: dict[str, list[int]] = {}
+        for (keyword, _), number in children.items():
+            listed.setdefault(keyword, []).append(number)
+        for keyword, named in (
+            ("properties", found.properties),
+            ("patternProperties", found.patterns),
+        ):
+            if keyword in listed:  # in the order of the author, which models follow
+                named.update({name: children[keyword, name] for name in words[keyword]})
+        found.all_of = tuple(listed.get("allOf", ()))
+        found.choices += tuple(
+            (keyword, tuple(listed[keyword])) for keyword in ("anyOf", "oneOf") if keyword in listed
+        )
+        tuple_items = isinstance(words.get("items"), list)
+        found.prefix = tuple(listed.get("items" if tuple_items else "prefixItems", ()))
+        found.items = _one(listed, "additionalItems" if tuple_items else "items")
+        found.additional = _one(listed, "additionalProperties")
+        found.names = _one(listed, "propertyNames")
+        found.contains = _one(listed, "contains")
+        found.excluded = _one(listed, "not")
+        found.unevaluated_properties = _one(listed, "unevaluatedProperties")
+        found.unevaluated_items = _one(listed, "unevaluatedItems")
+        found.condition = _one(listed, "if")
+        found.conditional = tuple(
+            number
+            for keyword in ("then", "else", "dependentSchemas", "dependencies")
+            for number in listed.get(keyword, ())
+        )
+
+
+def _one(listed: dict[str, list[int]], keyword: str) -> int | None:
+    return listed[keyword][0] if keyword in listed else None

@@ -1,0 +1,64 @@
+"""JSON values as lowering compares and sorts them: by type, and equal as JSON has it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable
+from typing import Any, Final, cast
+
+from anyshape.errors import AnyshapeError
+from anyshape.schema import compile
+
+__all__ = ["KINDS", "admits", "identity", "kind_of", "same"]
+
+KINDS: Final[tuple[str, ...]] = (
+    "string",
+    "integer",
+    "number",
+    "boolean",
+    "array",
+    "object",
+    "null",
+)
+
+
+def kind_of(value: object) -> str:
+    """Return the JSON type of a value; a number without a fraction is an integer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, (list, tuple)):
+        return "array"
+    if isinstance(value, dict):
+        return "object"
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return "integer" if whole else "number"
+
+
+def identity(value: object) -> Hashable:
+    """Return something that is equal for equal JSON values only: 1 and 1.0, but not `true`."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return (type(value).__name__, value)
+    if isinstance(value, (list, tuple)):
+        return ("array", tuple(identity(item) for item in cast("list[object]", value)))
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return ("object", frozenset((name, identity(item)) for name, item in members.items()))
+    return ("number", cast("Any", value))
+
+
+def same(first: object, second: object) -> bool:
+    """Tell whether two JSON values are equal."""
+    return identity(first) == identity(second)
+
+
+@functools.lru_cache(maxsize=4096)
+def admits(keyword: str, assertion: str, text: str) -> bool:
+    """Tell whether a string satisfies one assertion about strings; if in doubt, it does."""
+    try:
+        return compile({keyword: assertion}).accepts(text)
+    except AnyshapeError:
+        return True

@@ -1,0 +1,314 @@
+"""A document written anew for a profile: unions of plain typed schemas, place by place.
+
+What is written, and how values get there and back, is decided together: each place gives a node and
+a codec. Definitions are written where the schema is recursive, or where they save space.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from anyshape.errors import CannotLower
+from anyshape.providers._arrays import array
+from anyshape.providers._branches import Branches, Raw, Site, Way
+from anyshape.providers._cases import Case, Cases
+from anyshape.providers._codecs import AsIs, Codec, Reference
+from anyshape.providers._counting import nodes, recursive_definitions
+from anyshape.providers._exclusive import note_overlaps
+from anyshape.providers._forms import Form, arranged, text_form
+from anyshape.providers._graph import Graph, Key
+from anyshape.providers._losses import Losses, compact, worded
+from anyshape.providers._names import safe_name
+from anyshape.providers._object_forms import object_form
+from anyshape.providers._root import fold, object_cases
+from anyshape.providers._scalars import enumeration, scalar
+from anyshape.providers._unions import unite
+from anyshape.providers._values import KINDS
+from anyshape.providers.profile import AnyValue, Profile
+
+__all__ = ["At", "TooManyNodes", "Writer"]
+
+_MOST_NODES: Final = 6_000
+_DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
+_LONGEST_DEFAULT: Final = 60
+_EVERYTHING: Final = frozenset(KINDS)
+
+
+class TooManyNodes(CannotLower):
+    """The lowered document would be too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where in the lowered document something is written."""
+
+    levels: int = 0
+    """Objects around it, within the root or a definition."""
+    active: dict[Key, int] = field(default_factory=dict[Key, int])
+    """Places that are being written around it, and how often."""
+    guarded: bool = False
+    """Whether it is below an optional property."""
+    root: bool = False
+
+    def inside(self, key: Key) -> At:
+        """Return the place inside of one more `key`."""
+        return replace(self, active={**self.active, key: self.active.get(key, 0) + 1}, root=False)
+
+
+class Writer:
+    """Writes one document for one profile."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        branches: Branches,
+        cases: Cases,
+        losses: Losses,
+        *,
+        prefix: str = "",
+        unroll: int = 2,
+        inlined: frozenset[Key] = frozenset(),
+    ) -> None:
+        self.profile = profile
+        self.losses = losses
+        self.cases = cases
+        self.branches = branches
+        self._unroll = unroll
+        self._prefix = prefix
+        self._nodes = 0
+        self._definitions: dict[str, dict[str, Any]] = {}
+        self._codecs: dict[str, Codec] = {}
+        self._named: dict[Key, str] = {}
+        self._root: Raw = ((branches.source.root,),)
+        self._graph = Graph(branches, cases, self._root)
+        self._inlined = inlined
+
+    def document(self) -> tuple[dict[str, Any], Codec]:
+        """Return the lowered document and the codec of its values."""
+        site = self.branches.site(self._root)
+        note_overlaps(site, self.branches, self.cases, self.losses)
+        found = object_cases(site, self.cases)
+        case = fold(found, self.profile.undeclared, self.losses)
+        at = At(root=True)
+        form = object_form(
+            self, case, at if self._cuts else replace(at.inside(site.key), root=True)
+        )
+        about = (*site.about, *(site.ways[0].about if len(site.ways) == 1 else ()))
+        form.description = self._first(about, "description") or ""
+        document: dict[str, Any] = {"type": "object", "properties": {}, **form.written()}
+        if self._definitions:
+            document["$defs"] = {
+                name: self._definitions[name] for name in sorted(self._definitions)
+            }
+        if self.profile.root_keywords is not None:
+            if "additionalProperties" in document.keys() - self.profile.root_keywords:
+                self.losses.add("", "additionalProperties", "at the root")
+            document = {
+                keyword: value
+                for keyword, value in document.items()
+                if keyword in self.profile.root_keywords
+            }
+        return arranged(document), form.codec
+
+    def needless(self, document: dict[str, Any]) -> frozenset[Key]:
+        """Return what was given a definition that is used once, and does not use itself."""
+        uses = Counter(
+            str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(document) if "$ref" in node
+        )
+        recursive = recursive_definitions(document)
+        return frozenset(
+            key for key, name in self._named.items() if uses[name] < 2 and name not in recursive
+        )
+
+    @property
+    def _cuts(self) -> bool:
+        """Whether definitions carry recursion, so that nothing has to be unrolled."""
+        return "$ref" in self.profile.keywords and self.profile.recursion
+
+    def site(self, raw: Raw, at: At) -> Form:
+        """Return the form of one place."""
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:
+            raise TooManyNodes(
+                f"written for {self.profile.name}, the schema has more than {_MOST_NODES} places"
+            )
+        site = self.branches.site(raw)
+        note_overlaps(site, self.branches, self.cases, self.losses)
+        description = self._first(site.about, "description") or ""
+        form = self._entry(site.key, site, at)
+        if form is None:
+            inner = at.inside(site.key)
+            forms = [form for way in site.ways for form in self._way(site, way, inner)]
+            form = self._joined(site, forms, description)
+        elif "$ref" not in form.node:
+            form.description = description
+        elif self.profile.union_siblings:
+            own = self._first(self._before(site), "description")
+            if own:
+                form = Form({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
+        self._annotate(site, form)
+        return form
+
+    def _joined(self, site: Site, forms: list[Form], description: str) -> Form:
+        place = self._place(site)
+        if not forms:
+            # Only parts that nothing requires come here: whatever they were given is refused.
+            raise CannotLower(f"{place or '/'} can have no value", path=place)
+        if any(form.node == {} for form in forms) or (
+            self.profile.any_value is AnyValue.TEXT
+            and _EVERYTHING - {"integer"}
+            <= {kind for way in site.ways for kind in self._kinds(way)}
+        ):
+            return self._anything(site, forms, description)
+        return unite(forms, description, self.profile, self.losses, place)
+
+    def _anything(self, site: Site, forms: list[Form], description: str) -> Form:
+        notes = [note for form in forms for note in form.notes if "JSON text" not in note]
+        for way in site.ways:
+            for case in self.cases.of(way.branch):
+                if not case.plain:
+                    for said in (*case.said.values(), *case.more):
+                        self.losses.assertion(said)
+                    if case.values or case.properties or case.prefix or case.required:
+                        self.losses.add(case.place, "type", "any value")
+        if self.profile.any_value is AnyValue.TEXT:
+            form = text_form("any value", notes)
+        else:
+            form = Form({}, AsIs(_EVERYTHING), notes, null=True)
+        form.description = description
+        return form
+
+    def _kinds(self, way: Way) -> list[str]:
+        return [case.kind for case in self.cases.of(way.branch)]
+
+    def _way(self, site: Site, way: Way, at: At) -> list[Form]:
+        """Return the forms of one alternative."""
+        forms: list[Form] | None = None
+        if len(site.ways) > 1:
+            found = self._entry((way.branch,), site, at)
+            forms = None if found is None else [found]
+        if forms is None:
+            if not way.branch.spots:
+                return [Form({}, AsIs(_EVERYTHING))]
+            inside = at if len(site.ways) == 1 else at.inside((way.branch,))
+            arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
+            forms = [self._case(case, inside, arrays) for case in self.cases.of(way.branch)]
+        about = way.about
+        if len(site.ways) == 1:
+            about += tuple(spot for spot in way.branch.spots if spot not in site.about)
+        description = self._first(about, "description") or ""
+        for form in forms:
+            if "$ref" not in form.node and len(forms) == 1:
+                form.description = form.description or description
+        if self.profile.nullable:
+            forms += self._nulls((*site.about, *way.about, *way.branch.spots), forms)
+        return forms
+
+    def _nulls(self, about: tuple[int, ...], forms: list[Form]) -> list[Form]:
+        """Return null as one more form where `nullable`, no word of JSON Schema, says so."""
+        for number in about:
+            spot = self.branches.source[number]
+            if spot.words.get("nullable") is True and not any(form.null for form in forms):
+                self.losses.add(spot.place, "nullable", "null as well")
+                return [Form({"type": "null"}, AsIs(frozenset(("null",))), null=True)]
+        return []
+
+    def _case(self, case: Case, at: At, arrays: bool) -> Form:
+        if case.values is not None and case.kind in ("array", "object"):
+            return enumeration(case, self.profile, self.losses)
+        if case.kind == "object":
+            return object_form(self, case, at, arrays=arrays)
+        if case.kind == "array":
+            return array(self, case, at)
+        return scalar(case, self.profile, self.losses)
+
+    def _entry(self, key: Key, site: Site, at: At) -> Form | None:
+        """Return a reference or a cut, where this place is not written out."""
+        graph = self._graph
+        recursive = key in graph.cyclic
+        guarded = at.guarded or not self.profile.guarded_recursion
+        followed = not recursive or (self.profile.recursion and guarded)
+        defined = key in graph.defined and key not in self._inlined
+        if defined and followed and "$ref" in self.profile.keywords:
+            return self._reference(key)
+        if recursive and at.active.get(key, 0) >= self._unroll:
+            return self._cut(key)
+        return None
+
+    def _cut(self, key: Key) -> Form:
+        """Return what stands where recursion is not followed any further."""
+        cases = [case for branch in key for case in self.cases.of(branch)]
+        kinds = list(dict.fromkeys(case.kind for case in cases))
+        place = cases[0].place if cases else ""
+        self.losses.add(place, "$ref", f"recursion beyond {self._unroll} levels")
+        if self.profile.any_value is AnyValue.SCHEMA:
+            if self.profile.closed or self.profile.nullable:
+                return text_form(" or ".join(kinds))
+            return Form({}, AsIs(_EVERYTHING), null=True)
+        return text_form(" or ".join(kinds))
+
+    def _reference(self, key: Key) -> Form:
+        name = self._named.get(key)
+        if name is None:
+            name = self._named[key] = self._name(key)
+            site = self._definition(key)
+            at = At(active={key: 1})
+            forms = [form for way in site.ways for form in self._way(site, way, at)]
+            form = self._joined(site, forms, self._first(site.about, "description") or "")
+            self._definitions[name] = form.written()
+            self._codecs[name] = form.codec
+        cases = [case for branch in key for case in self.cases.of(branch)]
+        known = self._codecs.get(name)
+        kinds = frozenset(case.kind for case in cases) if known is None else known.kinds
+        null = any(case.kind == "null" for case in cases)
+        reference = Reference(name, kinds, self._codecs)
+        return Form({"$ref": f"#/$defs/{name}"}, reference, null=null)
+
+    def _definition(self, key: Key) -> Site:
+        """Return the place that a definition is made of: where references lead, if any do."""
+        number = self._graph.names.get(key)
+        if number is not None:
+            site = self.branches.site(((number,),))
+            if site.key == key:
+                return site
+        return Site(tuple(Way(branch, ()) for branch in key), (), None)
+
+    def _name(self, key: Key) -> str:
+        number = self._graph.names.get(key)
+        place = self.branches.source[number if number is not None else key[0].spots[0]].place
+        wanted = place.rpartition("/")[2].replace("~1", "_").replace("~0", "_") or "root"
+        if self.profile.prefix_definitions and self._prefix:
+            wanted = wanted if wanted.startswith(self._prefix) else f"{self._prefix}_{wanted}"
+        return safe_name(wanted, _DEFINITION_NAMES, self._named.values())
+
+    def _before(self, site: Site) -> tuple[int, ...]:
+        """Return what a place says itself, before the definition that it refers to."""
+        spots = {spot for way in site.ways for spot in way.branch.spots}
+        end = site.about.index(site.name) if site.name in site.about else len(site.about)
+        return tuple(number for number in site.about[:end] if number not in spots)
+
+    def _place(self, site: Site) -> str:
+        numbers = (*site.about, *(spot for way in site.ways for spot in way.branch.spots))
+        return self.branches.source[numbers[0]].place if numbers else ""
+
+    def _first(self, numbers: tuple[int, ...], keyword: str) -> Any:
+        for number in numbers:
+            found = self.branches.source[number].words.get(keyword)
+            if found is not None:
+                return found
+        return None
+
+    def _annotate(self, site: Site, form: Form) -> None:
+        """Restate a default: as a keyword where it may stand, else in words."""
+        about = site.about or tuple(spot for way in site.ways[:1] for spot in way.branch.spots)
+        default = self._first(about, "default")
+        if default is None:
+            return
+        beside = self.profile.union_siblings or "anyOf" not in form.node
+        kept = isinstance(default, (str, int, float)) and form.codec.plain and beside
+        if "default" in self.profile.keywords and kept and "$ref" not in form.node:
+            form.node["default"] = default
+        elif len(compact(default)) <= _LONGEST_DEFAULT:
+            form.remark(worded("default", default), beside=self.profile.union_siblings)

@@ -1,0 +1,147 @@
+"""`lower`: a tool's schema in the form that one provider accepts."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Final, Protocol, cast, runtime_checkable
+
+from anyshape.errors import CannotLower
+from anyshape.providers._branches import Branches
+from anyshape.providers._cases import Cases
+from anyshape.providers._graph import Key
+from anyshape.providers._kept import kept_document
+from anyshape.providers._losses import Losses
+from anyshape.providers._source import Source
+from anyshape.providers._writer import TooManyNodes, Writer
+from anyshape.providers.checking import check
+from anyshape.providers.lowered import Lowered
+from anyshape.providers.profile import Profile, Writing
+from anyshape.providers.profiles import PROFILES
+from anyshape.schema import Schema, compile
+
+__all__ = ["lower"]
+
+_UNROLL: Final = 2
+_KEPT: Final = 2_000
+_DRAFT_4: Final = "http://json-schema.org/draft-04/"
+"""The one dialect in which 1.0 is no integer."""
+
+_cache: OrderedDict[tuple[str, str, Profile], Lowered] = OrderedDict()
+_lock = Lock()
+
+
+@runtime_checkable
+class HasInputSchema(Protocol):
+    """A tool, of a server or as a client listed it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        ...
+
+    @property
+    def input_schema(self) -> Mapping[str, Any]:
+        """The schema of its arguments."""
+        ...
+
+
+def lower(
+    schema: Mapping[str, Any] | bool | Schema | HasInputSchema, profile: Profile | str
+) -> Lowered:
+    """Return `schema`, or the input schema of a tool, in the form that a provider accepts.
+
+    `profile` is a `Profile` or the name of one in `PROFILES`. Every value that the original admits
+    has a form that the lowered schema admits (`rewrite`), and comes back as it was (`restore`);
+    `losses` says what else it admits. Raises `CannotLower` where the provider has no such schema,
+    and another `SchemaError` where the original is none.
+    """
+    rules = _profile(profile)
+    name, document = _document(schema)
+    key = (name if rules.prefix_definitions else "", json.dumps(document), rules)
+    with _lock:
+        found = _cache.get(key)
+        if found is not None:
+            _cache.move_to_end(key)
+            return found
+    original = schema if isinstance(schema, Schema) else compile(document)
+    made = _lower(name, document, original, rules)
+    with _lock:
+        _cache[key] = made
+        while len(_cache) > _KEPT:
+            _cache.popitem(last=False)
+    return made
+
+
+def _profile(profile: Profile | str) -> Profile:
+    if isinstance(profile, Profile):
+        return profile
+    found = PROFILES.get(profile)
+    if found is None:
+        raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
+    return found
+
+
+def _document(schema: Any) -> tuple[str, dict[str, Any] | bool]:
+    """Return the name of a tool, if it is one, and the document."""
+    if isinstance(schema, Schema):
+        return "", schema.document
+    if isinstance(schema, bool):
+        return "", schema
+    if isinstance(schema, Mapping):
+        members = cast("Mapping[str, Any]", schema)
+        if isinstance(members.get("inputSchema"), dict) and isinstance(members.get("name"), str):
+            return members["name"], members["inputSchema"]
+        return "", dict(members)
+    if isinstance(schema, HasInputSchema):
+        return schema.name, dict(schema.input_schema)
+    raise TypeError(f"expected a schema or a tool, got {type(schema).__name__}")
+
+
+def _lower(
+    name: str, document: dict[str, Any] | bool, original: Schema, profile: Profile
+) -> Lowered:
+    try:
+        lowered = _written(name, document, original, profile)
+    except RecursionError:
+        raise CannotLower(
+            f"the schema is nested too deeply to be lowered for {profile.name}"
+        ) from None
+    problems = check(lowered.document, profile)
+    if problems:
+        hint = f"; lower it for {profile.fallback!r} instead" if profile.fallback else ""
+        raise CannotLower(f"{profile.name} would refuse the schema: {problems[0]}{hint}")
+    return lowered
+
+
+def _written(
+    name: str, document: dict[str, Any] | bool, original: Schema, profile: Profile
+) -> Lowered:
+    losses = Losses()
+    branches = Branches(Source(document, subschemas=original.limits.subschemas), losses)
+    cases = Cases(branches)
+    if original.dialect.startswith(_DRAFT_4):
+        losses.add("", "type", "integers are written without a fraction")
+    if profile.writing is Writing.KEPT:
+        written, codec = kept_document(profile, branches, cases, losses)
+        return Lowered(original, profile, written, losses.all(), codec)
+    inlined: frozenset[Key] = frozenset()
+    unroll = _UNROLL
+    while True:
+        tried = losses.copy()
+        writer = Writer(
+            profile, branches, cases, tried, prefix=name, unroll=unroll, inlined=inlined
+        )
+        try:
+            written, codec = writer.document()
+        except TooManyNodes:
+            if unroll == 0:
+                raise
+            unroll -= 1
+            continue
+        needless = writer.needless(written) - inlined
+        if not needless:
+            return Lowered(original, profile, written, tried.all(), codec)
+        inlined |= needless
