@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
 from anyshape.errors import CannotLower
@@ -50,7 +51,7 @@ class Way(NamedTuple):
     branch: Branch
     about: tuple[int, ...]
     name: int | None = None
-    """The subschema that the alternative is but a reference to."""
+    """The subschema that it comes from by a reference, alone or with those beside it."""
 
 
 class Site(NamedTuple):
@@ -97,6 +98,20 @@ class Branches:
                 )
             found = self._sites[raw] = self._expand(raw)
         return found
+
+    def parts(self, site: Site) -> list[tuple[Way, ...]]:
+        """Return the alternatives of a place, those together that one reference stands for."""
+        found: list[tuple[Way, ...]] = []
+        for name, group in groupby(site.ways, key=lambda way: way.name):
+            ways = tuple(group)
+            if name is not None and len(ways) < len(site.ways) and self._stands(name, ways):
+                found.append(ways)
+            else:
+                found += [(way,) for way in ways]
+        return found
+
+    def _stands(self, name: int, ways: tuple[Way, ...]) -> bool:
+        return self.site(((name,),)).key == tuple(way.branch for way in ways)
 
     def _expand(self, raw: Raw) -> Site:
         ways: dict[Branch, Way] = {}
@@ -166,9 +181,8 @@ class Branches:
                     weak,
                     room,
                 )
-                if len(found) == 1:
-                    found = [found[0]._replace(name=self._alias(option))]
-                ways += found
+                name = self._alias(option)
+                ways += found if name is None else [way._replace(name=name) for way in found]
         return ways
 
     def _cap(

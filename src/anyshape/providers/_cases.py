@@ -152,7 +152,7 @@ class Cases:
                 break
             prefix.append(raw)
         else:
-            case.rest = self._free(prefix.pop())
+            case.rest = prefix.pop()
         case.prefix = tuple(prefix)
         unevaluated = [spot for spot in spots if spot.unevaluated_items is not None]
         simple = not any(

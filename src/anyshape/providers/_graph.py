@@ -41,6 +41,7 @@ class Graph:
         self._branches = branches
         self._cases = cases
         self._edges: dict[Key, list[Key]] = {}
+        self._parts: dict[Key, list[Key]] = {}
         self._uses: dict[Key, int] = {}
         start = self._key(root)
         self._walk(start)
@@ -57,11 +58,13 @@ class Graph:
         site = self._branches.site(raw)
         if site.name is not None:
             self.names.setdefault(site.key, site.name)
-        for way in site.ways:
-            if way.name is not None and len(site.ways) > 1:
-                key = (way.branch,)
-                if self._branches.site(((way.name,),)).key == key:
-                    self.names.setdefault(key, way.name)
+        if len(site.ways) > 1 and site.key not in self._parts:
+            parts = self._branches.parts(site)
+            self._parts[site.key] = [tuple(way.branch for way in part) for part in parts]
+            for key, part in zip(self._parts[site.key], parts, strict=True):
+                name = part[0].name
+                if name is not None and self._branches.site(((name,),)).key == key:
+                    self.names.setdefault(key, name)
         return site.key
 
     def _walk(self, start: Key) -> None:
@@ -76,7 +79,7 @@ class Graph:
                     "alternatives are joined"
                 )
             if len(key) > 1:
-                onward = [(branch,) for branch in key]
+                onward = self._parts.get(key) or [(branch,) for branch in key]
             else:
                 onward = [
                     self._key(raw)
@@ -88,6 +91,10 @@ class Graph:
             for other in onward:
                 self._uses[other] = self._uses.get(other, 0) + 1
             pending.extend(reversed(onward))
+        for key, onward in self._edges.items():
+            if len(key) > 1:  # a union is written out wherever it is used
+                for other in onward:
+                    self._uses[other] += self._uses.get(key, 1) - 1
 
     def _large(self, key: Key) -> bool:
         return any(

@@ -66,12 +66,16 @@ class _Object:
 
     @property
     def is_shapeless(self) -> bool:
-        """Whether it is an object of which nothing is known, where such objects arrive empty."""
+        """Whether it is an object of which nothing is known, where such objects arrive empty.
+
+        An object that must be empty looks the same where nothing can say that it is closed.
+        """
         case = self._case
+        unsaid = case.extra == () and "additionalProperties" not in self._profile.keywords
         return (
             not self._at.root
             and not (self._properties or case.patterns)
-            and case.extra == ANYTHING
+            and (case.extra == ANYTHING or unsaid)
             and (self._profile.maps is Maps.PAIRS or self._left_out)
         )
 
@@ -164,10 +168,13 @@ class _Object:
             node["additionalProperties"] = True
             return
         form = self._writer.site(raw, inside)
-        if profile.maps is Maps.KEPT or (profile.maps is Maps.ALONE and not self._fields):
+        alone = not self._fields and not self._at.root
+        if profile.maps is Maps.KEPT or (profile.maps is Maps.ALONE and alone):
             self._rest = form.codec
+            if alone:
+                node.pop("properties", None)
             if says:
-                node["additionalProperties"] = form.written() or True
+                node["additionalProperties"] = form.written() if form.node else True
             else:
                 self._notebook.lose(Said("additionalProperties", "schema", case.place))
             return
@@ -182,7 +189,7 @@ class _Object:
         self._node["additionalProperties"] = False
         if extra != ():
             form = self._writer.site(extra, at)
-            self._node["additionalProperties"] = form.written() or True
+            self._node["additionalProperties"] = form.written() if form.node else True
             codecs.append(form.codec)
         self._rest = Union(tuple(codecs))
 

@@ -137,11 +137,10 @@ class Writer:
         site = self.branches.site(raw)
         note_overlaps(site, self.branches, self.cases, self.losses)
         description = self._first(site.about, "description") or ""
-        form = self._entry(site.key, site, at)
+        form = self._entry(site.key, at)
         if form is None:
             inner = at.inside(site.key)
-            forms = [form for way in site.ways for form in self._way(site, way, inner)]
-            form = self._joined(site, forms, description)
+            form = self._joined(site, self._forms(site, inner), description)
         elif "$ref" not in form.node:
             form.description = description
         elif self.profile.union_siblings:
@@ -183,18 +182,27 @@ class Writer:
     def _kinds(self, way: Way) -> list[str]:
         return [case.kind for case in self.cases.of(way.branch)]
 
+    def _forms(self, site: Site, at: At) -> list[Form]:
+        """Return the forms of all alternatives of a place."""
+        if len(site.ways) == 1:
+            return self._way(site, site.ways[0], at)
+        forms: list[Form] = []
+        for part in self.branches.parts(site):
+            key = tuple(way.branch for way in part)
+            found = self._entry(key, at)
+            if found is not None:
+                forms.append(found)
+            else:
+                inside = at.inside(key)
+                forms += [form for way in part for form in self._way(site, way, inside)]
+        return forms
+
     def _way(self, site: Site, way: Way, at: At) -> list[Form]:
-        """Return the forms of one alternative."""
-        forms: list[Form] | None = None
-        if len(site.ways) > 1:
-            found = self._entry((way.branch,), site, at)
-            forms = None if found is None else [found]
-        if forms is None:
-            if not way.branch.spots:
-                return [Form({}, AsIs(_EVERYTHING))]
-            inside = at if len(site.ways) == 1 else at.inside((way.branch,))
-            arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
-            forms = [self._case(case, inside, arrays) for case in self.cases.of(way.branch)]
+        """Return the forms of one alternative, one for each type."""
+        if not way.branch.spots:
+            return [Form({}, AsIs(_EVERYTHING))]
+        arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
+        forms = [self._case(case, at, arrays) for case in self.cases.of(way.branch)]
         about = way.about
         if len(site.ways) == 1:
             about += tuple(spot for spot in way.branch.spots if spot not in site.about)
@@ -224,7 +232,7 @@ class Writer:
             return array(self, case, at)
         return scalar(case, self.profile, self.losses)
 
-    def _entry(self, key: Key, site: Site, at: At) -> Form | None:
+    def _entry(self, key: Key, at: At) -> Form | None:
         """Return a reference or a cut, where this place is not written out."""
         graph = self._graph
         recursive = key in graph.cyclic
@@ -255,8 +263,8 @@ class Writer:
             name = self._named[key] = self._name(key)
             site = self._definition(key)
             at = At(active={key: 1})
-            forms = [form for way in site.ways for form in self._way(site, way, at)]
-            form = self._joined(site, forms, self._first(site.about, "description") or "")
+            description = self._first(site.about, "description") or ""
+            form = self._joined(site, self._forms(site, at), description)
             self._definitions[name] = form.written()
             self._codecs[name] = form.codec
         cases = [case for branch in key for case in self.cases.of(branch)]

@@ -232,6 +232,7 @@ _OUTLINES = replace(
     observed="run: outlines-core 0.2.14",
     keywords=_ENGINE.keywords | {"pattern", "format"},
     openness_written=False,
+    property_names='[^"\\\\]{0,128}',
     closed=True,
     maps=Maps.ALONE,
     any_value=AnyValue.TEXT,
