@@ -5,12 +5,13 @@ Both get a vocabulary of single bytes, so that what is matched is the JSON text 
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
-import llguidance
-import outlines_core
+llguidance: Any = importlib.import_module("llguidance")  # neither says its types
+outlines_core: Any = importlib.import_module("outlines_core")
 
 EOS = 256
 
@@ -36,7 +37,7 @@ class LlGuidance:
 
     def __init__(self, document: dict[str, Any]) -> None:
         grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(document))
-        self._matcher = llguidance.LLMatcher(_TOKENIZER, grammar)
+        self._matcher: Any = llguidance.LLMatcher(_TOKENIZER, grammar)
         if self._matcher.is_error():
             raise ValueError(self._matcher.get_error())
 
@@ -44,7 +45,7 @@ class LlGuidance:
         """Tell whether the engine could generate `text`."""
         matcher = self._matcher.deep_copy()
         tokens = list(text.encode())
-        return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
+        return bool(matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting())
 
 
 class Outlines:
@@ -52,16 +53,16 @@ class Outlines:
 
     def __init__(self, document: dict[str, Any]) -> None:
         expression = outlines_core.json_schema.build_regex_from_schema(json.dumps(document))
-        self._index = outlines_core.Index(expression, _VOCABULARY)
+        self._index: Any = outlines_core.Index(expression, _VOCABULARY)
 
     def matches(self, text: str) -> bool:
         """Tell whether the engine could generate `text`."""
-        state = self._index.get_initial_state()
+        state: Any = self._index.get_initial_state()
         for byte in text.encode():
             state = self._index.get_next_state(state, byte)
             if state is None:
                 return False
-        return self._index.is_final_state(state)
+        return bool(self._index.is_final_state(state))
 
 
 def spellings(value: Any, document: dict[str, Any]) -> Iterator[str]:
@@ -81,16 +82,17 @@ def _ordered(value: Any, node: Any, root: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [
             _ordered(item, {"anyOf": [_item(node, index) for node in nodes]}, root)
-            for index, item in enumerate(value)
+            for index, item in enumerate(cast("list[Any]", value))
         ]
     if not isinstance(value, dict):
         return int(value) if isinstance(value, float) and value.is_integer() else value
-    best = max(nodes, key=lambda node: len(node.get("properties", {}).keys() & value.keys()))
-    names = [name for name in best.get("properties", {}) if name in value]
-    names += [name for name in value if name not in names]
+    members = cast("dict[str, Any]", value)
+    best = max(nodes, key=lambda node: len(node.get("properties", {}).keys() & members.keys()))
+    names = [name for name in best.get("properties", {}) if name in members]
+    names += [name for name in members if name not in names]
     return {
         name: _ordered(
-            value[name],
+            members[name],
             {"anyOf": [node.get("properties", {}).get(name, _rest(node)) for node in nodes]},
             root,
         )
@@ -101,11 +103,12 @@ def _ordered(value: Any, node: Any, root: dict[str, Any]) -> Any:
 def _alternatives(node: Any, root: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if not isinstance(node, dict):
         return
-    if "$ref" in node:
-        yield from _alternatives(root["$defs"][node["$ref"].removeprefix("#/$defs/")], root)
-    for inner in node.get("anyOf", ()):
+    schema = cast("dict[str, Any]", node)
+    if "$ref" in schema:
+        yield from _alternatives(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root)
+    for inner in schema.get("anyOf", ()):
         yield from _alternatives(inner, root)
-    yield node
+    yield schema
 
 
 def _item(node: dict[str, Any], index: int) -> Any:

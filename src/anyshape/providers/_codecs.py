@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from anyshape.documents.pointers import pointer
 from anyshape.errors import AnyshapeError
 from anyshape.providers._losses import compact
 from anyshape.providers._values import identity, kind_of
@@ -304,8 +305,7 @@ def within(name: str, codec: Codec, value: Any, trip: Trip) -> Any:
     try:
         return rewritten(codec, value, trip)
     except Misfit as misfit:
-        token = name.replace("~", "~0").replace("/", "~1")
-        raise Misfit(misfit.why, f"/{token}{misfit.path}") from None
+        raise Misfit(misfit.why, pointer((name,)) + misfit.path) from None
 
 
 def rewritten(codec: Codec, value: Any, trip: Trip) -> Any:

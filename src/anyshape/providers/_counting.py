@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from anyshape.dialects import DEFAULT_DIALECT
-from anyshape.protocol.dialects import subschemas
+from anyshape.documents.positions import subschemas
 from anyshape.providers._losses import compact
 from anyshape.providers.profile import Profile
 
@@ -69,7 +68,7 @@ def nodes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(value, dict):
             node = cast("dict[str, Any]", value)
             yield node
-            pending += [inner for _, inner in subschemas(node, DEFAULT_DIALECT)]
+            pending += [inner for _, _, inner in subschemas(node)]
 
 
 def _characters(node: dict[str, Any]) -> int:
@@ -92,9 +91,7 @@ def _levels(part: object) -> int:
             level += declared == "object" or (isinstance(declared, list) and "object" in declared)
             deepest = max(deepest, level)
             pending += [
-                (inner, level)
-                for place, inner in subschemas(node, DEFAULT_DIALECT)
-                if place[0] != "$defs"
+                (inner, level) for keyword, _, inner in subschemas(node) if keyword != "$defs"
             ]
     return deepest
 

@@ -66,11 +66,10 @@ class Losses:
         """Take down one loss."""
         self._found.setdefault((path, keyword, effect), Loss(path, keyword, words, effect))
 
-    def copy(self) -> Losses:
-        """Return the same losses, to add to."""
-        other = Losses()
-        other._found = dict(self._found)
-        return other
+    def extend(self, other: Losses) -> None:
+        """Take over what others took down."""
+        for key, loss in other._found.items():
+            self._found.setdefault(key, loss)
 
     def assertion(self, said: Said) -> None:
         """Take down an assertion that cannot be written."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from anyshape.documents.pointers import pointer
 from anyshape.providers._branches import ANYTHING, Raw, either
 from anyshape.providers._cases import Case
 from anyshape.providers._codecs import AsIs, Codec, Union
@@ -108,7 +109,7 @@ class _Object:
             padded = profile.all_required and not wanted
             ambiguous = padded and form.null
             if ambiguous:
-                place = f"{case.place}/properties/{name.replace('~', '~0').replace('/', '~1')}"
+                place = case.place + pointer(("properties", name))
                 words = "null or absent"
                 self._writer.losses.add(place, "required", words, Effect.AMBIGUOUS)
             if padded and not ambiguous:

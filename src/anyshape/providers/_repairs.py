@@ -11,13 +11,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from anyshape.documents.pointers import MISSING, step, unescape
 from anyshape.errors import AnyshapeError, Problem
 from anyshape.schema import Schema
 
 __all__ = ["repaired"]
 
 _ROUNDS: Final = 4
-_MISSING: Final = object()
 
 
 def repaired(value: Any, original: Schema) -> Any:
@@ -50,7 +50,7 @@ def _repair(value: Any, problem: Problem, original: Schema) -> Any:
     if item is None and tokens:
         parent = _at(value, tokens[:-1])
         if isinstance(parent, dict):
-            return _changed(value, tokens, _MISSING)
+            return _changed(value, tokens, MISSING)
     if isinstance(item, str):
         if problem.keyword in ("enum", "const"):
             listed = _listed(problem, original)
@@ -75,18 +75,12 @@ def _listed(problem: Problem, original: Schema) -> list[str]:
 
 
 def _tokens(path: str) -> list[str]:
-    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
+    return [unescape(token) for token in path.split("/")[1:]]
 
 
 def _at(value: Any, tokens: list[str]) -> Any:
     for token in tokens:
-        if isinstance(value, dict) and token in value:
-            value = cast("dict[str, Any]", value)[token]
-        elif isinstance(value, list) and token.isdecimal():
-            items = cast("list[Any]", value)
-            value = items[int(token)] if int(token) < len(items) else _MISSING
-        else:
-            return _MISSING
+        value = step(value, token)
     return value
 
 
@@ -97,7 +91,7 @@ def _changed(value: Any, tokens: list[str], item: Any) -> Any:
     first, rest = tokens[0], tokens[1:]
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        if not rest and item is _MISSING:
+        if not rest and item is MISSING:
             return {name: inner for name, inner in members.items() if name != first}
         return {**members, first: _changed(members.get(first), rest, item)}
     items = list(cast("list[Any]", value))

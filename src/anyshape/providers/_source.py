@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from anyshape.schema._dialects import dialect_of
-from anyshape.schema._references import Library, Spot, load
+from anyshape.documents.library import Library, Spot, dialect_of, load
+from anyshape.documents.positions import Label
+from anyshape.schema._official import find_metaschema
 
 __all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema"]
 
@@ -52,7 +53,7 @@ FORMAT_HINT: Final = "format hint"
 """Stands for `format` in the words of a subschema where it rules out nothing."""
 
 _NEVER: Final[Mapping[str, Any]] = {}
-_NO_PARTS: Final[Mapping[tuple[str, str | int | None], int]] = {}
+_NO_PARTS: Final[Mapping[tuple[str, Label], int]] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +65,7 @@ class Subschema:
     """The verdict of a boolean schema."""
     words: Mapping[str, Any] = field(default_factory=lambda: _NEVER)
     """What it says itself, as it is written; keywords with subschemas in them as well."""
-    parts: Mapping[tuple[str, str | int | None], int] = field(default_factory=lambda: _NO_PARTS)
+    parts: Mapping[tuple[str, Label], int] = field(default_factory=lambda: _NO_PARTS)
     """Every subschema directly in it, by keyword and name or index."""
     references: tuple[int, ...] = ()
     all_of: tuple[int, ...] = ()
@@ -104,7 +105,7 @@ class Source:
     """The subschemas of one document, read when they are first asked for."""
 
     def __init__(self, document: dict[str, Any] | bool, *, subschemas: int) -> None:
-        self._library = Library({}, subschemas=subschemas)
+        self._library = Library({}, subschemas=subschemas, metaschemas=find_metaschema)
         root = load(document, self._library, dialect_of(document))
         self._spots: list[Spot] = []
         self._numbers: dict[tuple[str, str], int] = {}
@@ -129,7 +130,9 @@ class Source:
         schema = spot.schema
         if isinstance(schema, bool):
             return Subschema(spot.place, value=schema, asserts=not schema)
-        children = {(keyword, name): self._number(child) for keyword, name, child in spot.children}
+        # Declared properties first: the order of numbers is that in which they are written.
+        ordered = sorted(spot.children, key=lambda child: child[0] != "properties")
+        children = {(keyword, name): self._number(child) for keyword, name, child in ordered}
         if spot.dialect.reference_hides_siblings and "$ref" in schema:
             schema = {"$ref": schema["$ref"]}
             children = {}
@@ -192,7 +195,7 @@ class Source:
 
     @staticmethod
     def _apply(
-        words: dict[str, Any], children: dict[tuple[str, str | int | None], int], found: Subschema
+        words: dict[str, Any], children: dict[tuple[str, Label], int], found: Subschema
     ) -> None:
         """Sort the subschemas in one by what they are for."""
         listed: dict[str, list[int]] = {}

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from anyshape.dialects import DEFAULT_DIALECT
-from anyshape.protocol.dialects import subschemas
+from anyshape.documents.pointers import pointer
+from anyshape.documents.positions import subschemas
 from anyshape.providers._counting import count_problems
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._values import kind_of
@@ -55,13 +55,9 @@ def _nodes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             node = cast("dict[str, Any]", value)
             yield path, node
             pending += [
-                (f"{path}/{'/'.join(_escaped(token) for token in place)}", inner)
-                for place, inner in subschemas(node, DEFAULT_DIALECT)
+                (path + pointer((keyword,) if label is None else (keyword, label)), inner)
+                for keyword, label, inner in subschemas(node)
             ]
-
-
-def _escaped(token: str) -> str:
-    return token.replace("~", "~0").replace("/", "~1")
 
 
 def _root(document: dict[str, Any], profile: Profile) -> Iterator[Violation]:

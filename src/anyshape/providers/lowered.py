@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from anyshape.documents.positions import rebuild
 from anyshape.errors import AnyshapeError, Problem, ValidationError
 from anyshape.providers._codecs import Codec, Misfit, Trip
 from anyshape.providers._losses import Effect, Loss
@@ -90,19 +91,9 @@ class Lowered:
 
 def plain_document(document: Any, profile: Profile) -> Any:
     """Return a lowered document as JSON Schema reads it: `nullable` said in its terms."""
-    if not profile.nullable:
+    if not profile.nullable or not isinstance(document, dict):
         return document
-    if isinstance(document, list):
-        return [plain_document(item, profile) for item in cast("list[Any]", document)]
-    if not isinstance(document, dict):
-        return document
-    members = cast("dict[str, Any]", document)
-    found = {
-        name: value
-        if name in ("enum", "default", "description")
-        else plain_document(value, profile)
-        for name, value in members.items()
-    }
+    found = rebuild(cast("dict[str, Any]", document), lambda inner: plain_document(inner, profile))
     if found.pop("nullable", None) is True:
         return {"anyOf": [found, {"type": "null"}]}
     return found

@@ -130,7 +130,7 @@ def _written(
     inlined: frozenset[Key] = frozenset()
     unroll = _UNROLL
     while True:
-        tried = losses.copy()
+        tried = Losses()
         writer = Writer(
             profile, branches, cases, tried, prefix=name, unroll=unroll, inlined=inlined
         )
@@ -143,5 +143,6 @@ def _written(
             continue
         needless = writer.needless(written) - inlined
         if not needless:
-            return Lowered(original, profile, written, tried.all(), codec)
+            losses.extend(tried)
+            return Lowered(original, profile, written, losses.all(), codec)
         inlined |= needless
