@@ -83,6 +83,8 @@ class Branches:
 
     def __init__(self, source: Source, losses: Losses) -> None:
         self.source = source
+        self.silent: set[int] = set()
+        """Subschemas of `patternProperties`, whose descriptions are not those of a property."""
         self._losses = losses
         self._sites: dict[Raw, Site] = {}
 
@@ -121,7 +123,7 @@ class Branches:
             if gathered is None:
                 continue
             if len(raw) == 1:
-                about = tuple(gathered.numbers)
+                about = self._spoken(conjunction, gathered)
             room = max([_MOST_WAYS, *(len(options) for _, _, options in gathered.choices)])
             for way in self._choose(
                 gathered.numbers,
@@ -134,6 +136,12 @@ class Branches:
         free = [way for branch, way in ways.items() if branch == Branch(())]
         name = self._alias(raw[0][0]) if len(raw) == 1 and len(raw[0]) == 1 else None
         return Site(tuple(free[:1] or ways.values()), about, name)
+
+    def _spoken(self, conjunction: tuple[int, ...], gathered: _Gathered) -> tuple[int, ...]:
+        """Return what describes a place: not what holds for it by its name's pattern as well."""
+        loud = tuple(number for number in conjunction if number not in self.silent)
+        found = self._gather(loud, {}) if 0 < len(loud) < len(conjunction) else gathered
+        return tuple((gathered if found is None else found).numbers)
 
     def _gather(self, numbers: tuple[int, ...], known: dict[int, None]) -> _Gathered | None:
         """Follow what holds as well; return what is not `known` yet, `None` if nothing can hold."""

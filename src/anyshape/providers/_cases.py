@@ -67,16 +67,23 @@ class Case:
     """Whether undeclared properties are admitted only because nothing was said of them."""
 
     @property
+    def shaped(self) -> bool:
+        """Whether it says something of items or properties."""
+        return bool(
+            self.prefix
+            or self.properties
+            or self.required
+            or self.patterns
+            or self.forbidden
+            or self.extra != ANYTHING
+            or any(conjunction for conjunction in self.rest)
+            or self.rest == ()
+        )
+
+    @property
     def plain(self) -> bool:
         """Whether it says no more than the type."""
-        return (
-            self.values is None
-            and not (self.said or self.more or self.prefix or self.properties or self.required)
-            and self.rest == ANYTHING
-            and self.extra == ANYTHING
-            and not self.patterns
-            and not self.mentioned
-        )
+        return self.values is None and not (self.said or self.more or self.shaped)
 
 
 class Cases:

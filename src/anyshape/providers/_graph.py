@@ -12,16 +12,19 @@ from anyshape.errors import CannotLower
 from anyshape.providers._branches import Branch, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 
-__all__ = ["Graph", "Key", "raws_of"]
+__all__ = ["Graph", "Key", "is_large", "raws_of"]
 
 Key: TypeAlias = tuple[Branch, ...]
 
 _MOST_PLACES: Final = 5_000
 _MOST_ROUNDS: Final = 50
+_FEW: Final = 8
 
 
 def raws_of(case: Case) -> Iterator[Raw]:
-    """Yield every place directly inside a case."""
+    """Yield every place directly inside a case; a listed value has none."""
+    if case.values is not None:
+        return
     yield from case.properties.values()
     yield from case.mentioned.values()
     yield from case.patterns.values()
@@ -30,6 +33,11 @@ def raws_of(case: Case) -> Iterator[Raw]:
     yield from case.prefix
     if case.kind == "array" and case.rest != ((),):
         yield case.rest
+
+
+def is_large(properties: int, values: int) -> bool:
+    """Tell whether a schema with so many properties or listed values is worth a definition."""
+    return properties > 0 or values > _FEW
 
 
 class Graph:
@@ -98,7 +106,7 @@ class Graph:
 
     def _large(self, key: Key) -> bool:
         return any(
-            case.properties or len(case.values or ()) > 8
+            is_large(len(case.properties), len(case.values or ()))
             for branch in key
             for case in self._cases.of(branch)
         )

@@ -16,7 +16,7 @@ from anyshape.providers._codecs import AsIs, Codec
 from anyshape.providers._exclusive import note_overlaps
 from anyshape.providers._forms import arranged
 from anyshape.providers._losses import Losses, Said, described
-from anyshape.providers._members import Field, Members
+from anyshape.providers._members import Field, Members, note_renamed
 from anyshape.providers._names import safe_name
 from anyshape.providers._root import fold, object_cases
 from anyshape.providers._source import FORMAT_HINT, Subschema
@@ -113,6 +113,8 @@ class _Keeper:
         if case.required:
             written["required"] = [fields[name].lowered for name in case.required]
         renamed = any(name != entry.lowered for name, entry in fields.items())
+        if case.extra != ():
+            note_renamed(fields, case.place, self._losses)
         self._rest(case, written, renamed=renamed)
         about = (*site.about, *(number for way in site.ways[:1] for number in way.about))
         notes = self._lost(case, written, renamed=renamed)

@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 
 from anyshape.errors import Problem, ValidationError
 from anyshape.providers._codecs import Codec, Misfit, Trip, fitting, within
+from anyshape.providers._losses import Losses
 
-__all__ = ["PAIR", "Field", "Members", "Pairs"]
+__all__ = ["PAIR", "Field", "Members", "Pairs", "note_renamed"]
 
 PAIR: Final = ("name", "value")
 """The properties of a pair that stands for a property of an open object."""
@@ -27,6 +28,12 @@ class Field:
     """Whether null stands for its absence."""
     null: bool = False
     """Whether the original admits null."""
+
+
+def note_renamed(fields: Mapping[str, Field], place: str, losses: Losses) -> None:
+    """Take down that an open object admits renamed properties by their own names, unchecked."""
+    if any(name != entry.lowered for name, entry in fields.items()):
+        losses.add(place, "additionalProperties", "renamed properties by their own names")
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,9 @@ class Members:
             elif self.pairs is not None and lowered == self.pairs.lowered:
                 pairs = cast("list[Any]", item) if isinstance(item, list) else []
             else:
-                found[lowered] = item if self.rest is None else self.rest.restore(item, trip)
+                # One that was renamed may be given by its own name where objects are open.
+                rest = self.fields[lowered].codec if lowered in self.fields else self.rest
+                found.setdefault(lowered, item if rest is None else rest.restore(item, trip))
         return _from_pairs(pairs, self.pairs.codec, found, trip) if self.pairs else found
 
     def fits(self, value: Any, trip: Trip) -> bool:

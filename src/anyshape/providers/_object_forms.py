@@ -15,7 +15,7 @@ from anyshape.providers._cases import Case
 from anyshape.providers._codecs import AsIs, Codec, Union
 from anyshape.providers._forms import Form, text_form
 from anyshape.providers._losses import Effect, Said
-from anyshape.providers._members import PAIR, Field, Members, Pairs
+from anyshape.providers._members import PAIR, Field, Members, Pairs, note_renamed
 from anyshape.providers._names import safe_name
 from anyshape.providers._scalars import Notebook
 from anyshape.providers._unions import nullable
@@ -222,6 +222,8 @@ class _Object:
     def count(self) -> None:
         """Write how many properties there may be, where the number stays what it was."""
         case = self._case
+        if self._rest is not None:
+            note_renamed(self._fields, case.place, self._writer.losses)
         if case.forbidden and self._rest is not None:
             words = f"without {', '.join(case.forbidden)}"
             self._notebook.lose(Said("properties", words, case.place))

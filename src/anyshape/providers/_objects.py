@@ -47,6 +47,7 @@ class Objects:
 
     def __init__(self, branches: Branches) -> None:
         self._source = branches.source
+        self._silent = branches.silent
 
     def meet(self, spots: list[Subschema], weak: tuple[int, ...]) -> Met:
         """Return what `spots` say together, and what `weak` ones and conditions mention."""
@@ -77,6 +78,7 @@ class Objects:
         """Return the subschemas that a property of this name has to satisfy."""
         found: dict[int, None] = {}
         for spot in spots:
+            self._silent.update(spot.patterns.values())
             own = [spot.properties[name]] if name in spot.properties else []
             own += [
                 number

@@ -87,6 +87,8 @@ def enumeration(case: Case, profile: Profile, losses: Losses) -> Form:
         notebook.lose(Said("enum", values, case.place))
     for said in spoken:
         notebook.lose(said)
+    if case.shaped:
+        losses.add(case.place, "enum", "values that what stands beside them may rule out")
     return Form(node, codec, notebook.notes, null=case.kind == "null")
 
 

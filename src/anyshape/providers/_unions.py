@@ -78,7 +78,7 @@ def nullable(form: Form, description: str, codec: Codec, profile: Profile) -> Fo
         node["type"] = [*cast("list[str]", kind), "null"]
     elif profile.type_lists and kind in BARE and "enum" not in node:
         node["type"] = [kind, "null"]
-    elif "anyOf" in node and not form.notes:
+    elif "anyOf" in node:
         node["anyOf"] = [*node["anyOf"], {"type": "null"}]
     else:
         return Form({"anyOf": [form.written(), {"type": "null"}]}, codec, [], description, True)

@@ -18,7 +18,7 @@ from anyshape.providers._codecs import AsIs, Codec, Reference
 from anyshape.providers._counting import nodes, recursive_definitions
 from anyshape.providers._exclusive import note_overlaps
 from anyshape.providers._forms import Form, arranged, text_form
-from anyshape.providers._graph import Graph, Key
+from anyshape.providers._graph import Graph, Key, is_large
 from anyshape.providers._losses import Losses, compact, worded
 from anyshape.providers._names import safe_name
 from anyshape.providers._object_forms import object_form
@@ -113,13 +113,22 @@ class Writer:
         return arranged(document), form.codec
 
     def needless(self, document: dict[str, Any]) -> frozenset[Key]:
-        """Return what was given a definition that is used once, and does not use itself."""
+        """Return what has a definition that is used once, or small, and does not use itself."""
         uses = Counter(
             str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(document) if "$ref" in node
         )
         recursive = recursive_definitions(document)
         return frozenset(
-            key for key, name in self._named.items() if uses[name] < 2 and name not in recursive
+            key
+            for key, name in self._named.items()
+            if name not in recursive and (uses[name] < 2 or not self._is_large(name))
+        )
+
+    def _is_large(self, name: str) -> bool:
+        body = self._definitions[name]
+        return any(
+            is_large(len(part.get("properties", ())), len(part.get("enum", ())))
+            for part in (body, *body.get("anyOf", ()))
         )
 
     @property
@@ -204,8 +213,8 @@ class Writer:
         arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
         forms = [self._case(case, at, arrays) for case in self.cases.of(way.branch)]
         about = way.about
-        if len(site.ways) == 1:
-            about += tuple(spot for spot in way.branch.spots if spot not in site.about)
+        if len(site.ways) == 1 and not site.about:
+            about += way.branch.spots
         description = self._first(about, "description") or ""
         for form in forms:
             if "$ref" not in form.node and len(forms) == 1:
