@@ -17,6 +17,7 @@ from anyshape.providers._forms import Form, text_form
 from anyshape.providers._losses import Effect, Said
 from anyshape.providers._members import PAIR, Field, Members, Pairs, note_renamed
 from anyshape.providers._names import safe_name
+from anyshape.providers._patterns import written_pattern
 from anyshape.providers._scalars import Notebook
 from anyshape.providers._unions import nullable
 from anyshape.providers._values import KINDS
@@ -158,7 +159,10 @@ class _Object:
         """Write the undeclared properties that the author speaks of."""
         case, profile, node = self._case, self._profile, self._node
         inside = replace(self._at, levels=self._at.levels + 1, guarded=True, root=False)
-        if case.patterns and "patternProperties" in profile.keywords:
+        takes = all(
+            written_pattern(pattern, profile.patterns) == pattern for pattern in case.patterns
+        )
+        if case.patterns and takes and "patternProperties" in profile.keywords:
             self._keep_patterns(extra, inside)
             return
         if case.patterns:

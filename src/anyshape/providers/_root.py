@@ -42,18 +42,26 @@ def fold(found: list[Case], undeclared: Undeclared, losses: Losses) -> Case:
     merged.required = tuple(
         name for name in found[0].required if all(name in others for others in required)
     )
-    merged.extra = either([case.extra for case in found])
+    # A pattern of one alternative would hold for the properties of the others as well.
+    patterns = [entry for case in found for entry in case.patterns.items()]
+    merged.extra = either([*(case.extra for case in found), *(raw for _, raw in patterns)])
     for case in found:
-        for pattern, raw in case.patterns.items():
-            merged.patterns[pattern] = either([merged.patterns.get(pattern, ()), raw])
         for name, raw in case.mentioned.items():
             if name not in names:
                 merged.mentioned[name] = either([merged.mentioned.get(name, ()), raw])
-    merged.implied = any(case.implied for case in found)
+    merged.implied = all(case.implied or _is_closed(case) for case in found) and not all(
+        _is_closed(case) for case in found
+    )
     common = [said for said in found[0].more if all(said in case.more for case in found)]
     merged.more = common
+    if patterns:
+        merged.more.append(Said("patternProperties", [name for name, _ in patterns], ""))
     merged.more.append(Said("anyOf", f"one of: {_summary(found)}", ""))
     return merged
+
+
+def _is_closed(case: Case) -> bool:
+    return case.extra == () and not case.patterns
 
 
 def _spelt_out(case: Case) -> Case:

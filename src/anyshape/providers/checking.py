@@ -143,8 +143,12 @@ def _values(
     if form is not None and profile.formats is not None and form not in profile.formats:
         yield Violation(path, "format", f"the format {form!r} is not accepted")
     pattern = node.get("pattern")
-    if pattern is not None and written_pattern(pattern, profile.patterns) != pattern:
-        yield Violation(path, "pattern", "the regular expression is not accepted")
+    for keyword, text in (
+        *((("pattern", pattern),) if pattern is not None else ()),
+        *(("patternProperties", name) for name in node.get("patternProperties", ())),
+    ):
+        if written_pattern(text, profile.patterns) != text:
+            yield Violation(path, keyword, "the regular expression is not accepted")
     beside = node.keys() & {"minLength", "maxLength", "format"}
     if pattern is not None and beside and not profile.lengths_beside_pattern:
         yield Violation(path, "pattern", "no length may stand beside a pattern")
