@@ -612,6 +612,7 @@ def test_a_light_schema_holds_its_text_alone_and_judges_alike() -> None:
 
     assert light.weight == 0 < kept.weight
     assert light.document == document
-    for value in ({"a": 3}, {"a": 2}, {"a": "x"}, []):
+    values: list[Any] = [{"a": 3}, {"a": 2}, {"a": "x"}, []]
+    for value in values:
         assert light.accepts(value) == light.accepts_parsed(value) == kept.accepts(value)
         assert light.problems(value) == kept.problems(value)

@@ -72,5 +72,8 @@ class Cache(Generic[T]):
 
     def _shrink(self) -> None:
         while self._size > self._most:
-            _, (_, size) = self._kept.popitem(last=False)
-            self._size -= size
+            key, (future, size) = self._kept.popitem(last=False)
+            if future.done():
+                self._size -= size
+            else:  # it is being made, and has no size yet
+                self._kept[key] = (future, size)

@@ -322,7 +322,7 @@ class _Weights:
         if _is_foreign(node):
             return _METASCHEMA
         if _FREE.issuperset(schema):
-            return _BASE + _REQUIRED
+            return _BASE + (_REQUIRED if "required" in schema else 0)
         if unknown := next((k for k in schema if k[:1] == "$" and k not in _FREE), None):
             raise NotCheap(f"it uses {unknown}")
         rate = _BASE + self._texts(schema, node.spot.dialect)
