@@ -68,13 +68,15 @@ class Patterns(msgspec.Struct, frozen=True):
 def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
     """Compile each pattern; raise `InvalidSchema` or `LimitExceeded` for one that fails."""
     found: dict[str, Pattern] = {}
+    seen: set[tuple[str, bool]] = set()
     total = 0
     for text, path, dialect in _patterns_in(spots):
         # Before 2019-09 the engine insists that patterns, as they are spelt for it, are ECMA-262;
         # there a boundary between ASCII letters can only be put with lookaround.
         boundaries = not dialect.reference_hides_siblings
-        if text in found and (boundaries or found[text].backtracks):
+        if (text, boundaries) in seen:
             continue
+        seen.add((text, boundaries))
         if len(text) > limits.pattern_length:
             raise LimitExceeded(
                 f"the pattern at {path} has {len(text)} characters, "
@@ -94,6 +96,8 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
                 + _hint(text),
                 path=path,
             )
+        if text in found and not pattern.backtracks:
+            continue
         found[text] = pattern
         total += pattern.size
         if total > limits.pattern_bytes:
