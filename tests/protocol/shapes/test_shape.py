@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from anyshape.protocol.content import Text, encode_content
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.result import ABSENT, EncodedResult
-from anyshape.protocol.revision import Revision
+from anyshape.protocol.revision import NATURAL, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
 
 INFO = b'{"name":"s","version":"1"}'
@@ -20,6 +21,33 @@ def test_the_text_of_a_value_is_carried_as_it_was_serialized() -> None:
         if revision.has_structured_content:
             encode = shape(revision).result_encoder({"type": "object"})
             assert b'"structuredContent":' + value in encode(EncodedResult(value))
+
+
+def test_the_text_beside_a_string_is_the_string_up_to_2025_and_json_after_that() -> None:
+    for revision in Revision:
+        encode = shape(revision).result_encoder({"type": "string"})
+        text = json.loads(encode(EncodedResult(b'"Gr\\u00fc\\u00dfe \\"x\\""')))["content"][0][
+            "text"
+        ]
+        assert text == ('"Gr\\u00fc\\u00dfe \\"x\\""' if revision.is_natural else 'Grüße "x"')
+
+
+def test_an_author_may_have_the_string_itself_everywhere() -> None:
+    for revision in Revision:
+        encode = shape(revision).result_encoder(ABSENT, ShapeOptions(raw_strings=True))
+        [string] = json.loads(encode(EncodedResult(b'"null"')))["content"]
+        [number] = json.loads(encode(EncodedResult(b"7")))["content"]
+        assert (string["text"], number["text"]) == ("null", "7")
+
+
+def test_a_string_that_the_tool_wrote_itself_is_not_said_twice() -> None:
+    own = encode_content(Text("Paris"))
+    for revision in Revision:
+        answer = json.loads(
+            shape(revision).result_encoder(ABSENT)(EncodedResult(b'"Paris"', (own,)))
+        )
+        texts = [block["text"] for block in answer["content"]]
+        assert texts == (["Paris", '"Paris"'] if revision.is_natural else ["Paris"])
 
 
 def test_server_information_is_said_where_there_is_no_handshake() -> None:
@@ -107,6 +135,39 @@ def test_a_title_finds_its_place_before_there_were_titles() -> None:
 
 def test_the_input_schema_is_published_as_written() -> None:
     schema = {"type": "object", "properties": {"a": True}, "if": {"$ref": "#"}, "x": None}
+    for revision in NATURAL:
+        assert shape(revision).entry(ToolDescription("t", schema))["inputSchema"] is schema
+
+
+def test_up_to_2025_booleans_in_the_input_schema_are_written_as_objects() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "default": True,
+            "a": {"items": False, "default": True, "additionalProperties": False},
+            "b": {"anyOf": [True, {"$ref": "#/$defs/none"}], "const": {"properties": {"x": True}}},
+        },
+        "$defs": {"none": False},
+        "unevaluatedProperties": False,
+    }
+    written: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "default": {},
+            "a": {"items": {"not": {}}, "default": True, "additionalProperties": False},
+            "b": {"anyOf": [{}, {"$ref": "#/$defs/none"}], "const": {"properties": {"x": True}}},
+        },
+        "$defs": {"none": {"not": {}}},
+        "unevaluatedProperties": False,
+    }
+    before = deepcopy(schema)
+    for revision in set(Revision) - set(NATURAL):
+        assert shape(revision).entry(ToolDescription("t", schema))["inputSchema"] == written
+    assert schema == before
+
+
+def test_an_input_schema_without_booleans_is_published_as_written() -> None:
+    schema = {"type": "object", "properties": {"a": {"default": True}}, "x": None}
     for revision in Revision:
         assert shape(revision).entry(ToolDescription("t", schema))["inputSchema"] is schema
 

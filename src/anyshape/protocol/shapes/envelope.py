@@ -12,14 +12,15 @@ nothing. A schema with an `$id` of its own brings its own root along and is embe
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Any, Final
+from typing import Final
 
 from anyshape.documents.outline import Outline
-from anyshape.documents.pointers import Place, tokens_of
+from anyshape.documents.pointers import tokens_of
 from anyshape.documents.positions import Node, dialect_in, own_id
+from anyshape.protocol.shapes.booleans import as_object
+from anyshape.protocol.shapes.edits import Edits
 
-__all__ = ["MARKER", "as_object", "embed", "envelop", "root_is_referred_to"]
+__all__ = ["MARKER", "embed", "envelop", "root_is_referred_to"]
 
 MARKER: Final = "x-fastmcp-wrap-result"
 """What FastMCP writes into the schema of an envelope, and its clients look for."""
@@ -30,13 +31,6 @@ _REFERENCES: Final = ("$ref", "$dynamicRef")
 # `$recursiveRef` can only say "#", the root of its resource. So a 2019-09 schema that uses it is
 # made a resource by this id; it is a name, never fetched (RFC 6761 keeps `.invalid` from existing).
 _RESOURCE: Final = "https://anyshape.invalid/result"
-
-
-def as_object(schema: Node | bool) -> Node:
-    """Return a schema in object form, which is the only one that the wire has."""
-    if isinstance(schema, bool):
-        return {} if schema else {"not": {}}
-    return schema
 
 
 def envelop(schema: Node | bool) -> Node:
@@ -94,12 +88,8 @@ def _uses(document: Outline, keyword: str) -> bool:
 
 
 def _rewrite(document: Outline, target: str, moved: list[str]) -> Node:
-    """Return the root with the pointers of its own resource led through `target`.
-
-    Whatever lies on the way to a change is copied and everything else is shared, so the original
-    stays as it is and nothing but references can differ.
-    """
-    copies: dict[Place, Any] = {(): dict(document.root)}
+    """Return the root with the pointers of its own resource led through `target`."""
+    edits = Edits(document.root)
     base = document.schemas[()].base
     for place, spot in document.schemas.items():
         if spot.base != base:
@@ -110,8 +100,8 @@ def _rewrite(document: Outline, target: str, moved: list[str]) -> Node:
             if isinstance(reference, str):
                 retargeted = _retarget(reference, target, moved)
                 if retargeted != reference:
-                    _copy_to(place, copies)[keyword] = retargeted
-    return copies[()]
+                    edits.at(place)[keyword] = retargeted
+    return edits.root
 
 
 def _retarget(reference: str, target: str, moved: list[str]) -> str:
@@ -121,17 +111,3 @@ def _retarget(reference: str, target: str, moved: list[str]) -> str:
     if tokens is None or (tokens and tokens[0] in moved):
         return reference
     return target + reference[1:]
-
-
-def _copy_to(place: Place, copies: dict[Place, Any]) -> Node:
-    for length in range(1, len(place) + 1):
-        if place[:length] not in copies:
-            parent: Any = copies[place[: length - 1]]
-            token = place[length - 1]
-            key = _key(parent, token)
-            copies[place[:length]] = parent[key] = copy(parent[key])
-    return copies[place]
-
-
-def _key(container: object, token: str) -> Any:
-    return int(token) if isinstance(container, list) else token

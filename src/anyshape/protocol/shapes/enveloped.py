@@ -12,7 +12,8 @@ from typing import Final, cast
 from anyshape.documents.positions import Node, dialect_in
 from anyshape.documents.types import Types, admits
 from anyshape.protocol.result import ABSENT, Absent
-from anyshape.protocol.shapes.envelope import as_object, embed, envelop, root_is_referred_to
+from anyshape.protocol.shapes.booleans import as_object, without_booleans
+from anyshape.protocol.shapes.envelope import embed, envelop, root_is_referred_to
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
 __all__ = ["ENVELOPED", "Carriage", "carriage_of"]
@@ -51,6 +52,10 @@ def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent
     """Return the schema as listed where `outputSchema` has to say `"type": "object"`."""
     if isinstance(schema, Absent):
         return ABSENT
+    return without_booleans(_stated(schema, options))
+
+
+def _stated(schema: Node | bool, options: ShapeOptions) -> Node:
     match carriage_of(schema, options):
         case Carriage.ENVELOPE:
             return envelop(schema)
@@ -59,7 +64,7 @@ def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent
             hoisted, inner = embed(cast("Node", schema), "#/allOf/0")
             return {**hoisted, "type": "object", "allOf": [inner]}
         case _:
-            return _with_object_properties(_stamped(as_object(schema)))
+            return _stamped(as_object(schema))
 
 
 def _is_void_beside_ref(schema: Node) -> bool:
@@ -73,17 +78,6 @@ def _stamped(schema: Node) -> Node:
         return {**schema, "type": "object"}
     leading = {"$schema": schema["$schema"]} if "$schema" in schema else {}
     return {**leading, "type": "object", **schema}
-
-
-def _with_object_properties(schema: Node) -> Node:
-    """Return the schema with no boolean among its properties: 2025 clients expect objects there."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return schema
-    entries = cast("dict[str, Node | bool]", properties)
-    if not any(isinstance(entry, bool) for entry in entries.values()):
-        return schema
-    return {**schema, "properties": {name: as_object(entry) for name, entry in entries.items()}}
 
 
 def _carrier(schema: OutputSchema, options: ShapeOptions) -> Carrier:
@@ -114,4 +108,4 @@ _CARRIERS: Final = {
     Carriage.BY_VALUE: _carry_by_value,
 }
 
-ENVELOPED = Family(_output_schema, _carrier, may_omit_mirror=False)
+ENVELOPED = Family(_output_schema, _carrier, is_natural=False)

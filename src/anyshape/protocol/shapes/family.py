@@ -27,6 +27,9 @@ class ShapeOptions:
     hosts that cannot take them yet.
     `mirror_objects`: whether objects too have a text mirror at revisions where any value is
     structured content (elsewhere, and for all other values, the mirror is always there).
+    `raw_strings`: whether the text beside a string is the string itself at revisions where any
+    value is structured content, and where the specification asks for JSON text. Up to 2025-11-25
+    it always is: that is what every other server sends, and what a model reads best.
     `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
     (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`); then a
     client that checks results against the listed schema fails every call that returns null.
@@ -34,6 +37,7 @@ class ShapeOptions:
 
     natural: bool = True
     mirror_objects: bool = True
+    raw_strings: bool = False
     nullable_objects: Literal["wrap", "object"] = "wrap"
 
 
@@ -45,5 +49,9 @@ class Family:
     """From the natural schema to the listed one."""
     carrier: Callable[[OutputSchema, ShapeOptions], Carrier]
     """From the natural schema to what carries the values of that tool."""
-    may_omit_mirror: bool
-    """Whether the text mirror of an object is the author's choice."""
+    is_natural: bool
+    """Whether any JSON value, and any schema, is as good as an object.
+
+    Then the text mirror of an object is the author's choice, that of a string is JSON unless the
+    author chooses otherwise, and `true` and `false` are schemas like any other.
+    """

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from anyshape.documents.positions import Node
 from anyshape.protocol.result import ABSENT, Absent
-from anyshape.protocol.shapes.envelope import MARKER, as_object
+from anyshape.protocol.shapes.booleans import as_object
+from anyshape.protocol.shapes.envelope import MARKER
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
@@ -42,4 +43,4 @@ def _carry_as_it_is(structured: bytes, _is_error: bool) -> bytes:
     return b',"structuredContent":' + structured
 
 
-NATURAL = Family(_output_schema, _carrier, may_omit_mirror=True)
+NATURAL = Family(_output_schema, _carrier, is_natural=True)

@@ -18,6 +18,7 @@ from anyshape.protocol.icons import published_icons
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
+from anyshape.protocol.shapes.booleans import without_booleans
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.reading import Read, result_reader
 
@@ -54,7 +55,9 @@ class Shape:
             entry["title"] = tool.title
         if tool.description is not None:
             entry["description"] = tool.description
-        entry["inputSchema"] = tool.input_schema
+        entry["inputSchema"] = (
+            tool.input_schema if self.family.is_natural else without_booleans(tool.input_schema)
+        )
         output_schema = self.output_schema(tool.output_schema, options)
         if not isinstance(output_schema, Absent):
             entry["outputSchema"] = output_schema
@@ -105,7 +108,8 @@ class Shape:
         if not self.revision.is_modern:
             server_info = None
         carry = self.family.carrier(output_schema, options)
-        mirrors_objects = options.mirror_objects or not self.family.may_omit_mirror
+        mirrors_objects = options.mirror_objects or not self.family.is_natural
+        raw_strings = options.raw_strings or not self.family.is_natural
         adapt = block_adapter(self.revision)
         plain_meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
         mirroring = opening + b'"content":[{"type":"text","text":'
@@ -117,8 +121,11 @@ class Shape:
             carried = quoted = b""
             if structured is not None:
                 carried = carry(structured, result.is_error)
-                if mirrors_objects or structured[:1] != b"{":
-                    quoted = _encode(structured.decode())
+                first = structured[:1]
+                if mirrors_objects or first != b"{":
+                    # The JSON text of a string is that string, quoted.
+                    is_raw = raw_strings and first == b'"'
+                    quoted = structured if is_raw else _encode(structured.decode())
                     if not (blocks or result.is_error or result.meta):
                         # A value and nothing else, as nearly all results are.
                         return b"".join((mirroring, quoted, b"}]", carried, ending))

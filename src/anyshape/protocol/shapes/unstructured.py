@@ -21,4 +21,4 @@ def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
     return b""
 
 
-UNSTRUCTURED = Family(_output_schema, _carrier, may_omit_mirror=False)
+UNSTRUCTURED = Family(_output_schema, _carrier, is_natural=False)
