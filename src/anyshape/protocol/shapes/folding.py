@@ -1,0 +1,254 @@
+"""A composition at the root of an input schema, folded into one plain object.
+
+Some hosts leave out a tool whose input schema has `oneOf`, `anyOf` or `allOf` at its root, since
+their model's provider refuses it there, and `$ref` too. They are listed what those say about the
+object as a whole: which properties there are, and which are always required.
+
+The folded form is wider, never narrower: every object that the original admits, it admits. So a
+property that only some alternatives speak of may be anything, unless the others rule it out. What
+it no longer says, which properties go together, is said in the description; and calls are checked
+against the original.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from anyshape.documents.json import is_array, is_object
+from anyshape.documents.outline import Outline
+from anyshape.documents.pointers import Place
+from anyshape.documents.positions import Node
+from anyshape.documents.types import Types, admits_at
+from anyshape.protocol.shapes.alternatives import either, is_anything, summary
+
+__all__ = ["fold_root"]
+
+Schema: TypeAlias = Node | bool
+
+_COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
+_FOLDED: Final = ("$ref", *_COMPOSITIONS)
+_DEFINITIONS: Final = ("$defs", "definitions")
+_NAMING: Final = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef")
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Said(NamedTuple):
+    """What a schema says of an object that satisfies it: never more than is true."""
+
+    properties: dict[str, Schema]
+    required: tuple[str, ...] = ()
+    is_closed: bool = False
+    """Whether there can be no other properties."""
+
+    def allows(self, name: str) -> bool:
+        """Return whether there can be a property of that name."""
+        return not self.is_closed or name in self.properties
+
+
+_SILENCE: Final = Said({})
+
+
+def fold_root(schema: Node) -> Node:
+    """Return a schema of objects without composition at its root; itself if it has none."""
+    if not any(keyword in schema for keyword in _FOLDED):
+        return schema
+    document = Outline(schema)
+    reader = _Reader(document)
+    try:
+        said = reader.at(()) or _SILENCE
+        notes = [reader.note(keyword) for keyword in ("anyOf", "oneOf") if keyword in schema]
+    except RecursionError:
+        said, notes = _SILENCE, []
+    movable = _is_movable(document, said)
+    folded = _kept(document) if movable else _bare(schema)
+    properties = said.properties
+    if not movable:
+        properties = {name: _words_of(inner) for name, inner in properties.items()}
+    folded["properties"] = properties
+    folded.pop("required", None)
+    if said.required:
+        folded["required"] = list(said.required)
+    if said.is_closed:
+        folded["additionalProperties"] = False
+    words = [folded.get("description"), *notes]
+    description = " ".join(word for word in words if isinstance(word, str) and word)
+    if description:
+        folded["description"] = description
+    return _without_unused(folded) if movable else folded
+
+
+class _Reader:
+    """Reads what the schemas of one document say of objects."""
+
+    def __init__(self, document: Outline) -> None:
+        self._document = document
+        self._known: dict[Place, Said | None] = {}
+
+    def at(self, place: Place) -> Said | None:
+        """Return what the schema at a place says, or `None` if no object satisfies it."""
+        if place not in self._known:
+            # A schema that leads back to itself in place says nothing more the second time.
+            self._known[place] = _SILENCE
+            self._known[place] = self._read(place)
+        return self._known[place]
+
+    def note(self, keyword: str) -> str | None:
+        """Return in words what the alternatives at the root ask for."""
+        parts = [part for part in self._branches((), keyword) if part is not None]
+        return summary(keyword, [(part.properties, part.required) for part in parts])
+
+    def _read(self, place: Place) -> Said | None:
+        if self._document.at(place) is False:
+            return None
+        if place not in self._document.schemas:
+            return _SILENCE
+        if not admits_at(self._document, place) & Types.OBJECT:
+            return None
+        node = self._document.schema_at(place)
+        reference = node.get("$ref")
+        said: Said | None = _own(node)
+        if isinstance(reference, str):
+            target = self._document.resolve(place, reference)
+            referred = _SILENCE if target is None else self.at(target)
+            if self._document.schemas[place].dialect.reference_hides_siblings:
+                return referred
+            said = _both(said, referred)
+        for part in self._branches(place, "allOf"):
+            said = _both(said, part)
+        for keyword in ("anyOf", "oneOf"):
+            if is_array(node.get(keyword)):
+                said = _both(said, self._any_of(self._branches(place, keyword)))
+        return said
+
+    def _any_of(self, parts: list[Said | None]) -> Said | None:
+        possible = [part for part in parts if part is not None]
+        if not possible:
+            return None
+        properties = {
+            name: either(
+                [part.properties.get(name, True) for part in possible if part.allows(name)],
+                has_const=self._document.dialect.has_const,
+            )
+            for name in dict.fromkeys(name for part in possible for name in part.properties)
+        }
+        first, *rest = possible
+        required = (name for name in first.required if all(name in part.required for part in rest))
+        return Said(properties, tuple(required), all(part.is_closed for part in possible))
+
+    def _branches(self, place: Place, keyword: str) -> list[Said | None]:
+        branches = self._document.schema_at(place).get(keyword)
+        count = len(branches) if is_array(branches) else 0
+        return [self.at((*place, keyword, str(index))) for index in range(count)]
+
+
+def _own(node: Node) -> Said:
+    """Return what the keywords of a schema say by themselves."""
+    properties = node.get("properties")
+    required = node.get("required")
+    return Said(
+        {name: cast("Schema", inner) for name, inner in properties.items()}
+        if is_object(properties)
+        else {},
+        tuple(name for name in required if isinstance(name, str)) if is_array(required) else (),
+        node.get("additionalProperties") is False and not node.get("patternProperties"),
+    )
+
+
+def _both(one: Said | None, other: Said | None) -> Said | None:
+    if one is None or other is None:
+        return None
+    properties = {
+        name: _meet(one.properties.get(name, {}), other.properties.get(name, {}))
+        for name in {**one.properties, **other.properties}
+        if one.allows(name) and other.allows(name)
+    }
+    required = tuple(dict.fromkeys(one.required + other.required))
+    return Said(properties, required, one.is_closed or other.is_closed)
+
+
+def _meet(one: Schema, other: Schema) -> Schema:
+    if is_anything(other) or _encode(one) == _encode(other):
+        return one
+    return other if is_anything(one) else {"allOf": [one, other]}
+
+
+def _is_movable(document: Outline, said: Said) -> bool:
+    """Return whether schemas mean the same at the root as in the branch they come from.
+
+    They do if every reference goes by a pointer from the one root to a place that is not changed.
+    """
+    own: Any = document.root.get("properties")
+    for place, spot in document.schemas.items():
+        node = document.schema_at(place)
+        if spot.dialect is not document.dialect or any(keyword in node for keyword in _NAMING):
+            return False
+        if place and spot.dialect.id_keyword in node:
+            return False
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            continue
+        target = document.resolve(place, reference)
+        if target is None:
+            continue
+        if target == () or target[0] in _FOLDED:
+            return False
+        if target[0] == "properties" and own[target[1]] is not said.properties.get(target[1]):
+            return False
+    return True
+
+
+def _kept(document: Outline) -> Node:
+    """Return the keywords of the root that stay as they are."""
+    schema = document.root
+    if "$ref" in schema and document.dialect.reference_hides_siblings:
+        kept = {keyword: schema[keyword] for keyword in _DEFINITIONS if keyword in schema}
+        return {**_bare(schema), **kept}
+    # What counts as evaluated depends on the branches that are gone.
+    gone = (*_FOLDED, "unevaluatedProperties")
+    return {keyword: schema[keyword] for keyword in schema if keyword not in gone}
+
+
+def _bare(schema: Node) -> Node:
+    kept = {keyword: schema[keyword] for keyword in ("$schema", "description") if keyword in schema}
+    return {**kept, "type": "object"}
+
+
+def _words_of(schema: Schema) -> Node:
+    """Return what describes a property and cannot be wrong wherever it stands."""
+    description = schema.get("description") if isinstance(schema, dict) else None
+    return {"description": description} if isinstance(description, str) else {}
+
+
+def _without_unused(schema: Node) -> Node:
+    """Return the schema without the definitions that only the branches referred to."""
+    document = Outline(schema)
+    leads: dict[Place, set[Place]] = {}
+    for place in document.schemas:
+        reference = document.schema_at(place).get("$ref")
+        target = document.resolve(place, reference) if isinstance(reference, str) else None
+        leads.setdefault(_holder(place), set()).add(_holder(target or ()))
+    used: set[Place] = set()
+    waiting: list[Place] = [()]
+    while waiting:
+        holder = waiting.pop()
+        if holder not in used:
+            used.add(holder)
+            waiting += leads.get(holder, ())
+    pruned = dict(schema)
+    for keyword in _DEFINITIONS:
+        definitions = schema.get(keyword)
+        if is_object(definitions):
+            pruned[keyword] = {
+                name: inner for name, inner in definitions.items() if (keyword, name) in used
+            }
+            if not pruned[keyword]:
+                del pruned[keyword]
+    return pruned
+
+
+def _holder(place: Place) -> Place:
+    """Return the definition that a place belongs to, or the root."""
+    return place[:2] if len(place) > 1 and place[0] in _DEFINITIONS else ()
