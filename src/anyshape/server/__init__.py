@@ -1,5 +1,6 @@
 """Serve tools to clients of every protocol revision, on stdio and over HTTP."""
 
+from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Need
 from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
 from anyshape.server.connection import Connection
@@ -7,11 +8,14 @@ from anyshape.server.options import Caching, HttpOptions, ServerOptions
 from anyshape.server.server import Server
 
 __all__ = [
+    "KNOWN_CLIENTS",
     "AccessToken",
     "Authorization",
     "Caching",
     "Connection",
     "HttpOptions",
+    "KnownClient",
+    "Need",
     "Server",
     "ServerOptions",
     "ShapeOptions",

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET
 
 from anyshape.errors import ProtocolError
+from anyshape.protocol.clients import Need
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
@@ -53,6 +54,12 @@ def call_tool(
         arguments = None  # How some clients say that there are none.
     if entry.is_guarded and revision.has_declared_calls:
         _check_declarations(entry, arguments, exchange)
+    if (
+        arguments is not None
+        and b"null" in arguments
+        and Need.NULL_FOR_ABSENT in exchange.needs_in(parameters.meta)
+    ):
+        arguments = entry.without_nulls(arguments)
     if service.waiting >= service.most_waiting:
         raise busy(service.most_waiting)
     context = _context(parameters, exchange) if entry.takes_context else None

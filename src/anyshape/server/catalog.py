@@ -1,8 +1,8 @@
 """The tools of a server and every message about them that can be encoded beforehand.
 
-Listings, handshake and discovery results depend on the revision and the tools alone. Each is
-encoded when it is first asked for and kept until the tools change; a result encoder is made once
-per tool and revision.
+Listings, handshake and discovery results depend on the tools, the revision and what the client is
+known to need. Each is encoded when it is first asked for and kept until the tools change; a result
+encoder is made once per tool and revision.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
+from anyshape.protocol.clients import Needs
 from anyshape.protocol.identity import Identity
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import SUPPORTED, Revision
 from anyshape.protocol.shapes import shape
+from anyshape.protocol.shapes.nulls import NullDropper
 from anyshape.server.failures import invalid_params
 from anyshape.server.options import ServerOptions
 from anyshape.tools.tool import Tool
@@ -37,6 +39,7 @@ class Entry:
     """One tool, with what has been made for it per revision."""
 
     __slots__ = (
+        "_nulls",
         "encoders",
         "is_guarded",
         "listings",
@@ -58,7 +61,14 @@ class Entry:
         self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
         self.encoders: dict[Revision, ResultEncoder] = {}
-        self.listings: dict[Revision, bytes] = {}
+        self.listings: dict[tuple[Revision, Needs], bytes] = {}
+        self._nulls: NullDropper | None = None
+
+    def without_nulls(self, arguments: bytes) -> bytes:
+        """Return arguments without the nulls that the tool admits nowhere they stand."""
+        if self._nulls is None:
+            self._nulls = NullDropper(self.tool.listing.input_schema)
+        return self._nulls.drop(arguments)
 
 
 class _Roll:
@@ -73,7 +83,7 @@ class _Roll:
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.entries = list(entries.values())
         self.places = {name: place for place, name in enumerate(entries)}
-        self.pages: dict[tuple[Revision, int], bytes] = {}
+        self.pages: dict[tuple[Revision, Needs, int], bytes] = {}
 
 
 class Catalog:
@@ -124,16 +134,21 @@ class Catalog:
             )
         return encoder
 
-    def page(self, revision: Revision, cursor: str | None) -> bytes:
-        """Return the `result` of `tools/list`: the page a cursor stands for, or the first."""
+    def page(self, revision: Revision, needs: Needs, cursor: str | None) -> bytes:
+        """Return the `result` of `tools/list`: the page a cursor stands for, or the first.
+
+        A page is kept for each form there is: few revisions, and the few needs that each can meet.
+        """
+        if needs:
+            needs &= shape(revision).family.listing_needs
         roll = self._roll or self._call_roll()
         start = 0 if cursor is None else _position(cursor, roll)
-        known = roll.pages.get((revision, start))
+        known = roll.pages.get((revision, needs, start))
         if known is not None:
             return known
         size = self._options.page_size
         stop = start + size
-        listed = [self._listing(entry, revision) for entry in roll.entries[start:stop]]
+        listed = [self._listing(entry, revision, needs) for entry in roll.entries[start:stop]]
         last = roll.entries[stop - 1].tool.name if stop < len(roll.entries) else None
         caching = self._options.caching
         page = shape(revision).list_result(
@@ -146,7 +161,7 @@ class Catalog:
         # A cursor from before a change may start anywhere; keeping all of those could take room
         # for as many listings as there are tools.
         if start % size == 0:
-            roll.pages[revision, start] = page
+            roll.pages[revision, needs, start] = page
         return page
 
     def greeting(self, revision: Revision, *, tells_changes: bool) -> bytes:
@@ -183,11 +198,11 @@ class Catalog:
             known = self._discoveries[revision] = _encode(wire)
         return known
 
-    def _listing(self, entry: Entry, revision: Revision) -> bytes:
-        listing = entry.listings.get(revision)
+    def _listing(self, entry: Entry, revision: Revision, needs: Needs) -> bytes:
+        listing = entry.listings.get((revision, needs))
         if listing is None:
-            wire = shape(revision).entry(entry.tool.listing, self._options.shape)
-            listing = entry.listings[revision] = _encode(wire)
+            wire = shape(revision).entry(entry.tool.listing, self._options.shape, needs)
+            listing = entry.listings[revision, needs] = _encode(wire)
         return listing
 
     def _call_roll(self) -> _Roll:

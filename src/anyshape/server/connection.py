@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.jsonrpc import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -82,6 +83,7 @@ class Connection:
         self.suspended = suspended
         self.revision: Revision | None = None
         self.client: Mapping[str, Any] | None = None
+        self.needs = NOTHING
         self._flights: dict[bytes, PipeExchange] = {}
         self._batches: list[dict[bytes, set[bytes]]] = []
         """For each batch its requests, and where to put those that are cancelled before they begin.
@@ -178,6 +180,9 @@ class Connection:
         self.revision = revision
         info = parameters.client_info
         self.client = RawObject(info) if isinstance(info, msgspec.Raw) else None
+        self.needs = (
+            self.service.clients.needs_of(bytes(info)) if isinstance(info, msgspec.Raw) else NOTHING
+        )
 
     def track(self, flight: PipeExchange) -> None:
         """Know a request that waits, so that it can be cancelled."""
@@ -309,6 +314,10 @@ class PipeExchange(Exchange):
     @property
     def client(self) -> Mapping[str, Any] | None:
         return self._connection.client
+
+    @property
+    def needs(self) -> Needs:
+        return self._connection.needs
 
     def assumed(self, method: str) -> Revision:
         revision = self._connection.revision

@@ -152,7 +152,8 @@ def _discover(_parameters: Parameters, exchange: Exchange, revision: Revision) -
 
 
 def _list_tools(parameters: ListParameters, exchange: Exchange, revision: Revision) -> bytes:
-    return exchange.service.catalog.page(revision, parameters.cursor)
+    needs = exchange.needs_in(parameters.meta)
+    return exchange.service.catalog.page(revision, needs, parameters.cursor)
 
 
 def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:

@@ -14,7 +14,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import UNSET
 
+from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.server.raw_object import RawObject
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
     from anyshape.server.headers import RequestHeaders
-    from anyshape.server.parameters import InitializeParameters
+    from anyshape.server.parameters import InitializeParameters, Meta
     from anyshape.server.service import Service
 
 __all__ = ["Abandoned", "Exchange", "Interruption"]
@@ -130,6 +132,16 @@ class Exchange(ABC):
     def meta(self) -> Mapping[str, Any]:
         """The `_meta` of the request, read when somebody looks."""
         return {} if self._raw is None else RawObject(self._raw, *self._path)
+
+    @property
+    def needs(self) -> Needs:
+        """What the client of a handshake is known to need."""
+        return NOTHING
+
+    def needs_in(self, meta: Meta) -> Needs:
+        """What the client is known to need that sent this metadata."""
+        info = meta.client_info
+        return self.needs if info is UNSET else self.service.clients.needs_of(bytes(info))
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what a handshake has settled, where there is a place to remember it."""

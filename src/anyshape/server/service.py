@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from anyshape.protocol.clients import KnownClients
 from anyshape.protocol.identity import Identity
 from anyshape.server.catalog import Catalog
 from anyshape.server.lifespan import Lifespan, Opening
@@ -22,6 +23,7 @@ class Service:
         self.options = options
         self.lifespan = Lifespan(opening)
         self.catalog = Catalog(identity, options)
+        self.clients = KnownClients(options.shape.known_clients)
         self.listeners = Listeners()
         self.waiting = 0
         """Calls that have begun and wait for something."""

@@ -11,9 +11,10 @@ from typing import Final, cast
 
 from anyshape.documents.positions import Node, dialect_in
 from anyshape.documents.types import Types, admits
+from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.booleans import as_object, without_booleans
-from anyshape.protocol.shapes.envelope import embed, envelop, root_is_referred_to
+from anyshape.protocol.shapes.envelope import MARKER, embed, envelop, root_is_referred_to
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
 __all__ = ["ENVELOPED", "Carriage", "carriage_of"]
@@ -48,11 +49,13 @@ def carriage_of(schema: OutputSchema, options: ShapeOptions) -> Carriage:
     return Carriage.ENVELOPE
 
 
-def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent:
+def _output_schema(schema: OutputSchema, options: ShapeOptions, needs: Needs) -> Node | Absent:
     """Return the schema as listed where `outputSchema` has to say `"type": "object"`."""
     if isinstance(schema, Absent):
         return ABSENT
-    return without_booleans(_stated(schema, options))
+    listed = without_booleans(_stated(schema, options))
+    is_marked = Need.MARKED_ENVELOPE in needs and carriage_of(schema, options) is Carriage.ENVELOPE
+    return {**listed, MARKER: True} if is_marked else listed
 
 
 def _stated(schema: Node | bool, options: ShapeOptions) -> Node:
@@ -108,4 +111,9 @@ _CARRIERS: Final = {
     Carriage.BY_VALUE: _carry_by_value,
 }
 
-ENVELOPED = Family(_output_schema, _carrier, is_natural=False)
+ENVELOPED = Family(
+    _output_schema,
+    _carrier,
+    listing_needs=frozenset({Need.FOLDED_ROOT, Need.MARKED_ENVELOPE}),
+    is_natural=False,
+)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from anyshape.documents.positions import Node
+from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Needs
 from anyshape.protocol.result import Absent
 
 __all__ = ["Carrier", "Family", "OutputSchema", "ShapeOptions"]
@@ -33,22 +34,28 @@ class ShapeOptions:
     `nullable_objects`: how an object that may be null reaches 2025 clients: in the envelope
     (`"wrap"`), or as a plain object with null sent as no structured content (`"object"`); then a
     client that checks results against the listed schema fails every call that returns null.
+    `known_clients`: the clients that are listed a form of their own, since they drop a tool or
+    break on it otherwise (`anyshape.protocol.clients`); empty for none, `(*KNOWN_CLIENTS, …)` to
+    add one.
     """
 
     natural: bool = True
     mirror_objects: bool = True
     raw_strings: bool = False
     nullable_objects: Literal["wrap", "object"] = "wrap"
+    known_clients: tuple[KnownClient, ...] = KNOWN_CLIENTS
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """How some revisions list output schemas and carry values."""
 
-    output_schema: Callable[[OutputSchema, ShapeOptions], Node | Absent]
-    """From the natural schema to the listed one."""
+    output_schema: Callable[[OutputSchema, ShapeOptions, Needs], Node | Absent]
+    """From the natural schema to the one that is listed to clients with such needs."""
     carrier: Callable[[OutputSchema, ShapeOptions], Carrier]
     """From the natural schema to what carries the values of that tool."""
+    listing_needs: Needs
+    """The needs of clients that a listing can meet."""
     is_natural: bool
     """Whether any JSON value, and any schema, is as good as an object.
 

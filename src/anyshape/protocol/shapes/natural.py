@@ -10,25 +10,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anyshape.documents.positions import Node
+from anyshape.documents.types import Types, admits
+from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.booleans import as_object
-from anyshape.protocol.shapes.envelope import MARKER
-from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
+from anyshape.protocol.shapes.enveloped import ENVELOPED
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
 __all__ = ["NATURAL"]
 
 
-def _output_schema(schema: OutputSchema, options: ShapeOptions) -> Node | Absent:
+def _output_schema(schema: OutputSchema, options: ShapeOptions, needs: Needs) -> Node | Absent:
     if isinstance(schema, Absent):
         return ABSENT
-    if options.natural:
-        return as_object(schema)
-    chosen = _saying_null(options)
-    listed = ENVELOPED.output_schema(schema, chosen)
-    if isinstance(listed, Absent) or carriage_of(schema, chosen) is not Carriage.ENVELOPE:
-        return listed
-    return {**listed, MARKER: True}
+    if not options.natural:
+        marked = needs | {Need.MARKED_ENVELOPE}
+        return ENVELOPED.output_schema(schema, _saying_null(options), marked)
+    if Need.NO_SCHEMA_BESIDE_NULL in needs and admits(schema) & Types.NULL:
+        return ABSENT
+    return as_object(schema)
 
 
 def _carrier(schema: OutputSchema, options: ShapeOptions) -> Carrier:
@@ -43,4 +43,9 @@ def _carry_as_it_is(structured: bytes, _is_error: bool) -> bytes:
     return b',"structuredContent":' + structured
 
 
-NATURAL = Family(_output_schema, _carrier, is_natural=True)
+NATURAL = Family(
+    _output_schema,
+    _carrier,
+    listing_needs=frozenset({Need.FOLDED_ROOT, Need.NO_SCHEMA_BESIDE_NULL}),
+    is_natural=True,
+)

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from anyshape.documents.positions import Node
+from anyshape.protocol.clients import NOTHING, Need, Needs
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
@@ -20,6 +21,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.booleans import without_booleans
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
+from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.reading import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
@@ -42,23 +44,38 @@ class Shape:
     family: Family
 
     def output_schema(
-        self, schema: OutputSchema, options: ShapeOptions = _OPTIONS
+        self,
+        schema: OutputSchema,
+        options: ShapeOptions = _OPTIONS,
+        needs: Needs = NOTHING,
     ) -> Node | Absent:
         """Return a natural output schema as this revision lists it."""
-        return self.family.output_schema(schema, options)
+        return self.family.output_schema(schema, options, needs)
 
-    def entry(self, tool: ToolDescription, options: ShapeOptions = _OPTIONS) -> dict[str, Any]:
-        """Return the `tools/list` entry of a tool, with the fields this revision knows."""
+    def input_schema(self, schema: Node, needs: Needs = NOTHING) -> Node:
+        """Return an input schema as this revision lists it."""
+        if Need.FOLDED_ROOT in needs:
+            schema = fold_root(schema)
+        return schema if self.family.is_natural else without_booleans(schema)
+
+    def entry(
+        self,
+        tool: ToolDescription,
+        options: ShapeOptions = _OPTIONS,
+        needs: Needs = NOTHING,
+    ) -> dict[str, Any]:
+        """Return the `tools/list` entry of a tool, with the fields this revision knows.
+
+        `needs` are those of the client, as far as `family.listing_needs` has them.
+        """
         revision = self.revision
         entry: dict[str, Any] = {"name": tool.name}
         if tool.title is not None and revision.has_titles:
             entry["title"] = tool.title
         if tool.description is not None:
             entry["description"] = tool.description
-        entry["inputSchema"] = (
-            tool.input_schema if self.family.is_natural else without_booleans(tool.input_schema)
-        )
-        output_schema = self.output_schema(tool.output_schema, options)
+        entry["inputSchema"] = self.input_schema(tool.input_schema, needs)
+        output_schema = self.output_schema(tool.output_schema, options, needs)
         if not isinstance(output_schema, Absent):
             entry["outputSchema"] = output_schema
         annotations = self._annotations(tool)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from anyshape.documents.positions import Node
+from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
 __all__ = ["UNSTRUCTURED"]
 
 
-def _output_schema(_schema: OutputSchema, _options: ShapeOptions) -> Node | Absent:
+def _output_schema(_schema: OutputSchema, _options: ShapeOptions, _needs: Needs) -> Node | Absent:
     return ABSENT
 
 
@@ -21,4 +22,6 @@ def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
     return b""
 
 
-UNSTRUCTURED = Family(_output_schema, _carrier, is_natural=False)
+UNSTRUCTURED = Family(
+    _output_schema, _carrier, listing_needs=frozenset({Need.FOLDED_ROOT}), is_natural=False
+)

@@ -1,0 +1,178 @@
+"""Clients that are known to drop a tool, or to break on it, in the form that others take.
+
+Each names itself in `clientInfo` (in `initialize`, or in the `_meta` of every modern request). What
+is known of it is data: what it needs, how that was found out, and when. A client that is here is
+listed a form that it takes; its calls are checked against the author's schema all the same.
+
+Much of what is built on the Python SDK goes by that SDK's default name, `mcp` `0.1.0`, whatever its
+own name and version, and the TypeScript SDK has no default at all. So an entry for `mcp` reaches
+every program that kept the default, and asks for nothing that would harm one of them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+
+__all__ = ["KNOWN_CLIENTS", "NOTHING", "KnownClient", "KnownClients", "Need", "Needs"]
+
+
+class Need(enum.StrEnum):
+    """Something that a client needs and others do not."""
+
+    FOLDED_ROOT = "folded-root"
+    """Input schemas without `oneOf`, `anyOf`, `allOf` or `$ref` at their root."""
+    MARKED_ENVELOPE = "marked-envelope"
+    """Envelopes of 2025 revisions marked as FastMCP marks its own."""
+    NO_SCHEMA_BESIDE_NULL = "no-schema-beside-null"
+    """No output schema for tools that may return null, where null is structured content."""
+    NULL_FOR_ABSENT = "null-for-absent"
+    """Arguments that are null where null is not admitted taken for arguments left out."""
+
+    # Sets of them are part of keys that requests are looked up by.
+    __hash__ = str.__hash__
+
+
+Needs: TypeAlias = frozenset[Need]
+
+NOTHING: Final[Needs] = frozenset()
+"""What nearly all clients need beyond the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClient:
+    """What is known of the clients that go by one name, of some versions or of all.
+
+    `since` and `until` are the first and last of those versions. `program` is what people call it,
+    `trouble` what it does without our help, `evidence` how that was seen, and `observed` when.
+    """
+
+    name: str
+    needs: Needs
+    since: str | None = None
+    until: str | None = None
+    program: str = ""
+    trouble: str = ""
+    evidence: str = ""
+    observed: str = ""
+
+    def covers(self, version: str) -> bool:
+        """Tell whether a version is one of those; one that cannot be read only if all are."""
+        if self.since is None and self.until is None:
+            return True
+        number = _number(version)
+        return (
+            bool(number)
+            and (self.since is None or number >= _number(self.since))
+            and (self.until is None or number <= _number(self.until))
+        )
+
+
+_DEFAULT_NAME: Final = {"name": "mcp", "since": "0.1.0", "until": "0.1.0"}
+
+KNOWN_CLIENTS: Final = (
+    KnownClient(
+        name="claude-code",
+        needs=frozenset({Need.FOLDED_ROOT}),
+        program="Claude Code",
+        trouble="leaves out every tool with `oneOf`, `anyOf` or `allOf` at the root of its input "
+        "schema, since the Anthropic API refuses those there; `$ref` is refused, too",
+        evidence="2.1.325 (bundled with claude-agent-sdk 0.2.182) run against the demo, its API "
+        "replaced by a stand-in: 9 of 11 tools offered to the model, all 11 with the folded form",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        name="mcp-use",
+        needs=frozenset({Need.NULL_FOR_ABSENT}),
+        program="mcp-use",
+        trouble="sends null for every optional argument that its model left out",
+        evidence="version 1.7.1 run against the demo; its adapter fills a pydantic model whose "
+        "optional fields are null",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        **_DEFAULT_NAME,
+        needs=frozenset({Need.NULL_FOR_ABSENT}),
+        program="CrewAI",
+        trouble="sends null for every optional argument that its model left out",
+        evidence="run against the demo; crewai 1.15.30 opens its sessions under the default name",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        **_DEFAULT_NAME,
+        needs=frozenset({Need.MARKED_ENVELOPE}),
+        program="FastMCP 2.8 to 4",
+        trouble="`.data` of a tool that returns no object is `Root(result=…)` at 2025 revisions; "
+        "with the mark it is the value",
+        evidence="clients of 2.8 to 3.4 run against the demo; the mark is looked for up to 4.1.4, "
+        "and other clients pass over it as over any unknown keyword",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        **_DEFAULT_NAME,
+        needs=frozenset({Need.NO_SCHEMA_BESIDE_NULL}),
+        program="mcp 2.0.1 to 2.2.0, and what is built on it (Strands 1.62)",
+        trouble="raises when a tool with an output schema returns null at 2026-07-28: it takes "
+        "null for nothing",
+        evidence="`ClientSession.validate_tool_result` of 2.0.1 and 2.2.0; 2.3.0 tells them apart. "
+        "Without the schema all of them give the same value, None",
+        observed="2026-11-15",
+    ),
+)
+"""All that we know of; `ShapeOptions(known_clients=…)` takes these, others, or none."""
+
+
+class _ClientInfo(msgspec.Struct, gc=False, frozen=True):
+    name: str = ""
+    version: str = ""
+
+
+_decode_info: Final = msgspec.json.Decoder(_ClientInfo).decode
+_VERSION: Final = re.compile(r"v?(\d{1,9}(?:\.\d{1,9}){0,3})", re.ASCII)
+_REMEMBERED: Final = 256
+_LONGEST_INFO: Final = 1024
+
+
+class KnownClients:
+    """Looks up what a client needs, by what it says of itself."""
+
+    def __init__(self, entries: Sequence[KnownClient] = KNOWN_CLIENTS) -> None:
+        self._by_name: dict[str, list[KnownClient]] = {}
+        for entry in entries:
+            self._by_name.setdefault(entry.name, []).append(entry)
+        self._by_info: dict[bytes, Needs] = {}
+
+    def needs(self, name: str, version: str) -> Needs:
+        """Return what a client of that name and version needs."""
+        entries = self._by_name.get(name, ())
+        return NOTHING.union(*(entry.needs for entry in entries if entry.covers(version)))
+
+    def needs_of(self, client_info: bytes) -> Needs:
+        """Return what the client needs that wrote this `clientInfo`, which is JSON text."""
+        known = self._by_info.get(client_info)
+        if known is None:
+            known = self._read(client_info)
+            if len(client_info) <= _LONGEST_INFO:
+                if len(self._by_info) >= _REMEMBERED:
+                    self._by_info.clear()
+                self._by_info[client_info] = known
+        return known
+
+    def _read(self, client_info: bytes) -> Needs:
+        try:
+            info = _decode_info(client_info)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return NOTHING
+        return self.needs(info.name, info.version)
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with, as many of each; none if it has none."""
+    found = _VERSION.match(version)
+    numbers = [] if found is None else [int(part) for part in found[1].split(".")]
+    return tuple(numbers + [0] * (4 - len(numbers))) if numbers else ()

@@ -1,0 +1,161 @@
+"""Known clients are listed a form that they take, and held to the author's schema all the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from anyshape import Server
+from anyshape.server import KNOWN_CLIENTS, KnownClient, Need, ServerOptions, ShapeOptions
+
+MODERN = "2026-07-28"
+CLAUDE = {"name": "claude-code", "version": "2.1.325"}
+DEFAULT = {"name": "mcp", "version": "0.1.0"}
+OTHER = {"name": "other", "version": "1"}
+EITHER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+    "oneOf": [{"required": ["id"]}, {"required": ["name"]}],
+}
+
+
+class Peer:
+    """A client of some name and revision, as raw as can be."""
+
+    def __init__(self, server: Server, client: dict[str, Any], revision: str) -> None:
+        self._connection = server.connect(lambda _: None)
+        self._client = client
+        self._revision = revision
+        self._greeted = revision == MODERN
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        params = dict(params or {})
+        if self._revision == MODERN:
+            params["_meta"] = {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": self._client,
+            }
+        elif not self._greeted:
+            self._greeted = True
+            greeting: dict[str, Any] = {"protocolVersion": self._revision, "capabilities": {}}
+            await self.ask("initialize", {**greeting, "clientInfo": self._client})
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = await self._connection.handle(json.dumps(message).encode())
+        assert answer is not None
+        return json.loads(answer)["result"]
+
+    async def tool(self, name: str) -> dict[str, Any]:
+        listed = await self.ask("tools/list")
+        return next(tool for tool in listed["tools"] if tool["name"] == name)
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        return await self.ask("tools/call", {"name": name, "arguments": arguments})
+
+
+def make(**shape: Any) -> Server:
+    server = Server("s", options=ServerOptions(shape=ShapeOptions(**shape)))
+
+    @server.tool(input_schema=EITHER)
+    async def find(arguments: dict[str, Any]) -> list[str]:
+        return sorted(arguments)
+
+    @server.tool
+    async def note(
+        text: str, tag: str = "none", stars: int | None = 3, inner: dict[str, int] | None = None
+    ) -> str | None:
+        return f"{text} {tag} {stars}" if text else None
+
+    return server
+
+
+@pytest.mark.parametrize("revision", ["2025-03-26", "2025-11-25", MODERN])
+async def test_claude_code_is_listed_no_composition_at_the_root(revision: str) -> None:
+    peer = Peer(make(), CLAUDE, revision)
+    assert (await peer.tool("find"))["inputSchema"] == {
+        "type": "object",
+        "properties": EITHER["properties"],
+        "description": "Give exactly one of: (id) or (name).",
+    }
+    assert (await peer.call("find", {"id": 1}))["content"][0]["text"] == '["id"]'
+    refused = await peer.call("find", {"id": 1, "name": "x"})
+    assert refused["isError"] is True
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+async def test_others_are_listed_what_the_author_wrote(revision: str) -> None:
+    peer = Peer(make(), OTHER, revision)
+    assert (await peer.tool("find"))["inputSchema"] == EITHER
+    assert "outputSchema" in await peer.tool("note")
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
+async def test_fastmcp_finds_its_mark_on_envelopes(revision: str) -> None:
+    server = make()
+    marked = (await Peer(server, DEFAULT, revision).tool("find"))["outputSchema"]
+    plain = (await Peer(server, OTHER, revision).tool("find"))["outputSchema"]
+    assert marked == {**plain, "x-fastmcp-wrap-result": True}
+    assert plain["properties"]["result"] == {"type": "array", "items": {"type": "string"}}
+
+
+async def test_clients_that_take_null_for_nothing_are_listed_no_schema_beside_it() -> None:
+    peer = Peer(make(), DEFAULT, MODERN)
+    assert "outputSchema" not in await peer.tool("note")
+    assert (await peer.tool("find"))["outputSchema"]["type"] == "array"
+    result = await peer.call("note", {"text": ""})
+    assert result["structuredContent"] is None
+
+
+@pytest.mark.parametrize("client", [DEFAULT, {"name": "mcp-use", "version": "1.7.1"}], ids=str)
+@pytest.mark.parametrize("revision", ["2025-06-18", MODERN])
+async def test_null_for_what_was_left_out_is_absent_where_null_is_not_admitted(
+    client: dict[str, Any], revision: str
+) -> None:
+    arguments = {"text": "hi", "tag": None, "stars": None, "inner": None}
+    peer = Peer(make(), client, revision)
+    result = await peer.call("note", arguments)
+    assert result["content"][0]["text"].strip('"') == "hi none None"
+    refused = await peer.call("note", {"text": None})
+    assert refused["isError"] is True
+    refused = await Peer(make(), OTHER, revision).call("note", arguments)
+    assert refused["isError"] is True
+
+
+async def test_the_operator_may_know_nobody() -> None:
+    server = make(known_clients=())
+    peer = Peer(server, CLAUDE, MODERN)
+    assert (await peer.tool("find"))["inputSchema"] == EITHER
+    refused = await Peer(server, DEFAULT, MODERN).call("note", {"text": "hi", "tag": None})
+    assert refused["isError"] is True
+
+
+async def test_the_operator_may_know_others() -> None:
+    own = KnownClient("other", frozenset({Need.FOLDED_ROOT}), since="1", until="1.9")
+    server = make(known_clients=(*KNOWN_CLIENTS, own))
+    for client in (OTHER, CLAUDE):
+        assert "oneOf" not in (await Peer(server, client, MODERN).tool("find"))["inputSchema"]
+    later = Peer(server, {"name": "other", "version": "2.0"}, MODERN)
+    assert (await later.tool("find"))["inputSchema"] == EITHER
+
+
+async def test_each_form_of_a_listing_is_made_once_however_many_clients_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from anyshape.protocol.shapes import Shape
+
+    made = 0
+    entry = Shape.entry
+
+    def counted(self: Shape, *arguments: Any) -> dict[str, Any]:
+        nonlocal made
+        made += 1
+        return entry(self, *arguments)
+
+    monkeypatch.setattr(Shape, "entry", counted)
+    server = make()
+    for number in range(50):
+        for client in (OTHER, CLAUDE, DEFAULT, {"name": f"n{number}", "version": "1"}):
+            await Peer(server, client, MODERN).ask("tools/list")
+    assert made == 3 * len(server.tools)
