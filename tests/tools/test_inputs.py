@@ -272,11 +272,11 @@ class Dog(BaseModel):
     kind: Literal["dog"]
 
 
-def test_a_discriminated_union_is_one_of_constants() -> None:
+def test_a_discriminated_union_is_any_of_its_members_each_with_its_tag() -> None:
     def adopt(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> None: ...
 
     assert properties_of(adopt)["pet"] == {
-        "oneOf": [
+        "anyOf": [
             {
                 "type": "object",
                 "properties": {
@@ -292,6 +292,22 @@ def test_a_discriminated_union_is_one_of_constants() -> None:
             },
         ]
     }
+
+
+def test_members_that_share_a_tag_stay_one_of() -> None:
+    from anyshape.tools.lean import arrange
+
+    def member(*tags: str) -> dict[str, Any]:
+        return {"type": "object", "properties": {"kind": {"enum": [*tags]}}, "required": ["kind"]}
+
+    def keyword(*members: dict[str, Any]) -> set[str]:
+        union = {"oneOf": [*members], "discriminator": {"propertyName": "kind"}}
+        return set(arrange(union, {}))
+
+    assert keyword(member("cat"), member("dog", "wolf")) == {"anyOf"}
+    assert keyword(member("cat"), member("dog", "cat")) == {"oneOf"}
+    assert keyword(member("cat"), {**member("dog"), "type": ["object", "null"]}) == {"oneOf"}
+    assert keyword(member("cat"), {"type": "object", "properties": {}}) == {"oneOf"}
 
 
 class Circle(BaseModel):

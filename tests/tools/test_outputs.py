@@ -247,7 +247,7 @@ STRUCTURED: list[tuple[Any, Any, Any, Any]] = [
         Annotated[Cat | Dog, Field(discriminator="kind")],
         Dog(),
         {
-            "oneOf": [
+            "anyOf": [
                 {
                     "type": "object",
                     "properties": {
@@ -718,7 +718,10 @@ async def test_what_each_revision_is_listed_validates_what_it_is_then_sent(
     else:
         assert "structuredContent" not in result
     if natural.structured is not None:
-        assert result["content"][-1] == {"type": "text", "text": natural.structured.decode()}
+        text = natural.structured.decode()
+        if text.startswith('"') and not revision.is_natural:
+            text = json.loads(text)
+        assert result["content"][-1] == {"type": "text", "text": text}
     read = shaping.reader(entry.get("outputSchema", ABSENT))(result)
     if natural.structured is not None and revision.has_structured_content:
         assert read.value == json.loads(natural.structured)

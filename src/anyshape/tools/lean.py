@@ -3,7 +3,8 @@
 Every tool's schema travels in every listing and, in most hosts, in every prompt. A definition
 stays under `$defs` when it is shared or contains itself; one that is used once costs a name, a
 reference and a reader's jump for nothing. OpenAPI's `discriminator` means nothing in JSON Schema;
-what it stands for, that each member of the union has its tag, is said by `required`. Only documents
+what it stands for, that each member of the union has its tag, is said by `required`, and then
+`anyOf` says what `oneOf` would. Only documents
 that Anyshape derived pass through here; a schema that an author wrote is published as written.
 """
 
@@ -66,9 +67,35 @@ class _Inliner:
         if keyword is None or not isinstance(discriminator, dict):
             return union
         tag: str = cast("Document", discriminator)["propertyName"]
-        required = {**union, keyword: [self._require(tag, member) for member in union[keyword]]}
-        del required["discriminator"]
-        return required
+        members = [self._require(tag, member) for member in union[keyword]]
+        # No value has two tags, so "one of" comes to "any of", which more hosts and models take.
+        is_told_apart = keyword == "oneOf" and self._are_told_apart(tag, members)
+        return {
+            "anyOf" if name == keyword and is_told_apart else name: (
+                members if name == keyword else value
+            )
+            for name, value in union.items()
+            if name != "discriminator"
+        }
+
+    def _are_told_apart(self, tag: str, members: list[Document]) -> bool:
+        """Return whether each member requires the tag, with string values that no other has."""
+        seen: set[str] = set()
+        for member in members:
+            target = member
+            required = {*member.get("required", ())}
+            while (name := _target(target)) in self._definitions:
+                target = self._definitions[cast("str", name)]
+                required |= {*target.get("required", ())}
+            said: Any = target.get("properties", {}).get(tag, {})
+            values: list[Any] = [said["const"]] if "const" in said else said.get("enum", [])
+            is_tagged = target.get("type") == "object" and tag in required and values
+            if not is_tagged or not all(isinstance(value, str) for value in values):
+                return False
+            if seen & {*values}:
+                return False
+            seen |= {*values}
+        return True
 
     def _require(self, tag: str, member: Document) -> Document:
         target = member
