@@ -22,6 +22,7 @@ __all__ = [
     "METHOD_HEADER",
     "NAME_HEADER",
     "PARAMETER_PREFIX",
+    "SESSION_HEADER",
     "VERSION_HEADER",
     "HeaderParameter",
     "HeaderPlan",
@@ -33,6 +34,7 @@ __all__ = [
 VERSION_HEADER: Final = "mcp-protocol-version"
 METHOD_HEADER: Final = "mcp-method"
 NAME_HEADER: Final = "mcp-name"
+SESSION_HEADER: Final = "mcp-session-id"
 PARAMETER_PREFIX: Final = "mcp-param-"
 
 _ANNOTATION: Final = "x-mcp-header"

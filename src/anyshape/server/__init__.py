@@ -6,6 +6,7 @@ from anyshape.server.authorization import AccessToken, Authorization, TokenVerif
 from anyshape.server.connection import Connection
 from anyshape.server.options import Caching, HttpOptions, ServerOptions
 from anyshape.server.server import Server
+from anyshape.server.sessions import Sessions
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -18,6 +19,7 @@ __all__ = [
     "Need",
     "Server",
     "ServerOptions",
+    "Sessions",
     "ShapeOptions",
     "TokenVerifier",
 ]

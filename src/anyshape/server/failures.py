@@ -29,6 +29,7 @@ __all__ = [
     "BATCH_FULL",
     "NOT_ACCEPTABLE",
     "SERVER_BUSY",
+    "UNKNOWN_SESSION",
     "Failure",
     "busy",
     "header_mismatch",
@@ -40,11 +41,13 @@ __all__ = [
     "not_acceptable",
     "stopping",
     "translate",
+    "unknown_session",
     "unsupported_version",
 ]
 
 SERVER_BUSY: Final = 503
 NOT_ACCEPTABLE: Final = 406
+UNKNOWN_SESSION: Final = 404
 BATCH_FULL: Final = 413
 """Not codes of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
 
@@ -84,6 +87,7 @@ _STATUS: Final = {
     INVALID_REQUEST: 400,
     SERVER_BUSY: 503,
     NOT_ACCEPTABLE: 406,
+    UNKNOWN_SESSION: 404,
 }
 
 _OWN_STATUS: Final = {
@@ -149,6 +153,14 @@ def not_acceptable() -> ProtocolError:
     return ProtocolError(
         "Not acceptable: a subscription is a stream; Accept has to allow text/event-stream",
         code=NOT_ACCEPTABLE,
+    )
+
+
+def unknown_session() -> ProtocolError:
+    """Return the error for a session id that is over, or none of ours."""
+    return ProtocolError(
+        "Session not found: it is over, or was never opened here; initialize again without its id",
+        code=UNKNOWN_SESSION,
     )
 
 

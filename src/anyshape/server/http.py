@@ -1,9 +1,9 @@
-"""Streamable HTTP as an ASGI application: one endpoint, one POST per message, no session.
+"""Streamable HTTP as an ASGI application: one endpoint, one POST per message.
 
 Both eras are served at the same path. Nothing is remembered between requests, in either era: the
-revision of a handshake client comes from its `MCP-Protocol-Version` header, so any replica can
-answer any request. See the Streamable HTTP page of revision 2026-07-28 and "Transports" of
-2025-11-25, 2025-06-18 and 2025-03-26.
+revision of a handshake client comes from its `MCP-Protocol-Version` header, or from its session id
+(`anyshape.server.sessions`), so any replica can answer any request. See the Streamable HTTP page
+of revision 2026-07-28 and "Transports" of 2025-11-25, 2025-06-18 and 2025-03-26.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
     Batch,
     Malformed,
@@ -30,7 +31,7 @@ from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Interruption
-from anyshape.server.failures import translate, unsupported_version
+from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_exchange import BatchExchange, HttpExchange
@@ -39,6 +40,7 @@ from anyshape.server.options import HttpOptions
 from anyshape.server.parameters import ToolName
 from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json
 from anyshape.server.service import Service
+from anyshape.server.sessions import SessionIds
 
 __all__ = ["HOSTED", "HttpApplication"]
 
@@ -71,6 +73,8 @@ class HttpApplication:
         by themselves (`anyshape.server.http_protocol`) need no help, and say so.
         """
         self.options = options
+        sessions = options.sessions
+        self.session_ids = None if sessions is None else SessionIds(sessions, service.clients)
         self._max_depth = service.options.max_message_depth
         self._max_batch = service.options.max_batch
         self._bodies = Bodies(service.options, options)
@@ -275,7 +279,14 @@ class HttpApplication:
             failure = translate(unsupported_version(version), "")
             body = encode_error(None, failure.code, failure.message, failure.data)
             await send_json(send, 400, body)
-        elif isinstance(message, Batch):
+            return
+        try:
+            exchange.recall()
+        except ProtocolError as error:
+            status = http_status(error.code, None)
+            await send_json(send, status, encode_error(None, error.code, error.message))
+            return
+        if isinstance(message, Batch):
             await self._answer_all(message, exchange, send)
         else:
             # Notifications we know belong to a pipe, and responses to requests we never make.
@@ -283,7 +294,8 @@ class HttpApplication:
 
     async def _answer_all(self, batch: Batch, lead: HttpExchange, send: Send) -> None:
         assert lead.headers is not None
-        revision = lead.headers.revision or WITHOUT_HEADER
+        settled = WITHOUT_HEADER if lead.session is None else lead.session.revision
+        revision = lead.headers.revision or settled
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return

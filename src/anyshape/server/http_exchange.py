@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from anyshape.protocol.clients import NOTHING, Needs
+from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.jsonrpc import Request
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
 from anyshape.server.bodies import Receive
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
-from anyshape.server.parameters import PROTOCOL_VERSION
+from anyshape.server.parameters import PROTOCOL_VERSION, InitializeParameters
 from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
+    from anyshape.server.sessions import Session
 
 __all__ = ["BatchExchange", "HttpExchange"]
+
+_SESSION: Final = SESSION_HEADER.encode()
 
 _PATIENCE: Final = 0.02
 """Seconds a call may wait before its connection is watched: most are done by then."""
@@ -49,6 +54,12 @@ class HttpExchange(Exchange):
 
     stream: EventStream | None = None
     """The response, once it is a stream."""
+
+    session: Session | None = None
+    """The handshake that its session id recalls."""
+
+    _given: tuple[tuple[bytes, bytes], ...] = ()
+    """The headers of the response that only this request has."""
 
     _patience: asyncio.TimerHandle | None = None
     _silence: asyncio.TimerHandle | None = None
@@ -80,12 +91,40 @@ class HttpExchange(Exchange):
         self._raw = parameters
         self._path = ("_meta",)
 
+    @property
+    def client(self) -> Mapping[str, Any] | None:
+        """What the client said of itself in the handshake that is recalled."""
+        return None if self.session is None else self.session.client
+
+    @property
+    def needs(self) -> Needs:
+        """What the client of that handshake is known to need."""
+        return NOTHING if self.session is None else self.session.needs
+
+    def recall(self) -> Session | None:
+        """Return the handshake that the session id stands for, if any; raise if it is over."""
+        assert self.headers is not None
+        id = self.headers.get(_SESSION)
+        if id is not None and self._application.session_ids is not None:
+            self.session = self._application.session_ids.find(id)
+        return self.session
+
+    def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
+        """Have the client remember the handshake."""
+        ids = self._application.session_ids
+        if ids is not None:
+            info = parameters.client_info
+            said = bytes(info) if isinstance(info, msgspec.Raw) else None
+            self._given = ((_SESSION, ids.issue(revision, said)),)
+
     def assumed(self, method: str) -> Revision:
-        """Return the revision that the header names, for a body that names none."""
+        """Return the revision of a body that names none: by the header, else by the handshake."""
         assert self.headers is not None
         version = self.headers.version
+        # A new handshake does not depend on an old one.
+        session = None if method == "initialize" else self.recall()
         if version is None:
-            return WITHOUT_HEADER
+            return WITHOUT_HEADER if session is None else session.revision
         revision = Revision.parse(version)
         if revision is None:
             raise unsupported_version(version)
@@ -111,7 +150,7 @@ class HttpExchange(Exchange):
                 await _next_turn()
             # As `send_json` does, without another coroutine.
             respond = self._respond
-            await respond(json_start(200, answer))
+            await respond(json_start(200, answer, *self._given))
             await respond({"type": "http.response.body", "body": answer})
         else:
             status = 200 if self.failure is None else http_status(self.failure, self.revision)
@@ -149,7 +188,7 @@ class HttpExchange(Exchange):
 
     def _open_stream(self) -> EventStream:
         if self.stream is None:
-            self.stream = EventStream(self._respond, self._application.keep_alive)
+            self.stream = EventStream(self._respond, self._application.keep_alive, self._given)
         return self.stream
 
     def _break_silence(self) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import Authorization
+from anyshape.server.sessions import Sessions
 
 __all__ = ["Caching", "HttpOptions", "ServerOptions"]
 
@@ -82,7 +83,8 @@ class HttpOptions:
 
     `path` is the MCP endpoint. `allowed_hosts` and `allowed_origins` widen or narrow the checks
     against DNS rebinding (see `anyshape.server.guard`); `authorization` asks for access tokens;
-    `keep_alive` is the longest silence, in seconds, on a stream.
+    `keep_alive` is the longest silence, in seconds, on a stream; `sessions` says how handshakes
+    are remembered, `None` that they are not.
 
     A connection is waited for no longer than `request_timeout` seconds: for a head to be whole, for
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
@@ -96,6 +98,7 @@ class HttpOptions:
     allowed_origins: tuple[str, ...] | None = None
     authorization: Authorization | None = None
     keep_alive: float = 15.0
+    sessions: Sessions | None = field(default_factory=Sessions)
     request_timeout: float = 30.0
     max_head_bytes: int = 64 * 1024
     max_unfinished_bytes: int = 64 * MEBIBYTE

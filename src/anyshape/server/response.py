@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
@@ -89,10 +89,13 @@ class EventStream:
     the host cannot send any more, nothing is.
     """
 
-    __slots__ = ("_keep_alive", "_over", "_pump", "_queue", "_send", "_started", "_timer")
+    __slots__ = (
+        "_headers", "_keep_alive", "_over", "_pump", "_queue", "_send", "_started", "_timer"
+    )  # fmt: skip
 
-    def __init__(self, send: Send, keep_alive: float) -> None:
+    def __init__(self, send: Send, keep_alive: float, headers: Sequence[Header] = ()) -> None:
         self._send = send
+        self._headers = headers
         self._keep_alive = keep_alive
         self._queue: list[bytes] = []
         self._started = False
@@ -156,7 +159,8 @@ class EventStream:
 
     async def _start(self, status: int) -> None:
         self._started = True
-        await self._send({"type": "http.response.start", "status": status, "headers": _STREAM})
+        headers = [*_STREAM, *self._headers]
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def _run_pump(self) -> None:
         try:

@@ -1,0 +1,181 @@
+"""The handshake over HTTP, remembered by nobody: the session id says what it settled.
+
+`Mcp-Session-Id` carries the revision and the client's name and version, and a code that only those
+who have the key can make; so any process with the key can answer, and none keeps anything. See
+"Session Management" under "Transports" of revision 2025-11-25; docs/internals/server.md has the
+designs that were weighed. It grants nothing: access tokens are checked with every request.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.protocol.clients import NOTHING, KnownClients, Needs
+from anyshape.protocol.revision import HANDSHAKE, Revision
+from anyshape.server.failures import unknown_session
+
+__all__ = ["Session", "SessionIds", "Sessions"]
+
+_SHORTEST_KEY: Final = 16
+_MAC: Final = 16
+_LONGEST_TICKET: Final = 300
+_LONGEST_ID: Final = 4 * (_MAC + _LONGEST_TICKET) // 3 + 4
+_REMEMBERED: Final = 1024
+_DAY: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """How handshakes over HTTP are remembered.
+
+    `keys` are secrets of 16 bytes or more that the replicas of a server share. The first signs ids
+    and all of them verify, so that a new one can be put in front of the old. An id that none of
+    them signed is answered with 404, and the client starts over. Without keys this process, and
+    the worker processes it starts, sign with a key of their own; an id of another's is then passed
+    over, and the request taken as one without.
+
+    An id is good for `lifetime` seconds.
+    """
+
+    keys: tuple[bytes, ...] = ()
+    lifetime: float = 30 * _DAY
+
+    def __post_init__(self) -> None:
+        if isinstance(self.keys, bytes | str):
+            raise TypeError("keys has to be a tuple of bytes; write keys=(key,)")
+        for key in self.keys:
+            if len(key) < _SHORTEST_KEY:
+                raise ValueError(
+                    f"a session key has to have {_SHORTEST_KEY} bytes or more, got {len(key)}; "
+                    "secrets.token_bytes(32) makes one"
+                )
+        if self.lifetime <= 0:
+            raise ValueError(f"lifetime has to be above 0, got {self.lifetime}")
+
+    def __repr__(self) -> str:
+        return f"Sessions({len(self.keys)} keys, lifetime={self.lifetime})"
+
+
+class _Client(msgspec.Struct, gc=False, frozen=True):
+    """What an id says of a client; more than that would make it long."""
+
+    name: str
+    version: str = ""
+
+
+class _Ticket(msgspec.Struct, gc=False, frozen=True, array_like=True):
+    """What an id says."""
+
+    revision: str
+    issued: int
+    nonce: str
+    client: _Client | None = None
+
+
+class Session(msgspec.Struct, gc=False, frozen=True):
+    """What a handshake settled."""
+
+    revision: Revision
+    expires: float
+    client: Mapping[str, Any] | None
+    needs: Needs
+
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode_ticket: Final = msgspec.json.Decoder(_Ticket).decode
+_decode_client: Final = msgspec.json.Decoder(_Client).decode
+
+
+class SessionIds:
+    """Issues session ids, and reads them."""
+
+    def __init__(
+        self, options: Sessions, clients: KnownClients, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clients = clients
+        self._lifetime = options.lifetime
+        self._keys = options.keys
+        self._is_shared = bool(options.keys)
+        self._clock = clock
+        self._sessions: dict[bytes, Session] = {}
+
+    def issue(self, revision: Revision, client_info: bytes | None) -> bytes:
+        """Return an id for what a handshake settled with a client that said this of itself."""
+        ticket = _Ticket(
+            revision.value, int(self._clock()), secrets.token_urlsafe(9), _read_client(client_info)
+        )
+        text = _encode(ticket)
+        if len(text) > _LONGEST_TICKET:
+            text = _encode(msgspec.structs.replace(ticket, client=None))
+        signed = _sign(self._all_keys()[0], text) + text
+        return base64.urlsafe_b64encode(signed).rstrip(b"=")
+
+    def find(self, id: bytes) -> Session | None:
+        """Return the session of an id, `None` if it is to be passed over; raise if it is over."""
+        session = self._sessions.get(id)
+        if session is None:
+            session = self._read(id)
+            if session is None:
+                if self._is_shared:
+                    raise unknown_session()
+                return None
+            if len(self._sessions) >= _REMEMBERED:
+                self._sessions.clear()
+            self._sessions[id] = session
+        if session.expires <= self._clock():
+            raise unknown_session()
+        return session
+
+    def _read(self, id: bytes) -> Session | None:
+        if len(id) > _LONGEST_ID:
+            return None
+        try:
+            signed = base64.b64decode(id + b"=" * (-len(id) % 4), altchars=b"-_", validate=True)
+        except (binascii.Error, ValueError):
+            return None
+        code, text = signed[:_MAC], signed[_MAC:]
+        if not any(hmac.compare_digest(code, _sign(key, text)) for key in self._all_keys()):
+            return None
+        try:
+            ticket = _decode_ticket(text)
+        except msgspec.DecodeError:
+            return None  # Another version of ours, with the same keys, may write other tickets.
+        revision = Revision.parse(ticket.revision)
+        if revision is None or revision not in HANDSHAKE:
+            return None
+        expires = ticket.issued + self._lifetime
+        client = ticket.client
+        if client is None:
+            return Session(revision, expires, None, NOTHING)
+        needs = self._clients.needs(client.name, client.version)
+        return Session(revision, expires, msgspec.structs.asdict(client), needs)
+
+    def _all_keys(self) -> tuple[bytes, ...]:
+        if not self._keys:
+            # Random, and the same in processes that were started by way of multiprocessing, as
+            # uvicorn's workers are.
+            from multiprocessing import current_process
+
+            self._keys = (bytes(current_process().authkey),)
+        return self._keys
+
+
+def _sign(key: bytes, text: bytes) -> bytes:
+    return hmac.digest(key, b"anyshape session\n" + text, "sha256")[:_MAC]
+
+
+def _read_client(client_info: bytes | None) -> _Client | None:
+    """Return the name and version in a `clientInfo`; `None` if they are not to be found."""
+    try:
+        return None if client_info is None else _decode_client(client_info)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
