@@ -82,7 +82,9 @@ def test_a_peer_sees_every_value_under_every_schema(see: See, peer: Peer, name: 
         assert mistakes[name] in outcome["raised"]
         return
     _, value = CONSTANTS[name]
-    assert json.loads(outcome["content"][0]["text"]) == value
+    text = outcome["content"][0]["text"]
+    is_raw = isinstance(value, str) and peer.revision not in visits.NATURAL
+    assert (text if is_raw else json.loads(text)) == value
     if name == "large" and peer.script.endswith(".mjs"):
         value = 9007199254740992  # JavaScript has no larger odd number; the text has them all.
     is_natural = peer.revision in visits.NATURAL or name in OBJECTS

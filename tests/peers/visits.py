@@ -72,6 +72,9 @@ PEERS = (
     Peer(*TYPESCRIPT2, "legacy", "2025-03-26"),
     Peer(*TYPESCRIPT1, "@modelcontextprotocol/sdk", "2024-11-05"),
 )
+KNOWN = ("Python SDK", "FastMCP")
+"""Go by the default name of the Python SDK, so they are listed what clients of that name need."""
+MARK = "x-fastmcp-wrap-result"
 NATURAL = ("2026-07-28", "2026-06-30")
 ENVELOPED = ("2025-11-25", "2025-06-18")
 UNSTRUCTURED = ("2025-03-26", "2024-11-05")

@@ -45,10 +45,6 @@ SCENARIOS = {
     ),
 }
 
-# Whether several streams work is tested by the suite only for servers that keep sessions before
-# 2026-07-28. Ours keep none, by design, which the suite remarks on with this warning.
-REMARKED = {("2025-11-25", "server-sse-multiple-streams"): ["server-sse-multiple-streams-session"]}
-
 # Scenarios whose requests do not pass through the suite's instrumented client.
 WITHOUT_WIRE_CHECK = {
     "server-stateless",
@@ -116,7 +112,7 @@ def test_a_scenario_of_the_official_suite_passes(
     failures = [check for check in checks if check["status"] == "FAILURE"]
     assert not failures, json.dumps(failures, indent=1)
     assert done.returncode == 0, done.stdout
-    assert by_status.get("WARNING", []) == REMARKED.get((revision, scenario), [])
+    assert by_status.get("WARNING", []) == []
     assert Counter(by_status.get("SKIPPED", [])) <= Counter(SKIPPED)
     if scenario not in WITHOUT_WIRE_CHECK:
         assert "wire-schema-valid" in by_status["SUCCESS"]
