@@ -30,6 +30,7 @@ from anyshape.schema import (
     compile_async,
     compile_here,
 )
+from anyshape.schema import _compile as compiling
 from anyshape.schema import _confined as confined
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="limits processes as POSIX does")
@@ -53,7 +54,8 @@ SPREADING = doubling(60, unevaluatedProperties=False)
 
 @pytest.fixture(autouse=True)
 def _fresh_workers() -> Iterator[None]:
-    """Begin each test without workers, and leave none to the next."""
+    """Begin each test without workers or known schemas, and leave no worker to the next."""
+    compiling._cache.clear()
     confined._end()
     yield
     confined._end()

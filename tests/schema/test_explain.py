@@ -437,3 +437,18 @@ def test_a_dynamic_reference_that_nothing_overrides_is_explained_like_a_plain_on
     for reference in ({"$dynamicRef": "#node"}, {"$ref": "#"}):
         problems = compile(tree(reference)).problems(value)
         assert [problem.path for problem in problems] == ["/children/200/n"]
+
+
+def test_a_part_without_a_bound_does_not_cost_the_explanation_of_the_rest() -> None:
+    schema = compile(
+        {
+            "properties": {"a": {"type": "number"}},
+            "patternProperties": {"a": {"type": "object", "properties": {"a": {"$ref": "#"}}}},
+        }
+    )
+    assert not schema.cost.confined
+
+    assert [str(problem) for problem in schema.problems({"a": "x"})] == [
+        '/a: expected a number, got "x" (a string)',
+        '/a: expected an object, got "x" (a string)',
+    ]

@@ -70,7 +70,7 @@ class Knowledge:
         verdicts = self._plans.verdicts
         if verdicts.rate and verdicts.rate * text_size(value) > _DEAR:
             return None
-        self._charge(value)
+        self._charge(value, verdicts.rate)
         return verdicts.holds(plan.route, value)
 
     def holds(self, plan: Plan, place: Place) -> Verdict:
@@ -86,17 +86,16 @@ class Knowledge:
             return plan.schema
         if plan.leaves:
             # Few of them look into the members of an array or object: the others count them.
-            self._charge(value, hollow=not plan.leaves.compare)
+            self._charge(value, self._plans.rate, hollow=not plan.leaves.compare)
         return plan.leaves.hold(value)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Tell whether a property name matches a key of `patternProperties`."""
-        self._charge(name)
+        self._charge(name, self._plans.rate)
         return self._plans.matches(pattern, name)
 
-    def _charge(self, value: object, *, hollow: bool = False) -> None:
-        """Charge for what the engine may take, by the bound for the whole schema."""
-        rate = self._plans.verdicts.rate
+    def _charge(self, value: object, rate: float, *, hollow: bool = False) -> None:
+        """Charge for what the engine may take, by the bound for what it is asked about."""
         if rate and hollow and (is_array(value) or is_object(value)):
             size = 2 + 2 * len(value)
         else:
