@@ -96,7 +96,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(program: str, tmp_path: Path)
     source.write_text(
         "from anyshape import Server, Tool\n"
         "server = Server('many')\n"
-        "for number in range(500):\n"
+        "for number in range(300):\n"
         "    server.add_tool(Tool(name=f'tool_{number}', handler=lambda arguments: 1,\n"
         "                         description='word ' * 5000, input_schema={'type': 'object'}))\n"
     )
@@ -114,7 +114,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(program: str, tmp_path: Path)
     with process.stderr as stderr:
         with process.stdout as stdout:
             assert stdout.readline() == "tool_0\n"
-        assert stderr.read() == "many 0.1.0 · 500 tools · as of 2026-07-28\n\n"
+        assert stderr.read() == "many 0.1.0 · 300 tools · as of 2026-07-28\n\n"
         assert process.wait(PATIENCE) == 141
 
 

@@ -247,7 +247,10 @@ class _Collector:
         allowed: int = getattr(self._bounds, limit)
         if count > allowed:
             raise LimitExceeded(
-                f"tools/list holds more than {allowed} {what}", limit=limit, allowed=allowed
+                f"tools/list holds more than {allowed} {what}; Client(bounds=Bounds({limit}=…)) "
+                "allows more",
+                limit=limit,
+                allowed=allowed,
             )
 
     def _take_one(self, text: bytes) -> None:

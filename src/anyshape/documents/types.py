@@ -14,6 +14,7 @@ from typing import Final, cast
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
+from anyshape.errors import LimitExceeded
 
 __all__ = ["Types", "admits", "admits_at"]
 
@@ -48,7 +49,10 @@ def admits(schema: Node | bool) -> Types:
     """Return the JSON types that a schema document can admit."""
     if isinstance(schema, bool):
         return Types.ANYTHING if schema else Types.NOTHING
-    return admits_at(Outline(schema), ())
+    try:
+        return admits_at(Outline(schema), ())
+    except LimitExceeded:
+        return Types.ANYTHING
 
 
 def admits_at(document: Outline, place: Place) -> Types:
