@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from patience import PATIENCE
 
+from anyshape.documents.dialects import SUPPORTED
 from anyshape.errors import Problem
 from anyshape.schema import Schema, ValidationError, compile
 from anyshape.schema._leaves import equal_items
@@ -439,11 +440,13 @@ def test_a_dynamic_reference_that_nothing_overrides_is_explained_like_a_plain_on
         assert [problem.path for problem in problems] == ["/children/200/n"]
 
 
-def test_a_part_without_a_bound_does_not_cost_the_explanation_of_the_rest() -> None:
+@pytest.mark.parametrize("dialect", SUPPORTED)
+def test_parts_of_recursive_schemas_are_explained_in_every_dialect(dialect: str) -> None:
     schema = compile(
         {
             "properties": {"a": {"type": "number"}},
             "patternProperties": {"a": {"type": "object", "properties": {"a": {"$ref": "#"}}}},
+            "$schema": dialect,
         }
     )
     assert not schema.cost.confined

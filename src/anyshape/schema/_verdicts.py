@@ -21,7 +21,6 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from anyshape.documents.dialects import DEFAULT_DIALECT
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Library, Spot, load
 from anyshape.errors import AnyshapeError
@@ -171,7 +170,7 @@ def _router(spots: dict[str, Spot], graph: Graph, engine: Engine) -> dict[str, o
             pointer = engine.pointer(pointer)
         properties[name] = {"$ref": f"{uri}#{quote(pointer)}"}
     return {
-        "$schema": DEFAULT_DIALECT.uri,
+        "$schema": engine.dialect.uri,
         "properties": properties,
         "additionalProperties": False,
     }
@@ -186,7 +185,7 @@ def _bound(schema: dict[str, object], engine: Engine) -> float:
     limits = engine.limits
     try:
         load(engine.documents[ROOT_URI], library, engine.dialect)
-        root = library.add(schema, _URI, DEFAULT_DIALECT)
+        root = library.add(schema, _URI, engine.dialect)
         graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
         cost = classify(
             graph,
