@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -22,6 +23,7 @@ from anyshape.errors import AnyshapeError, LimitExceeded, ValidationError
 from anyshape.schema import (
     InvalidSchema,
     Limits,
+    Schema,
     UnresolvableReference,
     UnsupportedDialect,
     WouldWait,
@@ -29,6 +31,7 @@ from anyshape.schema import (
     compile,
     compile_async,
     compile_here,
+    text_size,
 )
 from anyshape.schema import _compile as compiling
 from anyshape.schema import _confined as confined
@@ -176,14 +179,119 @@ class TestWorkers:
         assert schema.accepts(1)
         assert not schema.accepts("x")
 
-    @pytest.mark.parametrize("executable", ["/nowhere/python", "", None])
+    @pytest.mark.parametrize("executable", ["/nowhere/python", "", None, "/", "/bin/true"])
     def test_where_no_process_can_be_started_that_is_said(
         self, executable: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "executable", executable)
+        error = refusal(lambda: compile({**CONFINED, "title": "nowhere"}))
 
-        with pytest.raises(LimitExceeded, match="no process could be started"):
-            compile({**CONFINED, "title": "nowhere"})
+        assert error.limit == "processes"
+        assert "sys.executable" in str(error)
+
+    @needs_posix
+    @pytest.mark.parametrize("says", ["nothing, and stays", "something else, again and again"])
+    def test_a_program_that_never_says_that_it_is_ready_is_ended(
+        self, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        program = tmp_path / "embedding"
+        act = "sleep 1000" if says.startswith("nothing") else "yes"
+        program.write_text(f"#!/bin/sh\nexec {act}\n")
+        program.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(program))
+        monkeypatch.setattr(confined, "_PATIENCE", 0.5)
+
+        error = refusal(lambda: compile({**CONFINED, "title": says}))
+        assert error.limit == "processes"
+        assert str(program) in str(error)
+        assert psutil.Process().children() == []
+
+    @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
+    def test_a_worker_knows_no_secrets_of_the_environment(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ANYSHAPE_TEST_TOKEN", "secret")
+        monkeypatch.setenv("PYTHONHASHSEED", "7")
+        assert compile({**CONFINED, "title": "secrets"}).accepts(1)
+        (pid,) = workers()
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+
+        assert b"PYTHONHASHSEED=7" in environment
+        assert b"secret" not in environment
+        assert b"PATH=" not in environment.replace(b"PYTHONPATH=", b"").replace(
+            b"LD_LIBRARY_PATH=", b""
+        )
+
+
+class TestLines:
+    """Schemas of strangers that burn keep nobody waiting but each other."""
+
+    def burners(self, count: int) -> tuple[list[threading.Thread], list[str]]:
+        """Start threads that ask schemas which were stopped before; return what is refused."""
+        schemas = [compile({**BURNING, "minLength": n}, limits=BRIEF) for n in range(count)]
+        for schema in schemas:
+            refusal(lambda schema=schema: schema.accepts(1))
+        ended: list[str] = []
+
+        def burn(schema: Schema) -> None:
+            ended.append(refusal(lambda: schema.accepts(1)).limit)
+
+        threads = [threading.Thread(target=burn, args=(schema,)) for schema in schemas]
+        for thread in threads:
+            thread.start()
+        return threads, ended
+
+    def test_callers_of_other_schemas_have_their_answers_before_ten_have_burnt(self) -> None:
+        long = compile({"items": {"type": "integer"}, "uniqueItems": True, "title": "long"})
+        honest = compile({**CONFINED, "type": "array", "title": "honest"})
+        many = [f"{n}" for n in range(2_000)]
+        assert long.waits(text_size(many))
+        assert honest.accepts(many)
+        threads, ended = self.burners(10)
+        answers = [schema.accepts(many) for schema in (honest, long) * 5]
+        burnt = len(ended)
+        for thread in threads:
+            thread.join(PATIENCE)
+
+        assert answers == [True, False] * 5
+        assert burnt < 10
+        assert set(ended) <= {"seconds", "waiting"}
+        assert ended.count("seconds") >= 1
+
+    def test_a_long_value_does_not_wait_behind_schemas_that_nobody_knows_yet(self) -> None:
+        long = compile({"items": {"type": "string"}, "uniqueItems": True, "title": "unknown"})
+        many = [f"{n}" for n in range(2_000)]
+        assert long.accepts(many)
+        unknown = [compile({**BURNING, "maxLength": n}, limits=BRIEF) for n in range(12)]
+        ended: list[str] = []
+
+        def burn(schema: Schema) -> None:
+            ended.append(refusal(lambda: schema.accepts(1)).limit)
+
+        threads = [threading.Thread(target=burn, args=(schema,)) for schema in unknown]
+        for thread in threads:
+            thread.start()
+        answers = [long.accepts(many) for _ in range(5)]
+        burnt = len(ended)
+        for thread in threads:
+            thread.join(PATIENCE)
+
+        assert answers == [True] * 5
+        assert burnt < 12
+
+    def test_whoever_gets_no_turn_is_told_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        schema = compile({**CONFINED, "title": "no turn"})
+        monkeypatch.setattr(confined, "_TURN", 0.05)
+        line = confined._lines.ordinary
+        for _ in range(confined._MOST_WORKERS):
+            assert line._turns.acquire(timeout=PATIENCE)
+        error = refusal(lambda: schema.accepts(1))
+        for _ in range(confined._MOST_WORKERS):
+            line._turns.release()
+
+        assert (error.limit, error.allowed) == ("waiting", 0.05)
+        assert "ask again later" in str(error)
+        assert schema.accepts(1)
 
 
 def _interrupt(_: bytes) -> confined.Reply:

@@ -176,7 +176,8 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
         return Schema(judge, self.admitted.keep(), self.sources.dialect.uri, self.limits)
 
     def _build(self) -> tuple[Judge, int]:
-        job = Job(self.key, self.sources, self.limits, self.formats)
+        is_cheap = not self.cost.confined
+        job = Job(self.key, self.sources, self.limits, self.formats, is_cheap=is_cheap)
         confined = Confined(job, self.cost, 4 * len(self.admitted.text))
         if self.cost.confined:
             ask(job)

@@ -6,8 +6,11 @@ cheap by proof (`_classifier`) is compiled, asked and explained in a *worker* (`
 that limits its own processor time and memory before each job. When a limit is hit the kernel ends
 it, and what comes back to the caller is `LimitExceeded`; the next job gets a new worker.
 
-A worker takes one job at a time. The few that there may be are shared by the whole process; who
-finds none free waits in line. Calls here block: on an event loop use `aside`.
+A worker takes one job at a time. The few that there may be are shared by the whole process, and who
+finds none free waits in line, for some seconds and no longer. There are three lines, so that those
+who burn keep nobody waiting but each other: one for schemas that had to be stopped before, one for
+values that are merely long under schemas that are cheap by proof, and one for all others. Calls
+here block: on an event loop use `aside`.
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar, cast
@@ -36,16 +40,25 @@ from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
 from anyshape.schema._sources import Sources
 
-__all__ = ["Job", "Reply", "WouldWait", "aside", "ask", "leave_loop"]
+__all__ = ["HELLO", "Job", "Reply", "WouldWait", "aside", "ask", "leave_loop"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _MOST_WORKERS: Final = max(2, min(4, os.cpu_count() or 2))
+_MOST_THREADS: Final = 256
+"""How many callers of `aside` may wait at a time: so many that those who burn are not all."""
 _MOST_KNOWN: Final = 64
 """How many schemas a worker keeps compiled, the last ones asked about."""
+_MOST_STOPPED: Final = 1_024
 _PATIENCE: Final = 20.0
 """Seconds that a worker may sit there, on a busy machine, beyond its processor time."""
+_TURN: Final = 5.0
+"""Seconds that a caller waits for a worker to be free."""
+HELLO: Final = b"anyshape\n"
+"""What a worker says when it is ready for jobs."""
+_ENVIRONMENT: Final = ("PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "SYSTEMROOT", "TZ")
+"""What the variables begin with that an interpreter needs to start; all others are kept from it."""
 _START: Final = (
     "import sys; sys.path[:] = {path!r}; from anyshape.schema._worker import main; main()"
 )
@@ -64,6 +77,8 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     verb: str = ""
     value: object = None
     limit: int = 0
+    is_cheap: bool = False
+    """Whether a bound is known, so that nothing but the length of the value takes time."""
 
 
 class Reply(msgspec.Struct):
@@ -91,9 +106,30 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env={k: v for k, v in os.environ.items() if k.upper().startswith(_ENVIRONMENT)},
         )
         self._known: dict[bytes, None] = {}
         self.alive = True
+        with self._watched(_PATIENCE):
+            hello = self._process.stdout.read(len(HELLO)) if self._process.stdout else b""
+            if hello != HELLO:
+                self.end()
+                raise ChildProcessError(f"{sys.executable} does not run anyshape.schema")
+
+    @contextmanager
+    def _watched(self, seconds: float) -> Generator[None]:
+        """End the process if what is done meanwhile takes longer, or is given up."""
+        watch = threading.Timer(seconds, self._process.kill)
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        except BaseException:
+            # Whoever waited is gone; what the worker still says belongs to nobody.
+            self.end()
+            raise
+        finally:
+            watch.cancel()
 
     @property
     def is_new(self) -> bool:
@@ -109,22 +145,13 @@ class _Worker:
         """Return what comes of a job; `LimitExceeded` if the worker did not live to tell."""
         known = job.key in self._known
         short = msgspec.structs.replace(job, sources=None) if known else job
-        watch = threading.Timer(job.limits.seconds + _PATIENCE, self._process.kill)
-        watch.daemon = True
-        watch.start()
         try:
-            reply = self._exchange(pickle.dumps(short, protocol=5))
-            if reply.error == "LookupError":  # it has forgotten more than we thought
-                reply = self._exchange(pickle.dumps(job, protocol=5))
+            with self._watched(job.limits.seconds + _PATIENCE):
+                reply = self._exchange(pickle.dumps(short, protocol=5))
+                if reply.error == "LookupError":  # it has forgotten more than we thought
+                    reply = self._exchange(pickle.dumps(job, protocol=5))
         except (OSError, EOFError):
-            self.end()
             _refuse(self._process.returncode, job)
-        except BaseException:
-            # Whoever waited is gone; what the worker still says belongs to nobody.
-            self.end()
-            raise
-        finally:
-            watch.cancel()
         if reply.error == "MemoryError":
             self.end()
             raise _spent(job, "memory", job.limits.memory, "bytes of memory")
@@ -159,78 +186,124 @@ class _Worker:
 
 
 class _Workers:
-    """The workers of this process: at most so many, made when they are needed."""
+    """The workers of one line: at most so many, made when they are needed."""
 
-    def __init__(self) -> None:
-        self._turns = threading.BoundedSemaphore(_MOST_WORKERS)
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._turns = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
 
     def do(self, job: Job) -> Reply:
-        with self._turns:
-            worker = self._take(job)
+        """Wait for a turn, and have a worker do the job."""
+        if not self._turns.acquire(timeout=_TURN):
+            raise LimitExceeded(
+                f"no process was free to judge the schema in for {_TURN:g} seconds, because other "
+                f"schemas kept {self._most} of them busy; ask again later, or have schemas stopped "
+                "sooner with a smaller Limits.seconds (limit: waiting)",
+                limit="waiting",
+                allowed=_TURN,
+            )
+        try:
+            worker = self._take()
             was_new = worker.is_new
             try:
-                return worker.do(job)
+                return self._ask(worker, job)
             except LimitExceeded as error:
                 if was_new or error.limit != "memory":
                     raise
-            finally:
-                if worker.alive:
-                    with self._lock:
-                        self._idle.append(worker)
             # What other schemas left behind must not count against this one.
-            worker = self._start(job)
-            try:
-                return worker.do(job)
-            finally:
-                if worker.alive:
-                    with self._lock:
-                        self._idle.append(worker)
+            return self._ask(_start(), job)
+        finally:
+            self._turns.release()
 
-    def _take(self, job: Job) -> _Worker:
+    def _ask(self, worker: _Worker, job: Job) -> Reply:
+        try:
+            return worker.do(job)
+        finally:
+            if worker.alive:
+                with self._lock:
+                    self._idle.append(worker)
+
+    def _take(self) -> _Worker:
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
             if worker is None:
-                return self._start(job)
+                return _start()
             if worker.is_running:
                 return worker
             worker.end()  # somebody else ended it, such as a system that ran out of memory
 
-    def _start(self, job: Job) -> _Worker:
-        reason = "sys.executable names no Python interpreter"
-        try:
-            if sys.executable:  # empty or None where Python is embedded in another program
-                return _Worker()
-        except OSError as error:
-            reason = error.strerror or str(error)
-        raise LimitExceeded(
-            f"no process could be started to confine the schema in: {reason}",
-            limit="memory",
-            allowed=job.limits.memory,
-        )
-
     def end(self) -> None:
+        """End the workers that have nothing to do."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.end()
 
 
-_workers = _Workers()
-_threads = ThreadPoolExecutor(_MOST_WORKERS, thread_name_prefix="anyshape-schema")
+def _start() -> _Worker:
+    reason = "sys.executable is not set"  # as where Python is embedded in another program
+    try:
+        if sys.executable:
+            return _Worker()
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise LimitExceeded(
+        f"no process could be started to judge the schema in: {reason}; set sys.executable to the "
+        "Python interpreter that anyshape is installed for, and allow for one more process and its "
+        "memory (limit: processes)",
+        limit="processes",
+        allowed=0,
+    )
+
+
+class _Lines:
+    """Where callers wait: each line has workers of its own."""
+
+    def __init__(self) -> None:
+        self.ordinary = _Workers(_MOST_WORKERS)
+        self.long = _Workers(_MOST_WORKERS // 2)
+        self.stopped = _Workers(1)
+        self.threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="anyshape-schema")
+        self._lock = threading.Lock()
+        self._stopped: OrderedDict[bytes, None] = OrderedDict()
+
+    def do(self, job: Job) -> Reply:
+        """Wait in the right line, and have a worker do the job."""
+        line = self.long if job.is_cheap else self.ordinary
+        with self._lock:
+            if job.key in self._stopped:
+                line = self.stopped
+        try:
+            return line.do(job)
+        except LimitExceeded as error:
+            if error.limit in ("seconds", "memory"):
+                with self._lock:
+                    self._stopped[job.key] = None
+                    self._stopped.move_to_end(job.key)
+                    if len(self._stopped) > _MOST_STOPPED:
+                        self._stopped.popitem(last=False)
+            raise
+
+    def end(self) -> None:
+        """End the workers that have nothing to do."""
+        for line in (self.ordinary, self.long, self.stopped):
+            line.end()
+
+
+_lines = _Lines()
 
 
 def _forget() -> None:
     """Leave the parent's workers and threads to the parent."""
-    global _workers, _threads  # noqa: PLW0603 - what a fork cannot share
-    _workers = _Workers()
-    _threads = ThreadPoolExecutor(_MOST_WORKERS, thread_name_prefix="anyshape-schema")
+    global _lines  # noqa: PLW0603 - what a fork cannot share
+    _lines = _Lines()
 
 
 def _end() -> None:
-    _workers.end()
+    _lines.end()
 
 
 atexit.register(_end)
@@ -240,7 +313,7 @@ if hasattr(os, "register_at_fork"):
 
 def ask(job: Job) -> Reply:
     """Have a worker do `job`; raise what it raised, or `LimitExceeded` if it had to be stopped."""
-    reply = _workers.do(msgspec.structs.replace(job, value=_pack(job.value, job.limits)))
+    reply = _lines.do(msgspec.structs.replace(job, value=_pack(job.value, job.limits)))
     if reply.error:
         raise _restore(reply, job)
     return reply
@@ -268,7 +341,7 @@ def leave_loop() -> None:
 async def aside(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function that may wait for a worker on a thread, so that the event loop goes on."""
     call = partial(copy_context().run, function, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_threads, call)
+    return await asyncio.get_running_loop().run_in_executor(_lines.threads, call)
 
 
 def _restore(reply: Reply, job: Job) -> AnyshapeError:

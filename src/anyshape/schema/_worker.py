@@ -20,7 +20,7 @@ import msgspec
 
 from anyshape.errors import AnyshapeError
 from anyshape.schema._build import Core, build
-from anyshape.schema._confined import Job, Reply
+from anyshape.schema._confined import HELLO, Job, Reply
 
 __all__ = ["main"]
 
@@ -36,6 +36,8 @@ def main() -> None:
     kept: OrderedDict[bytes, Core] = OrderedDict()
     _forget_signals()
     limited = 0
+    answers.write(HELLO)
+    answers.flush()
     while len(size := jobs.read(8)) == 8:
         job: Job = pickle.loads(jobs.read(int.from_bytes(size, "little")))  # noqa: S301 - our own parent
         if limited != job.limits.memory:
