@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from anyshape import Client, Server
 from anyshape.client import Bounds
+from anyshape.client.admission import read_entry
 from anyshape.errors import LimitExceeded, ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -247,6 +249,28 @@ async def test_unchanged_tools_are_not_judged_again(scripted: type[Scripted]) ->
         first = await client.list_tools()
         second = await client.list_tools()
         assert [one is other for one, other in zip(first, second, strict=True)] == [True, True]
+
+
+async def test_a_long_tool_is_not_read_on_the_event_loop(
+    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: dict[str, int] = {}
+
+    def read(text: bytes, max_depth: int) -> Json:
+        entry = read_entry(text, max_depth)
+        readers[entry["name"]] = threading.get_ident()
+        return entry
+
+    monkeypatch.setattr("anyshape.client.listing.read_entry", read)
+    listed = [tool("short"), tool("long", description="x" * 100_000), tool("last")]
+    async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:
+        assert names(await client.list_tools()) == ["short", "long", "last"]
+    here = threading.get_ident()
+    assert {name: ident == here for name, ident in readers.items()} == {
+        "short": True,
+        "long": False,
+        "last": True,
+    }
 
 
 async def test_a_rejection_is_logged_once(

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -35,6 +36,7 @@ from anyshape.schema import (
 )
 from anyshape.schema import _compile as compiling
 from anyshape.schema import _confined as confined
+from anyshape.schema import _document as admission
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="limits processes as POSIX does")
 
@@ -690,12 +692,51 @@ class TestEventLoop:
 
         assert not await aside(compile_here(document).accepts, 1)
 
-    async def test_large_documents_are_left_to_a_thread(self) -> None:
-        document = {"enum": ["x" * 100_000]}
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"enum": ["x" * 100_000]},
+            {"enum": [f"{n}" for n in range(20_000)]},
+            {"properties": {f"{n}": {"type": "string"} for n in range(2_000)}},
+            {"enum": tuple(f"{n}" for n in range(20_000))},
+        ],
+        ids=["a long text", "many texts", "many schemas", "a tuple"],
+    )
+    async def test_large_documents_are_left_to_a_thread(
+        self, document: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        copied: list[int] = []
+        encode = admission.canonical.encode
 
-        with pytest.raises(WouldWait):
-            compile_here(document)
-        assert not (await compile_async(document)).accepts("y")
+        def count(value: object) -> bytes:
+            copied.append(1)
+            return encode(value)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(admission, "canonical", SimpleNamespace(encode=count))
+            with pytest.raises(WouldWait):
+                compile_here(document)
+
+        assert copied == []  # not even a copy was made
+        assert not (await compile_async(document)).accepts(["y"]) or "properties" in document
+
+    @pytest.mark.parametrize("recursive", [False, True])
+    async def test_very_long_integers_are_judged_elsewhere_whatever_the_text_is_said_to_have(
+        self, recursive: bool
+    ) -> None:
+        items = {"minimum": 0, "anyOf": [{"type": "integer"}, {"$ref": "#"}]}
+        schema = compile({"items": items} if recursive else {"items": {"minimum": 0}})
+        value = [10**4_299 - n for n in range(schema.cost.free_bytes // 5_000)]
+        size = 4_301 * len(value)
+
+        assert not schema.waits(size)
+        for verb in (schema.accepts_parsed, schema.accepts):
+            with pytest.raises(WouldWait):
+                verb(value, size)
+            assert await aside(verb, value, size)
+            assert not await aside(verb, [*value, -1], size)
+        assert schema.waits(text_size(value))
+        assert schema.accepts([10**100] * 2, 204)
 
     def test_where_no_loop_runs_waiting_is_fine(self) -> None:
         assert compile_here({**CONFINED, "minimum": 7}).accepts(8)

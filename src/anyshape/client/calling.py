@@ -52,11 +52,16 @@ def write_call(
     """
     given = _as_object(arguments)
     schema = tool.input if check else _anything()
-    if schema.cost.free_bytes < _MEASURED and schema.waits(text_size(given)):
+    size = text_size(given) if schema.cost.free_bytes < _MEASURED else 0
+    if schema.waits(size):
         leave_loop()
-    if check == "lenient" and not schema.accepts(given):
+    if check == "lenient" and not schema.accepts(given, size):
         schema = without_defaulted(tool.input)
-    schema.validate(given)
+    if not schema.accepts(given, size):
+        size = text_size(given)
+        if schema.waits(size):
+            leave_loop()
+        schema.validate(given, size)
     plan = tool.header_plan
     return Question(
         "tools/call",

@@ -20,7 +20,7 @@ from anyshape.client.options import Bounds
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
-from anyshape.schema import WouldWait, aside
+from anyshape.schema import WouldWait, aside, leave_loop
 
 __all__ = ["Listing"]
 
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
+_LONG_ENTRY: Final = 64_000
+"""Bytes of a tool that is not read on the event loop."""
 _HEAVY: Final = 64_000_000
 """Bytes of compiled schemas of one listing that are kept; those of further tools are not."""
 _FIRST_PAGE: Final = Question("tools/list", repeatable=True)
@@ -235,10 +237,13 @@ class _Collector:
         for raw in page.tools:
             self._count += 1
             self._check(self._count, "max_tools", "tools")
+            text = bytes(raw)
             try:
-                self._take_one(bytes(raw))
+                if len(text) > _LONG_ENTRY:
+                    leave_loop()
+                self._take_one(text)
             except WouldWait:
-                await aside(self._take_one, bytes(raw))
+                await aside(self._take_one, text)
             if time.monotonic() - started > _SLICE:
                 await asyncio.sleep(0)
                 started = time.monotonic()

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compile", "compile_async", "compile_here"]
 
-_SMALL_DOCUMENT = 16_000
-"""Bytes of a document that is analysed on an event loop without others noticing."""
-
 _KEPT_BYTES = 64_000_000
 _BYTES_PER_SUBSCHEMA = 8_000
 """What a compiled subschema was seen to take at most, patterns aside."""
@@ -202,10 +199,11 @@ def _prepare(
 ) -> _Prepared:
     if role not in (None, "input", "output"):
         raise ValueError(f'role must be "input", "output" or None, got {role!r}')
-    admitted = admit_document(document, limits)
+    when_long = leave_loop if leave else None
+    admitted = admit_document(document, limits, when_long=when_long)
     check_role(admitted.document, role)
     supplied = {
-        uri: admit_document(resource, limits, uri).document
+        uri: admit_document(resource, limits, uri, when_long).document
         for uri, resource in (resources or {}).items()
     }
     sources = Sources.of(admitted.document, supplied)
@@ -221,8 +219,6 @@ def _prepare(
     known = _cache.peek(key)
     if known is not None:
         return _Prepared(admitted, sources, limits, formats, key, None, known.cost)
-    if leave and len(text) > _SMALL_DOCUMENT:
-        leave_loop()
     try:
         analysis, cost = _classify(sources, len(text), limits, formats)
     except (SchemaError, LimitExceeded):

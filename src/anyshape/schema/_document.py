@@ -8,6 +8,7 @@ before it is read as a schema: cyclic, bottomless, huge, or no JSON at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -21,6 +22,9 @@ __all__ = ["Admitted", "Document", "Role", "admit_document", "canonical", "check
 
 Document: TypeAlias = "dict[str, Any] | bool"
 Role: TypeAlias = Literal["input", "output"]
+
+_SMALL_DOCUMENT: Final = 16_000
+"""Bytes of a document that is copied and analysed on an event loop without others noticing."""
 
 canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
 """Writes equal documents equally, and `true`, `1` and `1.0` differently."""
@@ -58,17 +62,28 @@ class Admitted(msgspec.Struct, eq=False):
         return cast("Document", msgspec.json.decode(text))
 
 
-def admit_document(document: object, limits: Limits, uri: str = "") -> Admitted:
-    """Return a private copy of a schema document, and what is known of it."""
-    copier = _Copier(limits)
+def admit_document(
+    document: object, limits: Limits, uri: str = "", when_long: Callable[[], None] | None = None
+) -> Admitted:
+    """Return a private copy of a schema document, and what is known of it.
+
+    `when_long` is called before work on a document begins that is too much for an event loop.
+    """
+    most = limits.document_bytes
+    copier = _Copier(limits.depth, most if when_long is None else min(most, _SMALL_DOCUMENT))
     plain = True
     try:
         copied = copier.copy(document)
         text = canonical.encode(copied)
     except (_UnusualError, ValueError):
+        if when_long is not None:
+            when_long()
+            return admit_document(document, limits, uri)
         plain = False
         copied = _read_document(document, limits, uri)
         text = canonical.encode(copied)
+    if when_long is not None and len(text) > _SMALL_DOCUMENT:
+        when_long()
     if len(text) > limits.document_bytes:
         raise _too_long(limits, len(text), uri)
     if not isinstance(copied, bool) and not is_object(copied):
@@ -88,9 +103,9 @@ class _Copier:
 
     __slots__ = ("_depth", "_left", "has_constants")
 
-    def __init__(self, limits: Limits) -> None:
-        self._left = limits.document_bytes
-        self._depth = limits.depth
+    def __init__(self, depth: int, most: int) -> None:
+        self._left = most
+        self._depth = depth
         self.has_constants = False
         """Whether `const` or `enum` has arrays or objects in it."""
 

@@ -21,10 +21,11 @@ import msgspec
 from anyshape.documents.pointers import escape
 from anyshape.errors import LimitExceeded, NotJson
 
-__all__ = ["json_test", "read_json", "shorten", "text_size"]
+__all__ = ["ENDLESS", "json_test", "read_json", "shorten", "text_size"]
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_ENDLESS: Final = 2**62
+ENDLESS: Final = 2**62
+"""The size of a value that has integers of more than 64 bits."""
 _MAX_DIGITS = 4_300
 _SURELY_SHORT = 14_000
 """Bits that no integer of more than 4,300 digits gets along with."""
@@ -78,7 +79,7 @@ def text_size(value: object) -> int:
     try:
         return 2 * len(_encode(value))
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return _ENDLESS
+        return ENDLESS
 
 
 class _Frame(msgspec.Struct, eq=False):

@@ -9,15 +9,19 @@ import msgspec
 from anyshape.errors import AnyshapeError, Problem, ValidationError
 from anyshape.schema._build import Core
 from anyshape.schema._classifier import Cost
-from anyshape.schema._confined import Job, ask
+from anyshape.schema._confined import Job, WouldWait, ask, leave_loop
 from anyshape.schema._engine import Test, copy_json
-from anyshape.schema._instance import json_test, read_json, text_size
+from anyshape.schema._instance import ENDLESS, json_test, read_json, text_size
 from anyshape.schema._limits import Limits
 
 __all__ = ["Confined", "InProcess", "Judge", "Schema"]
 
 _UNMEASURED = 500_000
 """Values that may be this long are not measured: no message brings many times as much."""
+
+
+_LONG_INTEGERS = 16
+"""How many times its bound a value may take whose integers have thousands of digits."""
 
 
 class Judge(Protocol):
@@ -74,16 +78,22 @@ class InProcess:
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask the engine, here or elsewhere."""
-        judge = self._core if self._is_small(value, size) else self._confined
-        return judge.accepts(value)
+        return self._choose(value, size).accepts(value)
 
     def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
         """Explain here or elsewhere."""
-        judge = self._core if self._is_small(value, size) else self._confined
-        return judge.problems(value, limit)
+        return self._choose(value, size).problems(value, limit)
 
-    def _is_small(self, value: object, size: int | None = None) -> bool:
-        return (text_size(value) if size is None else size) <= self.cost.free_bytes
+    def _choose(self, value: object, size: int | None) -> Core | Confined:
+        free = self.cost.free_bytes
+        if size is not None and size <= free // _LONG_INTEGERS:
+            return self._core
+        measured = text_size(value)
+        if size is None or measured == ENDLESS:
+            if size is not None and size <= free:
+                leave_loop()  # whoever knows the size thinks that nothing has to be waited for
+            size = measured
+        return self._core if size <= free else self._confined
 
 
 class ParsedTest(Protocol):
@@ -100,12 +110,12 @@ def _parsed_test(judge: Judge, accepts: ParsedTest) -> ParsedTest:
     engine, free = judge.engine, judge.cost.free_bytes
     if engine is None or judge.recursive:
         return accepts
-    unmeasured = free >= _UNMEASURED
+    unmeasured, short = free >= _UNMEASURED, free // _LONG_INTEGERS
 
     def test(value: object, size: int | None = None) -> bool:
         if size is None:
             size = 0 if unmeasured else text_size(value)
-        if size > free:
+        if size > short:
             return judge.accepts(value, size)
         try:
             return engine(value)
@@ -129,6 +139,7 @@ class Schema:
         "_kept",
         "_limits",
         "_prove",
+        "_short",
         "_unmeasured",
         "accepts_parsed",
     )
@@ -140,6 +151,7 @@ class Schema:
         self._judge = judge
         self._free = judge.cost.free_bytes
         self._engine = judge.engine
+        self._short = self._free // _LONG_INTEGERS
         self._unmeasured = self._free >= _UNMEASURED
         self._prove = json_test(limits.instance_depth)
         self._kept = kept
@@ -149,7 +161,8 @@ class Schema:
         """Tell the same as `accepts` of a value that a JSON parser made, which needs no proof.
 
         Whoever has the text knows its size, the second argument; without it the value is measured,
-        if that matters.
+        if that matters. On an event loop `WouldWait` is raised if the size says that nothing has to
+        be waited for, and very long integers say otherwise.
         """
 
     @property
@@ -188,10 +201,10 @@ class Schema:
             if self._prove(value):
                 if size is None:
                     size = 0 if self._unmeasured else text_size(value)
-                if size <= self._free and self._engine is not None:
+                if size <= self._short and self._engine is not None:
                     return self._engine(value)
                 return self._judge.accepts(value, size)
-        except AnyshapeError:
+        except (AnyshapeError, WouldWait):
             raise
         except Exception:
             # The engine's errors are of several types and name no place; ours do.
@@ -207,10 +220,13 @@ class Schema:
             raise ValueError(f"limit must be a positive integer, got {limit!r}")
         return self._judge.problems(self._admit(value), limit, size)
 
-    def validate(self, value: object) -> None:
-        """Raise `ValidationError`, with the problems, when `value` breaks the schema."""
-        if not self.accepts(value):
-            raise ValidationError(self.problems(value))
+    def validate(self, value: object, size: int | None = None) -> None:
+        """Raise `ValidationError`, with the problems, when `value` breaks the schema.
+
+        `size` is that of its text, if it is known.
+        """
+        if not self.accepts(value, size):
+            raise ValidationError(self.problems(value, size=size))
 
     def waits(self, size: int) -> bool:
         """Tell whether judging a value of `size` bytes of JSON text may wait for another process.
