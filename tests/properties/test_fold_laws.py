@@ -1,7 +1,11 @@
-"""Laws of the folded root: it is plain, and it admits every object that the original admits."""
+"""Laws of the folded root: it is plain, and it admits every object that the original admits.
+
+And of nulls that count as absent: arguments that the schema admits keep all of theirs.
+"""
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -11,6 +15,7 @@ from hypothesis import given, settings
 from test_shape_laws import PROBES, documents, values
 
 from anyshape.protocol.shapes.folding import fold_root
+from anyshape.protocol.shapes.nulls import NullDropper
 
 OBJECTS: list[Any] = [probe for probe in PROBES if isinstance(probe, dict)]
 NAMES = ["a", "b", "mark"]
@@ -123,3 +128,40 @@ def test_what_a_composition_admits_its_folded_form_admits(
 @given(schema=rooted(), value=values)
 def test_references_in_a_folded_schema_never_narrow_it(schema: dict[str, Any], value: Any) -> None:
     check(schema, value)
+
+
+nulls: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([None, 1, "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+FORMS: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([{}, False, {"type": "null"}, {"type": "string"}, {"enum": [1, None]}]),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["object", "array", ["object", "null"]]),
+            "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+            "items": inner,
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=3),
+            "oneOf": st.lists(inner, min_size=1, max_size=2),
+            "allOf": st.lists(inner, min_size=1, max_size=2),
+            "$ref": st.sampled_from(["#", "#/$defs/A"]),
+        },
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=600)
+@given(root=FORMS, definition=FORMS, value=st.dictionaries(st.sampled_from(NAMES), nulls))
+def test_what_a_schema_admits_keeps_its_nulls(
+    root: Any, definition: Any, value: dict[str, Any]
+) -> None:
+    schema = {"allOf": [root], "type": "object", "$defs": {"A": definition}}
+    if jsonschema_rs.validator_for(schema).is_valid(value):
+        text = json.dumps(value).encode()
+        assert NullDropper(schema).drop(text) == text

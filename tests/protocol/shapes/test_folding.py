@@ -124,6 +124,27 @@ def test_a_chain_of_references_without_end_folds_to_any_object() -> None:
     assert (folded["type"], folded["properties"]) == ("object", {})
 
 
+def test_definitions_that_double_each_other_leave_what_the_root_says_itself() -> None:
+    def step(number: int) -> dict[str, Any]:
+        next: dict[str, Any] = {"$ref": f"#/$defs/{number + 1}"}
+        return {"allOf": [next], "anyOf": [next, {"properties": {"x": {"maxLength": number}}}]}
+
+    definitions: dict[str, Any] = {str(number): step(number) for number in range(40)}
+    definitions["40"] = {"properties": {"x": {"type": "string"}}}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"y": {"type": "integer"}},
+        "required": ["y"],
+        "allOf": [{"$ref": "#/$defs/0"}],
+        "$defs": definitions,
+    }
+    assert fold_root(schema) == {
+        "type": "object",
+        "properties": {"y": {"type": "integer"}},
+        "required": ["y"],
+    }
+
+
 def test_a_plain_schema_is_left_as_it_is() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"oneOf": [{}, True]}}}
     assert fold_root(schema) is schema

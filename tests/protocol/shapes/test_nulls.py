@@ -15,6 +15,9 @@ SCHEMA: dict[str, Any] = {
         "part": {"$ref": "#/$defs/part"},
         "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
         "perhaps": {"anyOf": [{"$ref": "#/$defs/part"}, {"type": "null"}]},
+        "either": {"anyOf": [{"$ref": "#/$defs/part"}, {"properties": {"n": {}}}]},
+        "listed": {"anyOf": [{"items": {"$ref": "#/$defs/part"}}, {"type": ["string", "object"]}]},
+        "pair": {"prefixItems": [{}], "items": {"$ref": "#/$defs/part"}},
     },
     "allOf": [{"properties": {"c": {"enum": ["x"]}}}],
     "oneOf": [{"properties": {"d": {"type": "integer"}}}, {"required": ["a"]}],
@@ -33,7 +36,12 @@ SCHEMA: dict[str, Any] = {
         (b'{"part":{"n":null,"m":null}}', b'{"part":{"m":null}}'),
         (b'{"part":null}', b"{}"),
         (b'{"parts":[{"n":null},{"n":1},null]}', b'{"parts":[{},{"n":1},null]}'),
-        (b'{"perhaps":{"n":null}}', b'{"perhaps":{"n":null}}'),
+        (b'{"perhaps":{"n":null}}', b'{"perhaps":{}}'),
+        (b'{"perhaps":null}', b'{"perhaps":null}'),
+        (b'{"either":{"n":null}}', b'{"either":{"n":null}}'),
+        (b'{"listed":[{"n":null}]}', b'{"listed":[{}]}'),
+        (b'{"pair":[{"n":null},{"n":null}]}', b'{"pair":[{"n":null},{"n":null}]}'),
+        (b'{"x":[1e400,0.10,-0.0,1E5],"a":null}', b'{"x":[1e400,0.10,-0.0,1E5]}'),
         (b'{"a":"null"}', b'{"a":"null"}'),
         (b'{"a":12345678901234567890123,"c":null}', b'{"a":12345678901234567890123}'),
         (b'{"a":null,', b'{"a":null,'),
@@ -43,6 +51,33 @@ def test_nulls_are_dropped_where_null_cannot_be_and_nothing_else_changes(
     sent: bytes, left: bytes
 ) -> None:
     assert NullDropper(SCHEMA).drop(sent) == left
+
+
+@pytest.mark.parametrize("dialect", ["https://json-schema.org/draft/2020-12/schema",
+                                     "http://json-schema.org/draft-07/schema#"])  # fmt: skip
+def test_a_schema_that_leads_back_to_itself_in_place_is_read_once(dialect: str) -> None:
+    loop: dict[str, Any] = {"$ref": "#/definitions/loop"}
+    schema: dict[str, Any] = {
+        "$schema": dialect,
+        "type": "object",
+        "properties": {"x": loop, "a": {"type": "string"}},
+        "definitions": {"loop": loop},
+    }
+    assert NullDropper(schema).drop(b'{"x":{"y":null},"a":null}') == b'{"x":{"y":null}}'
+
+
+def test_nulls_are_dropped_however_deep_they_are() -> None:
+    sent = b'{"x":' * 100 + b'{"a":null,"pad":"' + b"y" * 100_000 + b'"}' + b"}" * 100
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "x": {"$ref": "#"}},
+    }
+    assert NullDropper(schema).drop(sent) == sent.replace(b'"a":null,', b"")
+
+
+def test_more_than_a_model_writes_is_left_as_it_is() -> None:
+    sent = b'{"a":null,"pad":"' + b"y" * 300_000 + b'"}'
+    assert NullDropper(SCHEMA).drop(sent) == sent
 
 
 def test_nested_beyond_measure_is_left_for_the_tool_to_refuse() -> None:

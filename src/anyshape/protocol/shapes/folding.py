@@ -21,6 +21,7 @@ from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 from anyshape.documents.types import Types, admits_at
+from anyshape.errors import LimitExceeded
 from anyshape.protocol.shapes.alternatives import either, is_anything, summary
 
 __all__ = ["fold_root"]
@@ -30,6 +31,8 @@ Schema: TypeAlias = Node | bool
 _COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
 _FOLDED: Final = ("$ref", *_COMPOSITIONS)
 _DEFINITIONS: Final = ("$defs", "definitions")
+_GROWTH: Final = 64
+"""How many times as long as the schema all that its parts say may be."""
 _NAMING: Final = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef")
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -55,15 +58,13 @@ def fold_root(schema: Node) -> Node:
     """Return a schema of objects without composition at its root; itself if it has none."""
     if not any(keyword in schema for keyword in _FOLDED):
         return schema
-    document = Outline(schema)
-    reader = _Reader(document)
     try:
-        said = reader.at(()) or _SILENCE
-        notes = [reader.note(keyword) for keyword in ("anyOf", "oneOf") if keyword in schema]
-    except RecursionError:
-        said, notes = _SILENCE, []
-    movable = _is_movable(document, said)
-    folded = _kept(document) if movable else _bare(schema)
+        document = Outline(schema)
+        said, notes = _gather(document)
+        movable = _is_movable(document, said)
+        folded = _kept(document) if movable else _bare(schema)
+    except LimitExceeded:
+        said, notes, movable, folded = _SILENCE, [], False, _bare(schema)
     properties = said.properties
     if not movable:
         properties = {name: _words_of(inner) for name, inner in properties.items()}
@@ -80,19 +81,40 @@ def fold_root(schema: Node) -> Node:
     return _without_unused(folded) if movable else folded
 
 
+def _gather(document: Outline) -> tuple[Said, list[str | None]]:
+    """Return what the whole document says, and in words what is lost of it."""
+    reader = _Reader(document)
+    try:
+        said = reader.at(()) or _SILENCE
+        keywords = [keyword for keyword in ("anyOf", "oneOf") if keyword in document.root]
+        return said, [reader.note(keyword) for keyword in keywords]
+    except (RecursionError, _TooLongError):
+        # What the root says by itself is true all the same.
+        return _SILENCE if _is_hidden(document) else _own(document.root), []
+
+
+class _TooLongError(Exception):
+    """The schemas of properties, as the branches have them together, are too long to list."""
+
+
 class _Reader:
     """Reads what the schemas of one document say of objects."""
 
     def __init__(self, document: Outline) -> None:
         self._document = document
         self._known: dict[Place, Said | None] = {}
+        # Definitions that build on each other can double what they say with every step.
+        self._room = _GROWTH * len(_encode(document.root))
 
     def at(self, place: Place) -> Said | None:
         """Return what the schema at a place says, or `None` if no object satisfies it."""
         if place not in self._known:
             # A schema that leads back to itself in place says nothing more the second time.
             self._known[place] = _SILENCE
-            self._known[place] = self._read(place)
+            said = self._known[place] = self._read(place)
+            self._room -= 0 if said is None else len(_encode(said.properties))
+            if self._room < 0:
+                raise _TooLongError
         return self._known[place]
 
     def note(self, keyword: str) -> str | None:
@@ -127,12 +149,17 @@ class _Reader:
         possible = [part for part in parts if part is not None]
         if not possible:
             return None
+        named: dict[str, list[Schema]] = {}
+        silent = sum(not part.is_closed for part in possible)
+        silent_on: dict[str, int] = {}
+        for part in possible:
+            for name, inner in part.properties.items():
+                named.setdefault(name, []).append(inner)
+                silent_on[name] = silent_on.get(name, silent) - (not part.is_closed)
+        has_const = self._document.dialect.has_const
         properties = {
-            name: either(
-                [part.properties.get(name, True) for part in possible if part.allows(name)],
-                has_const=self._document.dialect.has_const,
-            )
-            for name in dict.fromkeys(name for part in possible for name in part.properties)
+            name: either([*inner, *([True] if silent_on[name] else [])], has_const=has_const)
+            for name, inner in named.items()
         }
         first, *rest = possible
         required = (name for name in first.required if all(name in part.required for part in rest))
@@ -203,12 +230,17 @@ def _is_movable(document: Outline, said: Said) -> bool:
 def _kept(document: Outline) -> Node:
     """Return the keywords of the root that stay as they are."""
     schema = document.root
-    if "$ref" in schema and document.dialect.reference_hides_siblings:
+    if _is_hidden(document):
         kept = {keyword: schema[keyword] for keyword in _DEFINITIONS if keyword in schema}
         return {**_bare(schema), **kept}
     # What counts as evaluated depends on the branches that are gone.
     gone = (*_FOLDED, "unevaluatedProperties")
     return {keyword: schema[keyword] for keyword in schema if keyword not in gone}
+
+
+def _is_hidden(document: Outline) -> bool:
+    """Return whether the root is a reference of an old dialect, beside which nothing counts."""
+    return "$ref" in document.root and document.dialect.reference_hides_siblings
 
 
 def _bare(schema: Node) -> Node:

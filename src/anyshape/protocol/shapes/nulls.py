@@ -2,12 +2,12 @@
 
 They fill a form that has a place for every argument, and send null for those nobody named. Where
 the schema admits null it is a value and stays; where it provably does not, a call with it could
-only be refused. The text of everything else stays as it came.
+only be refused. Everything else stays as it came: numbers as they were written, too.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -16,71 +16,107 @@ from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 from anyshape.documents.types import Types, admits_at
+from anyshape.errors import LimitExceeded
 from anyshape.protocol.shapes.folding import fold_root
 
 __all__ = ["NullDropper"]
 
-_decode_object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_decode_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+def _as_written(number: str) -> msgspec.Raw:
+    return msgspec.Raw(number.encode())
+
+
+_decode: Final = msgspec.json.Decoder(float_hook=_as_written).decode
 _encode: Final = msgspec.json.Encoder().encode
 
-_NULL: Final = b"null"
+_LONGEST: Final = 256 * 1024
+"""Bytes of arguments that are looked through; no model writes more to fill a form."""
 
 
-class _Plan(NamedTuple):
-    """What holds of every value at one place of a schema."""
+class _Members(NamedTuple):
+    """What holds of every object at one place of a schema."""
 
     never_null: frozenset[str]
-    """The properties that cannot be null."""
     properties: dict[str, Place]
-    items: Place | None
 
 
 class NullDropper:
     """Leaves out the nulls that an input schema does not admit where they stand."""
 
     def __init__(self, schema: Node) -> None:
-        self._document = Outline(fold_root(schema))
-        self._plans: dict[Place, _Plan] = {}
+        self._members: dict[Place, _Members] = {}
+        self._items: dict[Place, Place | None] = {}
+        try:
+            self._document = Outline(fold_root(schema))
+        except LimitExceeded:
+            self._document = Outline({})  # Nothing is known of a schema too large to index.
 
     def drop(self, arguments: bytes) -> bytes:
         """Return arguments, which are the JSON text of an object, without those nulls."""
+        if len(arguments) > _LONGEST:
+            return arguments
         try:
-            return self._within(arguments, ())
+            # Read and written once, so that the work grows with the text, however it nests.
+            value = _decode(arguments)
+            return _encode(value) if self._within(value, ()) else arguments
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return arguments  # What is wrong with them is for the tool to say.
 
-    def _within(self, text: bytes, place: Place) -> bytes:
-        if _NULL not in text:
-            return text
-        plan = self._plans.get(place)
-        if plan is None:
-            plan = self._plans[place] = _plan(self._document, place)
-        if text[:1] == b"{":
-            return self._within_object(text, plan)
-        if text[:1] == b"[" and plan.items is not None:
-            before = [bytes(item) for item in _decode_array(text)]
-            after = [self._within(item, plan.items) for item in before]
-            return text if after == before else _encode([msgspec.Raw(item) for item in after])
-        return text
+    def _within(self, value: Any, place: Place) -> bool:
+        """Drop nulls from a value, and return whether there were any."""
+        if is_object(value):
+            return self._within_object(value, place)
+        if not is_array(value):
+            return False
+        if place not in self._items:
+            self._items[place] = _items(self._document, place)
+        items = self._items[place]
+        # Not `any`, which would stop at the first.
+        return items is not None and sum([self._within(item, items) for item in value]) > 0
 
-    def _within_object(self, text: bytes, plan: _Plan) -> bytes:
-        before = {name: bytes(raw) for name, raw in _decode_object(text).items()}
-        after = {
-            name: self._within(value, plan.properties[name]) if name in plan.properties else value
-            for name, value in before.items()
-            if value != _NULL or name not in plan.never_null
-        }
-        if after == before:
-            return text
-        return _encode({name: msgspec.Raw(value) for name, value in after.items()})
+    def _within_object(self, value: dict[str, Any], place: Place) -> bool:
+        members = self._members.get(place)
+        if members is None:
+            members = self._members[place] = _gather_members(self._document, place)
+        is_changed = False
+        for name, inner in list(value.items()):
+            if inner is None:
+                if name in members.never_null:
+                    del value[name]
+                    is_changed = True
+            elif name in members.properties:
+                is_changed |= self._within(inner, members.properties[name])
+        return is_changed
 
 
-def _plan(document: Outline, place: Place) -> _Plan:
-    """Gather what the schema at a place says, and what holds together with it."""
+def _gather_members(document: Outline, place: Place) -> _Members:
     never_null: set[str] = set()
     properties: dict[str, Place] = {}
-    items: Place | None = None
+    for at in _together(document, place, Types.OBJECT):
+        named = document.schema_at(at).get("properties")
+        for name in named if is_object(named) else ():
+            there = (*at, "properties", name)
+            properties.setdefault(name, there)
+            if not admits_at(document, there) & Types.NULL:
+                never_null.add(name)
+    return _Members(frozenset(never_null), properties)
+
+
+def _items(document: Outline, place: Place) -> Place | None:
+    """Return the schema of all items of an array at a place, if there is one."""
+    for at in _together(document, place, Types.ARRAY):
+        node = document.schema_at(at)
+        if is_object(node.get("items")) and "prefixItems" not in node:
+            return (*at, "items")
+    return None
+
+
+def _together(document: Outline, place: Place, kind: Types) -> list[Place]:
+    """Return the schemas that every value of one kind at a place satisfies together.
+
+    Of alternatives that is the one that admits such values, if there is only one: a model or null.
+    """
+    found: list[Place] = []
     seen: set[Place] = set()
     waiting = [place]
     while waiting:
@@ -95,15 +131,19 @@ def _plan(document: Outline, place: Place) -> _Plan:
             waiting += [] if target is None else [target]
             if document.schemas[at].dialect.reference_hides_siblings:
                 continue
-        together = node.get("allOf")
-        if is_array(together):
-            waiting += [(*at, "allOf", str(index)) for index in range(len(together))]
-        named = node.get("properties")
-        for name in named if is_object(named) else ():
-            there = (*at, "properties", name)
-            properties.setdefault(name, there)
-            if not admits_at(document, there) & Types.NULL:
-                never_null.add(name)
-        if items is None and is_object(node.get("items")):
-            items = (*at, "items")
-    return _Plan(frozenset(never_null), properties, items)
+        found.append(at)
+        waiting += _branches(node, at, "allOf")
+        for keyword in ("anyOf", "oneOf"):
+            possible = [
+                branch
+                for branch in _branches(node, at, keyword)
+                if admits_at(document, branch) & kind
+            ]
+            waiting += possible if len(possible) == 1 else []
+    return found
+
+
+def _branches(node: Node, at: Place, keyword: str) -> list[Place]:
+    branches = node.get(keyword)
+    count = len(branches) if is_array(branches) else 0
+    return [(*at, keyword, str(index)) for index in range(count)]
