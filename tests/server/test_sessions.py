@@ -295,7 +295,15 @@ def test_worker_processes_share_a_key_by_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"keys": (b"short",)}, {"keys": b"k" * 32}, {"lifetime": 0}], ids=str
+    "wrong",
+    [
+        {"keys": (b"short",)},
+        {"keys": b"k" * 32},
+        {"keys": ("k" * 32,)},
+        {"lifetime": 0},
+        {"lifetime": float("nan")},
+    ],
+    ids=str,
 )
 def test_settings_that_cannot_work_are_refused(wrong: Any) -> None:
     with pytest.raises((ValueError, TypeError)):

@@ -53,12 +53,14 @@ class Sessions:
         if isinstance(self.keys, bytes | str):
             raise TypeError("keys has to be a tuple of bytes; write keys=(key,)")
         for key in self.keys:
+            if not isinstance(key, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a session key has to be bytes, got {type(key).__name__}")
             if len(key) < _SHORTEST_KEY:
                 raise ValueError(
                     f"a session key has to have {_SHORTEST_KEY} bytes or more, got {len(key)}; "
                     "secrets.token_bytes(32) makes one"
                 )
-        if self.lifetime <= 0:
+        if not self.lifetime > 0:
             raise ValueError(f"lifetime has to be above 0, got {self.lifetime}")
 
     def __repr__(self) -> str:
