@@ -17,23 +17,29 @@ __all__ = ["nullable", "unite"]
 def unite(
     forms: list[Form], description: str, profile: Profile, losses: Losses, place: str
 ) -> Form:
-    """Return one form that stands for all of `forms`."""
+    """Return one form that stands for all of `forms`.
+
+    What all of them note is said once, beside them, before they are compared: read again, it is
+    part of the description, and what is alike then has to be alike now.
+    """
+    common = _shared_notes(forms) if profile.union_siblings else []
     forms = _distinct(forms, profile)
     if len(forms) == 1:
         only = forms[0]
         only.description = description or only.description
+        only.notes += common
         return only
     found = worst([form.codec for form in forms])
     if found is Clash.VALUE:
         losses.add(place, "anyOf", "alternatives as JSON text")
         kinds = dict.fromkeys(str(form.node.get("type", "value")) for form in forms)
-        notes = [note for form in forms for note in form.notes if not note.startswith("JSON text")]
+        notes = [*(note for form in forms for note in form.notes), *common]
+        notes = [note for note in notes if not note.startswith("JSON text")]
         text = text_form(" or ".join(kinds), notes)
         text.description = description
         return text
     if found is Clash.NULL:
         losses.add(place, "anyOf", "null or absent", Effect.AMBIGUOUS)
-    common = _shared_notes(forms) if profile.union_siblings else []
     codec = Union(tuple(form.codec for form in forms))
     null = any(form.null for form in forms)
     others = [form for form in forms if form.node != {"type": "null"}]
