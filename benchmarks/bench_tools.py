@@ -21,7 +21,6 @@ from typing_extensions import TypedDict
 
 from anyshape.schema import compile
 from anyshape.tools import Context, Tool
-from anyshape.tools.pydantic_types import adapt_output
 
 RECEIPT = shop.EXPECTED["create_order"]
 
@@ -129,17 +128,9 @@ def measure_alternatives() -> None:
     struct = msgspec.convert(RECEIPT, shop_msgspec.Receipt)
     accepts = compile(model_adapter.json_schema(mode="serialization")).accepts
     to_python, to_json = model_adapter.serializer.to_python, model_adapter.serializer.to_json
-    write_shortcut = adapt_output(shop_pydantic.Receipt).shortcut
-    assert write_shortcut is not None
-    shortcut = write_shortcut()
 
     def python_then_encode() -> bytes:
         value = to_python(model, mode="json", by_alias=True, warnings=False)
-        accepts(value)
-        return encode(value)
-
-    def held_then_encode() -> bytes:
-        value = shortcut(model)
         accepts(value)
         return encode(value)
 
@@ -182,11 +173,7 @@ def measure_alternatives() -> None:
         best(lambda: model_adapter.validate_json(encode(decoded["order"]), strict=True), 500),
     )
     print("\nResult: what was weighed")
-    show("pydantic: what models hold, check, encode (chosen)", best(held_then_encode, 500))
-    show(
-        "pydantic: to JSON types, check, encode (chosen for all others)",
-        best(python_then_encode, 500),
-    )
+    show("pydantic: to JSON types, check, encode (chosen)", best(python_then_encode, 500))
     show("pydantic: to JSON text, decode, check", best(json_then_decode, 500))
     show(
         "msgspec: to JSON types, check, encode the struct (chosen)",

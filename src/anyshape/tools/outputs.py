@@ -30,7 +30,6 @@ __all__ = [
     "Output",
     "OutputSchema",
     "Unstructured",
-    "UnusualError",
     "describe_output",
 ]
 
@@ -55,10 +54,6 @@ _UNION: Any = Union  # subscribed with what is known only at run time
 ToBuiltins: TypeAlias = Callable[[Any], Any]
 
 
-class UnusualError(Exception):
-    """A value is not exactly as declared; raised by a shortcut that was written for those."""
-
-
 class Kind(enum.Enum):
     """What a tool's return values are."""
 
@@ -73,16 +68,14 @@ class Kind(enum.Enum):
 class Output(msgspec.Struct, frozen=True):
     """The decision: what values are checked against, and how they become JSON types.
 
-    `to_builtins` is `None` where values are JSON types already; `shortcut` writes a quicker one for
-    values that are exactly as declared; `encodes` says that msgspec encodes the values themselves
-    as it encodes what `to_builtins` makes of them. `published` is the document that is listed,
-    where that is another.
+    `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec encodes
+    the values themselves as it encodes what `to_builtins` makes of them. `published` is the
+    document that is listed, where that is another.
     """
 
     kind: Kind
     document: dict[str, Any] | bool | Absent = ABSENT
     to_builtins: ToBuiltins | None = None
-    shortcut: Callable[[], ToBuiltins] | None = None
     encodes: bool = False
     published: dict[str, Any] | None = None
 
@@ -131,7 +124,7 @@ def _derive(annotation: Any, label: str) -> Output:
     output = _derive_typed(annotation, label)
     if plain.conversions([annotation]) is not None:
         # It took a library to describe them, but these values are JSON types as they are.
-        return replace(output, to_builtins=None, shortcut=None, encodes=False)
+        return replace(output, to_builtins=None, encodes=False)
     return output
 
 
@@ -151,7 +144,7 @@ def _derive_typed(annotation: Any, label: str) -> Output:
                     f"pydantic does not read its type ({error})"
                 ) from error
             return output
-        return replace(_output(adapter.document, adapter.to_builtins), shortcut=adapter.shortcut)
+        return _output(adapter.document, adapter.to_builtins)
     output = _derive_from_structs(annotation)
     if output is None:
         raise _no_schema(

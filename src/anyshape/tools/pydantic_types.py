@@ -30,7 +30,6 @@ from anyshape.tools.pydantic_documents import (
     generate,
     with_sorted_sets,
 )
-from anyshape.tools.pydantic_forms import shortcut
 from anyshape.tools.pydantic_modes import reads_decoded
 
 __all__ = [
@@ -62,11 +61,10 @@ class ArgumentsAdapter(msgspec.Struct, frozen=True):
 
 
 class OutputAdapter(msgspec.Struct, frozen=True):
-    """How values of one return annotation become JSON: see `pydantic_forms` for the shortcut."""
+    """The schema of one return annotation, and how its values become JSON."""
 
     document: Document
     to_builtins: ToBuiltins
-    shortcut: Callable[[], ToBuiltins] | None
 
 
 def adapt_arguments(fields: Mapping[str, tuple[Any, bool]]) -> ArgumentsAdapter:
@@ -129,7 +127,6 @@ def adapt_output(annotation: Any) -> OutputAdapter:
     adapted = OutputAdapter(
         arrange(document, definitions),
         check_keys_first if core_schema_has_other_keys(schema) else to_builtins,
-        shortcut(schema),
     )
     if key is not None and is_lasting(schema):
         _outputs.keep(key, replace(adapted, document=copy_document(adapted.document)))

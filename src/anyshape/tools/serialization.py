@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from anyshape.errors import LimitExceeded, NotJson, Problem
+from anyshape.errors import NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.schema import leave_loop
 from anyshape.tools.keys import check_keys
-from anyshape.tools.outputs import Output, ToBuiltins, UnusualError
+from anyshape.tools.outputs import Output
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
@@ -47,8 +47,7 @@ def encoder(output: Output, schema: Schema | None) -> Encode:
         schema = _anything()
     if output.to_builtins is None:
         return _encode_json_types(schema)
-    encode = _encode_converted(schema, output.to_builtins, encodes=output.encodes)
-    return encode if output.shortcut is None else _encode_quickly(schema, output.shortcut, encode)
+    return _encode_converted(schema, output.to_builtins, encodes=output.encodes)
 
 
 def encode_json(value: Any) -> bytes:
@@ -103,32 +102,6 @@ def _encode_converted(
         text = _write(_encode_structs, value if encodes else builtins)
         check(builtins, text)
         return text
-
-    return encode
-
-
-def _encode_quickly(
-    schema: Schema, write_shortcut: Callable[[], ToBuiltins], otherwise: Encode
-) -> Encode:
-    check = _checker(schema)
-    shortcut: ToBuiltins | None = None
-
-    def encode(value: Any) -> bytes:
-        nonlocal shortcut
-        if shortcut is None:
-            shortcut = write_shortcut()
-        try:
-            builtins = shortcut(value)
-            text = _encode_structs(builtins)
-            check(builtins, text)
-        except (UnusualError, KeyError, TypeError, RecursionError, ValueError, ResultError):
-            pass
-        except (NotJson, LimitExceeded):
-            pass
-        else:
-            return text
-        # Whatever is unusual or wrong is for pydantic to bring to JSON, and judged as that.
-        return otherwise(value)
 
     return encode
 

@@ -27,7 +27,6 @@ class Source:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._values: dict[str, Any] = {}
         self._names = 0
         self.depth = 0
 
@@ -48,15 +47,9 @@ class Source:
         self._names += 1
         return f"{stem}_{self._names}"
 
-    def name_value(self, stem: str, value: Any) -> str:
-        """Return a new name by which the text finds `value`."""
-        name = self.new_name(stem)
-        self._values[name] = value
-        return name
-
     def function(self, name: str) -> Callable[[Any], Any]:
         """Return the function of that name from the text as it is now."""
-        names = dict(self._values)
+        names: dict[str, Any] = {}
         exec(_compile("\n".join(self._lines)), names)  # noqa: S102 - every word of it is ours
         return names[name]
 
