@@ -23,7 +23,11 @@ MAY_IMPORT = {
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
     "providers": {"errors", "documents", "schema", "protocol"},
-    "client": {"errors", "documents", "schema", "protocol", "resumption", "_version"},
+    "agents": {"errors", "documents", "schema", "protocol", "providers"},
+    "client": {
+        *("errors", "documents", "schema", "protocol", "providers", "agents", "resumption"),
+        "_version",
+    },
 }
 ANYTHING = {"__init__", "__main__", "cli", "demo"}
 

@@ -20,6 +20,7 @@ PUBLIC = (
     "anyshape.client",
     "anyshape.tools",
     "anyshape.providers",
+    "anyshape.agents",
 )
 
 

@@ -8,7 +8,10 @@ import sys
 import pytest
 from patience import PATIENCE
 
-HEAVY = ("aiohttp", "pydantic", "uvicorn", "typer", "rich", "anyshape.server", "anyshape.tools")
+HEAVY = (
+    *("aiohttp", "pydantic", "uvicorn", "typer", "rich"),
+    *("anyshape.server", "anyshape.tools", "anyshape.agents", "anyshape.providers"),
+)
 
 
 def loaded_by(code: str) -> set[str]:

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
+    from anyshape.agents import FormatName, Toolbox
+    from anyshape.providers import Profile
+
 __all__ = ["Client", "Target"]
 
 logger = logging.getLogger(__name__)
@@ -168,6 +171,14 @@ class Client:
         """The tools of the last listing that cannot be used, and why."""
         return self._listing.rejected
 
+    @property
+    def listed(self) -> Mapping[str, ListedTool] | None:
+        """The tools of the last listing, by name; `None` if there is none that still holds.
+
+        It holds until the server announces a change, or until the lifetime is over that it gave.
+        """
+        return self._listing.tools if self._listing.is_usable else None
+
     async def list_tools(self, *, timeout: float | None = None) -> list[ListedTool]:
         """Return every usable tool; `rejected` has the others.
 
@@ -292,6 +303,32 @@ class Client:
         if converter is not None:
             return converter.convert(result, name)
         return result.value if result.has_value else result.text
+
+    async def toolbox(
+        self,
+        profile: Profile | str,
+        *,
+        format: FormatName | None = None,
+        tokens: int | None = None,
+        search: bool = False,
+        images: bool = True,
+        timeout: float | None = None,
+    ) -> Toolbox:
+        """Return the tools as a model's provider wants them: definitions, and a way to call them.
+
+        See `anyshape.agents.toolbox`, which also takes several clients.
+        """
+        from anyshape.agents import toolbox
+
+        return await toolbox(
+            self,
+            profile,
+            format=format,
+            tokens=tokens,
+            search=search,
+            images=images,
+            timeout=timeout,
+        )
 
     # Inside.
 

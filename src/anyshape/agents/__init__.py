@@ -1,0 +1,27 @@
+"""For agents: the tools of any server in the words of the model's provider, and its calls back.
+
+from anyshape import Client
+
+async with Client("https://example.com/mcp") as client:
+    tools = await client.toolbox("openai-strict")
+"""
+
+from __future__ import annotations
+
+from anyshape.agents.budget import estimate_tokens
+from anyshape.agents.calls import ToolCall
+from anyshape.agents.formats import FormatName
+from anyshape.agents.offering import Note, OfferedTool
+from anyshape.agents.sources import ToolSource
+from anyshape.agents.toolbox import Toolbox, toolbox
+
+__all__ = [
+    "FormatName",
+    "Note",
+    "OfferedTool",
+    "ToolCall",
+    "ToolSource",
+    "Toolbox",
+    "estimate_tokens",
+    "toolbox",
+]

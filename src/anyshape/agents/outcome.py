@@ -1,0 +1,126 @@
+"""What a call came to, as any provider can be told: texts, pictures, and whether it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from anyshape.agents.budget import compact
+from anyshape.agents.sources import SourceResult
+from anyshape.protocol.content import Audio, Content, EmbeddedResource, Image, ResourceLink, Text
+
+__all__ = ["Outcome", "Part", "Picture", "outcome_of", "sound_text"]
+
+_decode: Final = msgspec.json.Decoder().decode
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+_NOTHING: Final = "(the tool gave no output)"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image in a result."""
+
+    data: bytes
+    media_type: str
+
+    def __str__(self) -> str:
+        """Return what to say in its place."""
+        return f"(image: {self.media_type}, {len(self.data)} bytes)"
+
+
+Part: TypeAlias = str | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to tell a model of one call; there is at least one part, and no text is empty."""
+
+    parts: tuple[Part, ...]
+    is_error: bool = False
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """The images among the parts."""
+        return tuple(part for part in self.parts if isinstance(part, Picture))
+
+    @property
+    def text(self) -> str:
+        """All parts in words, each on its own line."""
+        return "\n".join(map(str, self.parts))
+
+
+def outcome_of(result: SourceResult) -> Outcome:
+    """Return what to tell a model of a result.
+
+    Every block is told, in the server's order; the structured value follows as JSON text unless
+    the blocks say it already.
+    """
+    parts = [part for block in result.content for part in _parts(block)]
+    texts = [block.text for block in result.content if isinstance(block, Text)]
+    if result.has_value and not _say(texts, result):
+        value = result.value
+        parts.append(value if isinstance(value, str) and value.strip() else compact(value))
+    told = [part if isinstance(part, Picture) else sound_text(part) for part in parts]
+    kept = [part for part in told if isinstance(part, Picture) or part.strip()]
+    return Outcome(tuple(kept) or (_NOTHING,), result.is_error)
+
+
+def sound_text(text: str) -> str:
+    """Return a text that can be sent: a lone surrogate must not cost the whole request."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def _say(texts: Sequence[str], result: SourceResult) -> bool:
+    """Tell whether text blocks hold the structured value: one of them, or one for each item."""
+    value: Any = result.value
+    if isinstance(value, str) and not value.strip():
+        return False  # nobody would see it in a blank line
+    if value in texts:
+        return True
+    read = [_read(text) for text in texts]
+    wanted = {_key(value), _key(result.raw.get("structuredContent", value))}
+    if any(_key(it) in wanted for it in read):
+        return True
+    return isinstance(value, list) and bool(texts) and value in (texts, read)
+
+
+def _read(text: str) -> Any:
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return text
+
+
+def _key(value: object) -> object:
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return compact(value)
+
+
+def _parts(block: Content) -> list[Part]:
+    if isinstance(block, Text):
+        return [block.text]
+    if isinstance(block, Image):
+        return [Picture(bytes(block.data), block.mime_type)]
+    if isinstance(block, Audio):
+        return [f"(audio: {block.mime_type}, {len(block.data)} bytes)"]
+    if isinstance(block, ResourceLink):
+        told = [block.title or block.name, f"<{block.uri}>", block.mime_type, block.description]
+        return [f"resource: {' '.join(filter(None, told))}"]
+    if isinstance(block, EmbeddedResource):
+        return _resource(block)
+    return [compact(block.json)]
+
+
+def _resource(block: EmbeddedResource) -> list[Part]:
+    where = f"resource: <{block.uri}>"
+    if block.blob is None:
+        return [where, block.text or ""]
+    if (block.mime_type or "").startswith("image/"):
+        return [where, Picture(bytes(block.blob), block.mime_type or "")]
+    kind = block.mime_type or "application/octet-stream"
+    return [f"{where} ({kind}, {len(block.blob)} bytes)"]

@@ -1,0 +1,295 @@
+"""A toolbox: the tools of one server or several, as one model provider wants to be told of them.
+
+tools = await client.toolbox("anthropic")
+reply = await anthropic.messages.create(…, tools=tools.definitions)
+results = await tools.call_all(reply.content)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+from anyshape.agents.budget import compact, estimate_tokens
+from anyshape.agents.calls import ToolCall, calls_in, read_arguments, read_call
+from anyshape.agents.disclosure import CALL, FIND, Disclosure, Index
+from anyshape.agents.failures import failed, unknown_tool
+from anyshape.agents.formats import Format, FormatName, format_for
+from anyshape.agents.offering import Note, OfferedTool, Offering, offer
+from anyshape.agents.outcome import Outcome, outcome_of
+from anyshape.agents.sources import SourceTool, ToolSource
+from anyshape.errors import AnyshapeError
+from anyshape.providers import PROFILES, Lowered, Profile
+from anyshape.schema import aside, text_size
+
+__all__ = ["Toolbox", "toolbox"]
+
+
+class Toolbox:
+    """Tools in a provider's words; made by `toolbox` or `Client.toolbox`.
+
+    What it offers stays as it is until `refresh`, so that a prompt does.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str, ToolSource],
+        profile: Profile,
+        format: Format,
+        *,
+        tokens: int | None,
+        search: bool,
+        images: bool,
+        timeout: float | None,
+    ) -> None:
+        self.profile = profile
+        self.format: FormatName = format.name
+        self._sources = dict(sources)
+        self._format = format
+        self._tokens = tokens
+        self._images = images
+        self._timeout = timeout
+        self._disclosure = Disclosure(sources, profile) if search else None
+        self._listings: dict[str, Sequence[SourceTool]] = {}
+        self._refreshing = asyncio.Lock()
+        self._adopt(Offering(), {})
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """The tools in the provider's request format: a fresh copy, the same bytes each time."""
+        return json.loads(self._text)
+
+    @property
+    def tools(self) -> Mapping[str, OfferedTool]:
+        """The tools that can be called, by the name that the model knows."""
+        return MappingProxyType(self._tools)
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The tools, and servers, that are not offered, and why."""
+        return MappingProxyType(self._left_out)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What became of tools on the way: renamed, not strict, trimmed, left out."""
+        return self._notes
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the definitions take in a model's context."""
+        return self._cost
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a server's list may have changed: it said so, or the list has expired."""
+        return any(self._is_stale(label) for label in self._sources)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a model that calls this name means a tool of this toolbox."""
+        return name in self._names
+
+    def __len__(self) -> int:
+        """Return how many tools can be called."""
+        return len(self._tools)
+
+    def __repr__(self) -> str:
+        """Return what it is for, and how much it is."""
+        missing = f", {len(self._left_out)} left out" if self._left_out else ""
+        return f"<Toolbox for {self.profile.name}: {len(self)} tools, {self._cost} tokens{missing}>"
+
+    async def refresh(self) -> bool:
+        """Ask servers again whose list may have changed; tell whether the definitions did.
+
+        A server that cannot be asked keeps the tools it had.
+        """
+        async with self._refreshing:
+            if not self.is_stale:
+                return False
+            before = self._text
+            await self._list(keep=True)
+            return self._text != before
+
+    async def call(
+        self,
+        call: object,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Call a tool and return its result in the provider's format.
+
+        `call` is the provider's own tool call, an object of its SDK or a dict, or the name of a
+        tool, which `arguments` and `id` then belong to. The arguments are restored, checked against
+        the author's schema, and sent. Whatever fails comes back as a result that tells the model
+        what to do; nothing is raised but for what is no call at all.
+        """
+        given = ToolCall(call, arguments, id) if isinstance(call, str) else read_call(call)
+        outcome = await self._outcome(given, timeout)
+        return self._format.answer(given, self._format.shown(outcome, images=self._images))
+
+    async def call_all(
+        self, calls: Sequence[object] | None, *, timeout: float | None = None
+    ) -> list[dict[str, Any]]:
+        """Call tools side by side and return their results in the order of the calls.
+
+        `calls` may be everything that a model said in its turn: what is no call is passed over. In
+        OpenAI's chat format, whose results hold text alone, a message with the images follows.
+        """
+        given = list(calls_in(calls))
+        outcomes = await asyncio.gather(*(self._outcome(call, timeout) for call in given))
+        answers = [
+            self._format.answer(call, self._format.shown(outcome, images=self._images))
+            for call, outcome in zip(given, outcomes, strict=True)
+        ]
+        if self._images:
+            answers += self._format.follow(list(zip(given, outcomes, strict=True)))
+        return answers
+
+    # Inside.
+
+    def _is_stale(self, label: str) -> bool:
+        listed = self._sources[label].listed
+        return listed is None or list(listed.values()) != list(self._listings.get(label, ()))
+
+    async def _list(self, *, keep: bool) -> None:
+        failures: dict[str, str] = {}
+        for label, source in self._sources.items():
+            try:
+                self._listings[label] = await source.list_tools()
+            except AnyshapeError as error:
+                if len(self._sources) == 1 and not keep:
+                    raise
+                failures[label] = f"its tools could not be listed: {error}"
+        several = len(self._sources) > 1
+        for label, source in self._sources.items():
+            for name, reason in source.rejected.items():
+                failures[f"{label}_{name}" if several else name] = str(reason)
+        offering = await aside(
+            offer,
+            dict(self._listings),
+            self.profile,
+            self._format,
+            prefixed=several,
+            tokens=self._tokens,
+            all_at_once=self._disclosure is None,
+        )
+        self._adopt(offering, failures)
+
+    def _adopt(self, offering: Offering, failures: Mapping[str, str]) -> None:
+        self._tools = {tool.name: tool for tool in offering.tools}
+        self._left_out = {**failures, **offering.left_out}
+        unlisted = (Note("left out", name, reason) for name, reason in failures.items())
+        self._notes = (*unlisted, *offering.notes)
+        shown = [tool.definition for tool in offering.tools]
+        if self._disclosure is not None:
+            shown = self._disclosure.definitions
+            self._index = Index(offering.tools)
+        self._names = frozenset(it.name for it in shown)
+        self._text = compact(self._format.gather([self._format.define(it) for it in shown]))
+        self._cost = estimate_tokens(self._text)
+
+    async def _outcome(self, call: ToolCall, timeout: float | None) -> Outcome:
+        if self._disclosure is None:
+            return await self._call(call, timeout)
+        try:
+            if call.name == FIND:
+                query = (await _checked(self._disclosure.find, call))["query"]
+                return await self._find(query)
+            if call.name == CALL:
+                inner = await _checked(self._disclosure.call, call)
+                return await self._call(ToolCall(inner["name"], inner["arguments"]), timeout)
+        except Exception as error:
+            return failed(call.name, error)
+        return unknown_tool(call.name, sorted(self._names))
+
+    async def _find(self, query: str) -> Outcome:
+        if self.is_stale:
+            await self.refresh()
+        return Outcome((self._index.find(query, self._tokens),))
+
+    async def _call(self, call: ToolCall, timeout: float | None) -> Outcome:
+        offered = self._tools.get(call.name)
+        if offered is None:
+            return unknown_tool(call.name, list(self._tools))
+        try:
+            arguments = await _restored(offered.lowered, read_arguments(call))
+            limit = self._timeout if timeout is None else timeout
+            source = self._sources[offered.source]
+            result = await source.call_tool(
+                offered.tool.name, arguments, timeout=limit, check_arguments=True
+            )
+            return outcome_of(result)
+        except Exception as error:
+            return failed(call.name, error)
+
+
+async def _restored(lowered: Lowered, arguments: dict[str, Any]) -> Any:
+    """Return a model's arguments in the author's terms, off the loop if that may take a while."""
+    if lowered.original.waits(text_size(arguments)):
+        return await aside(lowered.restore, arguments)
+    return lowered.restore(arguments)
+
+
+async def _checked(lowered: Lowered, call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of one of our own two tools; `ValidationError` if they are wrong."""
+    found = await _restored(lowered, read_arguments(call))
+    lowered.original.validate(found)
+    return found
+
+
+async def toolbox(
+    sources: ToolSource | Mapping[str, ToolSource] | Iterable[ToolSource],
+    profile: Profile | str,
+    *,
+    format: FormatName | None = None,
+    tokens: int | None = None,
+    search: bool = False,
+    images: bool = True,
+    timeout: float | None = None,
+) -> Toolbox:
+    """Return the tools of one server or several for a provider, ready to be offered and called.
+
+    `sources` is an open `Client`, several, or several by the labels that their tools' names begin
+    with; several without labels go by the names of their servers. `profile` is a provider's, by
+    name or as a value; `format` is the API that is spoken, if it is not the one that goes with the
+    profile. `tokens` is about what the definitions may cost: descriptions are cut to fit. `search`
+    offers two tools in place of all: one that finds tools by words, one that calls them. `images`
+    is whether the model can see any. `timeout` bounds each call, in seconds.
+    """
+    rules = PROFILES.get(profile) if isinstance(profile, str) else profile
+    if rules is None:
+        raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
+    if tokens is not None and tokens <= 0:
+        raise ValueError(f"tokens={tokens}: expected more than 0")
+    made = Toolbox(
+        _labelled(sources),
+        rules,
+        format_for(rules, format),
+        tokens=tokens,
+        search=search,
+        images=images,
+        timeout=timeout,
+    )
+    await made._list(keep=False)
+    return made
+
+
+def _labelled(sources: Any) -> dict[str, ToolSource]:
+    if isinstance(sources, Mapping):
+        return dict(cast("Mapping[str, ToolSource]", sources))
+    if hasattr(sources, "call_tool"):
+        return {"": cast("ToolSource", sources)}
+    found: dict[str, ToolSource] = {}
+    for source in cast("Iterable[ToolSource]", sources):
+        label = (source.server.name or "")[:60]
+        if not label or label in found:
+            raise ValueError(
+                f"two servers are called {label!r}, or one has no name; "
+                "give a mapping with labels of your own: toolbox({'label': client, …}, …)"
+            )
+        found[label] = source
+    return found
