@@ -12,10 +12,10 @@ import typer
 
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.arguments import parse_arguments
-from anyshape.cli.failure import Exit, Failure
-from anyshape.cli.target import Target, connect, parse_revision, split_target, take_target
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
 from anyshape.cli.tools import find_tool
-from anyshape.cli.usage import Words
+from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from anyshape.client import CallResult, Client, OnProgress, Progress
@@ -41,14 +41,14 @@ _PATIENCE: Final = 1.0
 
 def call(
     context: typer.Context,
-    words: Words = None,
+    words: TargetWords = None,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Leave it to the server to check the arguments.")
     ] = False,
-    revision: options.Revision = "auto",
-    headers: options.Headers = None,
-    timeout: options.Timeout = 60.0,
-    json: options.Json = False,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
 ) -> int:
     """Call a tool: its value on stdout, anything else on stderr, 1 if it failed."""
     written, rest = split_target(context, words)
@@ -62,14 +62,14 @@ def call(
 def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the tool's name and its arguments."""
     if not words:
-        raise Failure(
+        raise CommandError(
             "a TOOL is missing", hint="`anyshape tools TARGET` lists them", code=Exit.USAGE
         )
     return words[0], list(words[1:])
 
 
 async def _call(
-    target: Target,
+    target: NamedTarget,
     name: str,
     words: Sequence[str],
     revision: Revision | None,
@@ -95,12 +95,12 @@ async def _call(
     return Exit.NO if result.is_error else Exit.OK
 
 
-def _check(name: str, problems: Sequence[object], target: Target) -> None:
+def _check(name: str, problems: Sequence[object], target: NamedTarget) -> None:
     """Say what is wrong with the arguments before anything is sent."""
     if problems:
         command = f" {target.shown}" if target.is_command else ""
         place = "" if target.is_command else f" {target.shown}"
-        raise Failure(
+        raise CommandError(
             f"{name} does not take these arguments",
             details=[str(problem) for problem in problems],
             hint=f"anyshape tools{place} {name} --schema{command}",
@@ -108,9 +108,9 @@ def _check(name: str, problems: Sequence[object], target: Target) -> None:
         )
 
 
-def _failed(name: str, result: CallResult) -> Failure:
+def _failed(name: str, result: CallResult) -> CommandError:
     lines = result.text.splitlines() or ["it gave no reason"]
-    return Failure(
+    return CommandError(
         f"{name} failed: {lines[0]}" if len(lines) == 1 else f"{name} failed",
         details=lines if len(lines) > 1 else (),
         hint="these are the tool's own words, as a model would read them",

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import Exit, Failure
-from anyshape.cli.target import Target, connect, split_target, take_target
-from anyshape.cli.usage import Words
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, split_target, take_target
+from anyshape.cli.usage import TargetWords
 from anyshape.cli.views import view_listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from anyshape.client.review import Listed, Review
+    from anyshape.client.review import ListedEntries, Review
     from anyshape.protocol.revision import Revision
 
 __all__ = ["EXAMPLES", "check"]
@@ -48,19 +48,19 @@ _CARRIED: Final = {
 
 def check(
     context: typer.Context,
-    words: Words = None,
+    words: TargetWords = None,
     role: Annotated[
         str | None,
         typer.Option(metavar="input|output", help="What a schema in a file is for."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is refused.")] = False,
-    headers: options.Headers = None,
-    timeout: options.Timeout = 60.0,
-    json: options.Json = False,
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
 ) -> int:
     """Judge tools or schema files: refused or not, cost, older clients, size, advice."""
     if role not in (None, "input", "output"):
-        raise Failure(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
+        raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
     first, rest = split_target(context, words)
     verdicts: dict[str, _Verdict] = {}
     for written in (first, *rest):
@@ -105,7 +105,7 @@ def _is_file(written: str) -> bool:
     return not written.endswith(".py") and Path(written).is_file()
 
 
-async def _review_server(target: Target) -> _Verdict:
+async def _review_server(target: NamedTarget) -> _Verdict:
     from anyshape.client.review import Review, review_tool
     from anyshape.protocol.shapes import OLDER
 
@@ -113,7 +113,7 @@ async def _review_server(target: Target) -> _Verdict:
         listed = await client.list_tools()
         refused = [Review(name, refused=str(error)) for name, error in client.rejected.items()]
     views = await asyncio.gather(*(view_listing(target, revision) for revision in OLDER))
-    older: dict[Revision, Listed] = {}
+    older: dict[Revision, ListedEntries] = {}
     answered: dict[str, str] = {}
     gaps: list[str] = []
     for revision, view in zip(OLDER, views, strict=True):
@@ -142,11 +142,11 @@ def _read(path: str) -> object:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise Failure(f"cannot read {path}: {reason}", hint="check the path") from None
+        raise CommandError(f"cannot read {path}: {reason}", hint="check the path") from None
     try:
         return json_module.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Failure(
+        raise CommandError(
             f"{path} is not JSON: {error}", hint="check takes schemas and listings in JSON"
         ) from None
 

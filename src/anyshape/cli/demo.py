@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from anyshape.cli import options, terminal
-from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.failure import CommandError, Exit
 
 __all__ = ["EXAMPLES", "demo"]
 
@@ -27,14 +27,14 @@ def demo(
     context: typer.Context,
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve on stdio instead of HTTP.")] = False,
     port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
-    json: options.Json = False,
+    json: options.JsonOption = False,
 ) -> int:
     """Start the demo server: small tools of every shape, and what to try on them."""
     from anyshape.cli.serve import announce, listen, serve_http
     from anyshape.demo.server import server
 
     if context.obj["command"] is not None:
-        raise Failure("demo takes no command", hint="anyshape demo", code=Exit.USAGE)
+        raise CommandError("demo takes no command", hint="anyshape demo", code=Exit.USAGE)
     if stdio:
         program = _program()
         terminal.say("The demo server speaks MCP on stdin and stdout. Try instead:")

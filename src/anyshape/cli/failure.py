@@ -16,7 +16,7 @@ from anyshape.errors import (
     ValidationError,
 )
 
-__all__ = ["Exit", "Failure", "explain"]
+__all__ = ["CommandError", "Exit", "explain"]
 
 
 class Exit(enum.IntEnum):
@@ -33,7 +33,7 @@ class Exit(enum.IntEnum):
     BROKEN_PIPE = 141
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """The end of a command; `details` are further lines, `hint` is what to do about it."""
 
     def __init__(
@@ -51,39 +51,39 @@ class Failure(Exception):
         self.details = details
 
 
-def explain(error: AnyshapeError) -> Failure:
+def explain(error: AnyshapeError) -> CommandError:
     """Return what an error of ours means to whoever typed the command."""
     message = str(error)
     match error:
         case ValidationError():
             lines = message.splitlines()
-            return Failure(
+            return CommandError(
                 "the arguments break the tool's inputSchema",
                 details=lines,
                 hint="`anyshape tools TARGET TOOL --schema` shows what the tool takes",
                 code=Exit.NO,
             )
         case OutputMismatch():
-            return Failure(
+            return CommandError(
                 message,
                 hint="the server is at fault: what it published is not what it sent",
                 code=Exit.NO,
             )
         case SchemaError() | ToolDefinitionError():
-            return Failure(
+            return CommandError(
                 message,
                 hint="`anyshape check` says everything that is wrong with a schema",
                 code=Exit.NO,
             )
         case LimitExceeded():
-            return Failure(message, hint="a budget ran out first, so the answer is not known")
+            return CommandError(message, hint="a budget ran out first, so the answer is not known")
         case TransportError():
-            return Failure(
+            return CommandError(
                 message, hint="is the server running? `anyshape demo` starts one to try things on"
             )
         case ProtocolError():
-            return Failure(
+            return CommandError(
                 message, hint="the server answered, but not with what the protocol asks for"
             )
         case _:
-            return Failure(message, hint="`anyshape --help` shows what can be asked")
+            return CommandError(message, hint="`anyshape --help` shows what can be asked")

@@ -10,20 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from anyshape.cli.failure import Exit, Failure, explain
+from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.errors import AnyshapeError
 
 if TYPE_CHECKING:
     from anyshape.server import Server
 
-__all__ = ["load_server", "looks_like_a_module"]
-
-
-def looks_like_a_module(text: str) -> bool:
-    """Return whether text may name a module or a Python file, with or without a name in it."""
-    module, _, name = text.partition(":")
-    is_module = module.endswith(".py") or all(part.isidentifier() for part in module.split("."))
-    return is_module and (not name or name.isidentifier())
+__all__ = ["load_server"]
 
 
 def load_server(target: str) -> Server:
@@ -44,7 +37,7 @@ def _import(place: str) -> ModuleType:
     path = Path(place)
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
-        raise Failure(f"there is no file {place}", hint="check the path", code=Exit.USAGE)
+        raise CommandError(f"there is no file {place}", hint="check the path", code=Exit.USAGE)
     # As `python FILE` and `python -m MODULE` have it, so that neighbours can be imported.
     directory = str(path.resolve().parent if is_file else Path.cwd())
     if directory not in sys.path:
@@ -53,14 +46,14 @@ def _import(place: str) -> ModuleType:
         return _import_file(path) if is_file else importlib.import_module(place)
     except AnyshapeError as error:
         failure = explain(error)
-        raise Failure(
+        raise CommandError(
             f"{place} cannot be loaded: {failure.message}{_line_of(error, place)}",
             hint="correct the definition; the message names the place",
             code=Exit.NO,
         ) from error
     except ModuleNotFoundError as error:
         if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
-            raise Failure(
+            raise CommandError(
                 f"there is no module {place}",
                 hint="give a file (server.py), a module (package.server:name), a URL, "
                 "or a command after --",
@@ -87,12 +80,12 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _broken(place: str, error: BaseException) -> Failure:
+def _broken(place: str, error: BaseException) -> CommandError:
     message = str(error).splitlines()
     kind = type(error).__name__
     shown = f"{kind}: {message[0]}" if message else kind
     run = place if place.endswith(".py") else f"-m {place}"
-    return Failure(
+    return CommandError(
         f"{place} cannot be imported: {shown}{_line_of(error, place)}",
         hint=f"`python {run}` shows the whole traceback",
     )
@@ -119,7 +112,7 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
     servers = _servers(module)
     known = f"it has {', '.join(servers)}" if servers else "it has no Anyshape server"
     if found is None:
-        raise Failure(f"{place} has no {name}", hint=known, code=Exit.USAGE)
+        raise CommandError(f"{place} has no {name}", hint=known, code=Exit.USAGE)
     raise _foreign(f"{place}:{name}", place, found)
 
 
@@ -128,7 +121,7 @@ def _only_server(module: ModuleType, place: str) -> Server:
     if len(servers) == 1:
         return next(iter(servers.values()))
     if servers:
-        raise Failure(
+        raise CommandError(
             f"{place} has several servers: {', '.join(servers)}",
             hint=f"say which: {place}:{next(iter(servers))}",
             code=Exit.USAGE,
@@ -136,7 +129,7 @@ def _only_server(module: ModuleType, place: str) -> Server:
     for name, value in vars(module).items():
         if type(value).__name__ in ("FastMCP", "MCPServer"):
             raise _foreign(f"{place}:{name}", place, value)
-    raise Failure(
+    raise CommandError(
         f"{place} has no server",
         hint='make one at the top level of the module: server = Server("name")',
         code=Exit.USAGE,
@@ -154,10 +147,10 @@ def _servers(module: ModuleType) -> dict[str, Server]:
     return dict(found.values())
 
 
-def _foreign(name: str, place: str, value: object) -> Failure:
+def _foreign(name: str, place: str, value: object) -> CommandError:
     kind = type(value).__name__
     run = place if place.endswith(".py") else f"-m {place}"
-    return Failure(
+    return CommandError(
         f"{name} is a {kind}, not an Anyshape server",
         hint=f"run it yourself; tools, call, shapes and check take that: -- python {run}",
         code=Exit.USAGE,

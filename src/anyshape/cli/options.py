@@ -6,12 +6,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["Headers", "Json", "Revision", "Timeout"]
+__all__ = ["HeadersOption", "JsonOption", "RevisionOption", "TimeoutOption"]
 
-Json: TypeAlias = Annotated[
+JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write one line of JSON to stdout, for programs.")
 ]
-Headers: TypeAlias = Annotated[
+HeadersOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--header",
@@ -20,7 +20,7 @@ Headers: TypeAlias = Annotated[
         help="Send this header with every HTTP request; may be repeated.",
     ),
 ]
-Revision: TypeAlias = Annotated[
+RevisionOption: TypeAlias = Annotated[
     str,
     typer.Option(
         "--revision",
@@ -29,6 +29,6 @@ Revision: TypeAlias = Annotated[
         help="Be a client of this protocol revision, such as 2025-11-25.",
     ),
 ]
-Timeout: TypeAlias = Annotated[
+TimeoutOption: TypeAlias = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", help="Give up after so long.")
 ]

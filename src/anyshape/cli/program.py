@@ -11,7 +11,7 @@ import typer
 
 from anyshape._version import __version__
 from anyshape.cli import call, check, demo, serve, shapes, terminal, tools
-from anyshape.cli.failure import Exit, Failure, explain
+from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.cli.usage import Command
 from anyshape.errors import AnyshapeError
 
@@ -83,8 +83,8 @@ def _split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | Non
     return list(arguments[:at]), list(arguments[at + 1 :])
 
 
-def _failure(error: Exception) -> Failure:
-    if isinstance(error, Failure):
+def _failure(error: Exception) -> CommandError:
+    if isinstance(error, CommandError):
         return error
     if isinstance(error, AnyshapeError):
         return explain(error)
@@ -92,10 +92,10 @@ def _failure(error: Exception) -> Failure:
     if callable(tell):  # what typer raises when it cannot make sense of the command line
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "anyshape")
-        return Failure(str(tell()), hint=f"`{path} --help` shows how", code=Exit.USAGE)
+        return CommandError(str(tell()), hint=f"`{path} --help` shows how", code=Exit.USAGE)
     if os.environ.get("ANYSHAPE_DEBUG"):
         raise error
-    return Failure(
+    return CommandError(
         f"unexpected {type(error).__name__}: {error}",
         hint="this is a bug in anyshape; ANYSHAPE_DEBUG=1 shows where",
     )

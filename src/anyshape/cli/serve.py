@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
 
 if TYPE_CHECKING:
@@ -45,19 +45,21 @@ def serve(
     reload: Annotated[
         bool, typer.Option("--reload", help="Start again whenever the source changes.")
     ] = False,
-    json: options.Json = False,
+    json: options.JsonOption = False,
 ) -> int:
     """Serve a server on stdio, or over HTTP."""
     if context.obj["command"] is not None:
-        raise Failure(
+        raise CommandError(
             "serve runs a module, not a command",
             hint="anyshape serve server.py, or anyshape serve package.module:name",
             code=Exit.USAGE,
         )
     if not http and (workers > 1 or reload):
-        raise Failure("--workers and --reload are for HTTP", hint="add --http", code=Exit.USAGE)
+        raise CommandError(
+            "--workers and --reload are for HTTP", hint="add --http", code=Exit.USAGE
+        )
     if workers < 1 or (workers > 1 and reload):
-        raise Failure(
+        raise CommandError(
             f"--workers {workers} makes no sense here",
             hint="1 or more, and 1 with --reload",
             code=Exit.USAGE,
@@ -79,13 +81,15 @@ def serve(
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens, or say why there is none."""
     if not 0 <= port <= 65535:
-        raise Failure(f"--port {port}: expected 0 to 65535", hint="0 takes any", code=Exit.USAGE)
+        raise CommandError(
+            f"--port {port}: expected 0 to 65535", hint="0 takes any", code=Exit.USAGE
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise Failure(
+        raise CommandError(
             f"cannot listen on {host}:{port}: {reason}",
             hint="another port may be free: --port 0 takes any",
         ) from None
@@ -127,7 +131,7 @@ def _serve_with_workers(
     os.environ[TARGET_VARIABLE] = module
     settings = {**_SETTINGS, **({"reload": True} if reload else {"workers": workers})}
     run_workers(
-        "anyshape.cli.application:create",
+        "anyshape.cli.worker:create",
         host=host,
         port=port,
         grace=server.options.grace,

@@ -10,9 +10,9 @@ import typer
 
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.call import split_tool
-from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.target import split_target, take_target
-from anyshape.cli.usage import Words
+from anyshape.cli.usage import TargetWords
 from anyshape.cli.views import ABSENT, View, Viewing, group, look
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ _Row: TypeAlias = tuple[str, list[_LayOut]]
 
 def shapes(
     context: typer.Context,
-    words: Words = None,
+    words: TargetWords = None,
     listing: Annotated[
         bool, typer.Option("--listing", help="Show how the tool is listed; do not call it.")
     ] = False,
-    headers: options.Headers = None,
-    timeout: options.Timeout = 60.0,
-    json: options.Json = False,
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
 ) -> int:
     """Show what clients of each protocol revision see of a tool: its listing, and a result."""
     from anyshape.protocol.revision import RELEASED
@@ -59,7 +59,7 @@ def shapes(
     if json:
         terminal.write(json_text.compact([_as_data(view) for view in views]))
     elif all(not view.entry for view in views):
-        raise Failure(views[0].error or "nothing was listed", hint="is the server running?")
+        raise CommandError(views[0].error or "nothing was listed", hint="is the server running?")
     else:
         _show(tool, group(views))
     return Exit.OK if any(view.entry for view in views) else Exit.UNKNOWN

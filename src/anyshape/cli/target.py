@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from anyshape.cli.failure import Exit, Failure
+from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from anyshape.client import Client
     from anyshape.protocol.revision import Revision
 
-__all__ = ["Target", "connect", "parse_revision", "split_target", "take_target"]
+__all__ = ["NamedTarget", "connect", "parse_revision", "split_target", "take_target"]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class NamedTarget:
     """A server to talk to, how it was written, and how to reach it."""
 
     address: Any
@@ -44,10 +44,10 @@ def split_target(
     command: list[str] | None = context.obj["command"]
     if command is not None:
         if not command:
-            raise Failure("there is no command after --", hint=_HINT, code=Exit.USAGE)
+            raise CommandError("there is no command after --", hint=_HINT, code=Exit.USAGE)
         return command, rest
     if not rest:
-        raise Failure("a TARGET is missing", hint=_HINT, code=Exit.USAGE)
+        raise CommandError("a TARGET is missing", hint=_HINT, code=Exit.USAGE)
     return rest[0], rest[1:]
 
 
@@ -59,25 +59,25 @@ _HINT = (
 
 def take_target(
     written: str | Sequence[str], headers: Sequence[str] | None = None, timeout: float = 60.0
-) -> Target:
+) -> NamedTarget:
     """Return the server that was named; a module is loaded here and now."""
     from anyshape.client.quoting import name_program, without_secrets
 
     pairs = dict(_header(line) for line in headers or ())
     if not isinstance(written, str):
         rest = " …" if len(written) > 1 else ""
-        return Target(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
+        return NamedTarget(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
     if written.lower().startswith(("http://", "https://")):
-        return Target(written, without_secrets(written), pairs, timeout)
+        return NamedTarget(written, without_secrets(written), pairs, timeout)
     if "://" in written:
-        raise Failure(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
-    return Target(load_server(written), written, pairs, timeout)
+        raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
+    return NamedTarget(load_server(written), written, pairs, timeout)
 
 
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or not name.strip():
-        raise Failure(
+        raise CommandError(
             f"--header {line!r} has no name",
             hint='write it as on the wire: --header "Authorization: Bearer …"',
             code=Exit.USAGE,
@@ -92,13 +92,13 @@ def parse_revision(text: str) -> Revision | None:
     revision = Revision.parse(text)
     if revision is None and text != "auto":
         known = ", ".join(str(each) for each in RELEASED)
-        raise Failure(f"there is no revision {text}", hint=f"one of {known}", code=Exit.USAGE)
+        raise CommandError(f"there is no revision {text}", hint=f"one of {known}", code=Exit.USAGE)
     return revision
 
 
 @asynccontextmanager
 async def connect(
-    target: Target,
+    target: NamedTarget,
     revision: Revision | None = None,
     *,
     or_older: bool = False,

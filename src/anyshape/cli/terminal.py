@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from anyshape.cli.failure import Failure
+    from anyshape.cli.failure import CommandError
 
 __all__ = [
     "ReaderGone",
@@ -92,7 +92,7 @@ def say(text: str = "") -> None:
     sys.stderr.flush()
 
 
-def complain(failure: Failure) -> None:
+def complain(failure: CommandError) -> None:
     """Write what went wrong and what to do about it, to stderr."""
     colourful = is_colourful(sys.stderr)
     label = "\x1b[1;31merror:\x1b[0m" if colourful else "error:"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import Exit, Failure
-from anyshape.cli.target import Target, connect, parse_revision, split_target, take_target
-from anyshape.cli.usage import Words
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,12 +39,12 @@ _HINTS: Final = {
 
 def tools(
     context: typer.Context,
-    words: Words = None,
+    words: TargetWords = None,
     schema: Annotated[bool, typer.Option("--schema", help="Show the schemas in full.")] = False,
-    revision: options.Revision = "auto",
-    headers: options.Headers = None,
-    timeout: options.Timeout = 60.0,
-    json: options.Json = False,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
 ) -> int:
     """List a server's tools with their types, and those that cannot be used with the reason."""
     written, names = split_target(context, words)
@@ -53,7 +53,12 @@ def tools(
 
 
 async def _list(
-    target: Target, names: Sequence[str], revision: Revision | None, *, schema: bool, json: bool
+    target: NamedTarget,
+    names: Sequence[str],
+    revision: Revision | None,
+    *,
+    schema: bool,
+    json: bool,
 ) -> int:
     async with connect(target, revision) as client:
         listed = await client.list_tools()
@@ -77,7 +82,7 @@ def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> Listed
             return tool
     reason = client.rejected.get(name)
     if reason is not None:
-        raise Failure(
+        raise CommandError(
             f"tool {name} cannot be used: {reason}",
             hint="the server published a schema that is refused; its author has to mend it",
             code=Exit.NO,
@@ -85,7 +90,7 @@ def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> Listed
     known = [tool.name for tool in listed]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has: {', '.join(known[:12]) or 'none'}"
-    raise Failure(f"the server has no tool {name}", hint=hint, code=Exit.USAGE)
+    raise CommandError(f"the server has no tool {name}", hint=hint, code=Exit.USAGE)
 
 
 def _as_data(

@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter
 
-__all__ = ["USAGE", "Command", "Words"]
+__all__ = ["USAGE", "Command", "TargetWords"]
 
 USAGE: Final = {
     "check": "TARGET|FILE... [OPTIONS]",
@@ -25,7 +25,7 @@ USAGE: Final = {
     "tools": "TARGET [TOOL]... [OPTIONS]",
 }
 
-Words: TypeAlias = Annotated[list[str] | None, typer.Argument(hidden=True)]
+TargetWords: TypeAlias = Annotated[list[str] | None, typer.Argument(hidden=True)]
 """A target, and what follows it; see `split_target`."""
 
 

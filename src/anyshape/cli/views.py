@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.cli.arguments import parse_arguments
-from anyshape.cli.failure import Failure
-from anyshape.cli.target import Target, connect
+from anyshape.cli.failure import CommandError
+from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import find_tool
 from anyshape.errors import AnyshapeError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from anyshape.client import Client
-    from anyshape.client.review import Listed
+    from anyshape.client.review import ListedEntries
     from anyshape.protocol.revision import Revision
 
 __all__ = ["ABSENT", "View", "Viewing", "group", "look", "view_listing"]
@@ -57,7 +57,7 @@ class View:
 class Viewing:
     """Which tool to look at, and how to call it; `words` is `None` for not at all."""
 
-    target: Target
+    target: NamedTarget
     tool: str
     words: Sequence[str] | None
 
@@ -86,7 +86,9 @@ async def _look_at(viewing: Viewing, revision: Revision) -> View:
         return View(revision, error=str(error))
 
 
-async def view_listing(target: Target, revision: Revision) -> tuple[Revision, Listed] | str:
+async def view_listing(
+    target: NamedTarget, revision: Revision
+) -> tuple[Revision, ListedEntries] | str:
     """Return the revision that a client of this one is answered with, and the entries by name.
 
     Or else why it is listed none.
@@ -95,11 +97,11 @@ async def view_listing(target: Target, revision: Revision) -> tuple[Revision, Li
         async with _connect_as(target, revision) as client:
             entries = {tool.name: tool.entry for tool in await client.list_tools()}
             return client.revision, entries
-    except (AnyshapeError, Failure) as error:
+    except (AnyshapeError, CommandError) as error:
         return str(error)
 
 
-def _connect_as(target: Target, revision: Revision) -> AbstractAsyncContextManager[Client]:
+def _connect_as(target: NamedTarget, revision: Revision) -> AbstractAsyncContextManager[Client]:
     """Connect as clients of a revision do: those with a handshake take an older one as well."""
     return connect(target, revision, or_older=not revision.is_modern, unwrap=False)
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from anyshape.cli import terminal
-from anyshape.cli.failure import Failure
+from anyshape.cli.failure import CommandError
 from anyshape.cli.loading import load_server
 from anyshape.cli.serve import TARGET_VARIABLE
 
@@ -21,6 +21,6 @@ def create() -> HttpApplication:
     """Return the application of the server that the environment names."""
     try:
         return load_server(os.environ[TARGET_VARIABLE]).asgi()
-    except Failure as failure:
+    except CommandError as failure:
         terminal.complain(failure)
         sys.exit(failure.code)
