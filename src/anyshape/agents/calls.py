@@ -47,7 +47,7 @@ def read_call(given: object) -> ToolCall:
 
 def calls_in(given: object) -> Iterator[ToolCall]:
     """Yield the calls among what a model said: text and whatever else there is is passed over."""
-    if given is None:
+    if not given:  # None, or what an SDK has in its place
         return
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
         raise TypeError(

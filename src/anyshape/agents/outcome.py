@@ -56,13 +56,18 @@ def outcome_of(result: SourceResult) -> Outcome:
     """Return what to tell a model of a result.
 
     Every block is told, in the server's order; the structured value follows as JSON text unless
-    the blocks say it already.
+    the blocks say it already. A string is told as it is, where servers quote it too.
     """
     parts = [part for block in result.content for part in _parts(block)]
     texts = [block.text for block in result.content if isinstance(block, Text)]
-    if result.has_value and not _say(texts, result):
-        value = result.value
-        parts.append(value if isinstance(value, str) and value.strip() else compact(value))
+    value = result.value
+    if isinstance(value, str) and value.strip():
+        quoted = compact(value)
+        parts = [value if part == quoted else part for part in parts]
+        if value not in parts:
+            parts.append(value)
+    elif result.has_value and not _say(texts, result):
+        parts.append(compact(value))
     told = [part if isinstance(part, Picture) else sound_text(part) for part in parts]
     kept = [part for part in told if isinstance(part, Picture) or part.strip()]
     return Outcome(tuple(kept) or (_NOTHING,), result.is_error)
@@ -76,10 +81,6 @@ def sound_text(text: str) -> str:
 def _say(texts: Sequence[str], result: SourceResult) -> bool:
     """Tell whether text blocks hold the structured value: one of them, or one for each item."""
     value: Any = result.value
-    if isinstance(value, str) and not value.strip():
-        return False  # nobody would see it in a blank line
-    if value in texts:
-        return True
     read = [_read(text) for text in texts]
     wanted = {_key(value), _key(result.raw.get("structuredContent", value))}
     if any(_key(it) in wanted for it in read):

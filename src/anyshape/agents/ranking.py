@@ -16,7 +16,8 @@ from anyshape.documents.positions import subschemas
 
 __all__ = ["Ranking", "terms_of", "terms_of_tool"]
 
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
+_HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SATURATION: Final = 1.5
 _LENGTH: Final = 0.75
 _NAME_WEIGHT: Final = 3
@@ -25,7 +26,7 @@ _MOST_TERMS: Final = 64
 
 def terms_of(text: str) -> list[str]:
     """Return the words of a text or an identifier, in small letters and without plural."""
-    words = (word.lower() for word in _WORDS.findall(text))
+    words = (word.lower() for word in _WORDS.findall(_HUMPS.sub(" ", text)))
     return [_singular(word) for word in words]
 
 
