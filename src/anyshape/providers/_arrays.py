@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.providers._branches import either
@@ -31,8 +30,6 @@ def array(writer: Writer, case: Case, at: At) -> Form:
     high: int | None = None if most is None else most.value
     if case.rest == ():
         high = len(case.prefix) if high is None else min(high, len(case.prefix))
-    elif high is not None and case.prefix and high <= len(case.prefix):
-        case = replace(case, prefix=case.prefix[:high], rest=())
     if (
         case.prefix
         and "prefixItems" in profile.keywords

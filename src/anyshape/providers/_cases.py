@@ -15,7 +15,7 @@ from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
 from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
-from anyshape.providers._values import KINDS, admits, identity, kind_of
+from anyshape.providers._values import KINDS, Verdicts, identity, kind_of
 
 __all__ = ["Case", "Cases"]
 
@@ -92,7 +92,8 @@ class Cases:
     def __init__(self, branches: Branches) -> None:
         self._branches = branches
         self._source = branches.source
-        self._objects = Objects(branches)
+        self._verdicts = Verdicts()
+        self._objects = Objects(branches, self._verdicts)
         self._known: dict[Branch, list[Case]] = {}
 
     def of(self, branch: Branch) -> list[Case]:
@@ -127,7 +128,7 @@ class Cases:
                     case.kind = "integer"
             _meet(spots, case, self._source.__getitem__)
             if case.values is not None:
-                _filter(case)
+                _filter(case, self._verdicts)
                 if not case.values:
                     continue
             if not _has_room(case):
@@ -160,6 +161,9 @@ class Cases:
             prefix.append(raw)
         else:
             case.rest = prefix.pop()
+        most = case.said.get("maxItems")
+        if most is not None and most.value <= len(prefix):
+            prefix, case.rest = prefix[: most.value], ()
         case.prefix = tuple(prefix)
         unevaluated = [spot for spot in spots if spot.unevaluated_items is not None]
         simple = not any(
@@ -316,20 +320,19 @@ def _conditional(spot: Subschema, case: Case) -> None:
 def _tighten(said: dict[str, Said], bound: Said) -> None:
     """Keep one lower and one upper bound, the tighter, an exclusive one before its equal."""
     pair = _LOWER if bound.keyword in _LOWER else _UPPER
-    sign = 1 if pair is _LOWER else -1
     known = next((said[keyword] for keyword in pair if keyword in said), None)
     if known is not None:
-        tighter = (bound.value - known.value) * sign
-        if tighter < 0 or (tighter == 0 and bound.keyword == pair[0]):
+        looser = bound.value < known.value if pair is _LOWER else bound.value > known.value
+        if looser or (bound.value == known.value and bound.keyword == pair[0]):
             return
         del said[known.keyword]
     said[bound.keyword] = bound
 
 
-def _filter(case: Case) -> None:
+def _filter(case: Case, verdicts: Verdicts) -> None:
     """Leave only the listed values that satisfy the assertions beside them, which say no more."""
     assert case.values is not None
-    kept = [value for value in case.values if _satisfies(value, case)]
+    kept = [value for value in case.values if _satisfies(value, case, verdicts)]
     case.values = tuple(kept)
     case.said = {
         keyword: said
@@ -340,7 +343,7 @@ def _filter(case: Case) -> None:
         case.more = [said for said in case.more if said.keyword not in ("pattern", "format")]
 
 
-def _satisfies(value: Any, case: Case) -> bool:
+def _satisfies(value: Any, case: Case, verdicts: Verdicts) -> bool:
     said = case.said
     if case.kind in ("integer", "number"):
         return not (
@@ -355,7 +358,7 @@ def _satisfies(value: Any, case: Case) -> bool:
             ("minLength" in said and len(value) < said["minLength"].value)
             or ("maxLength" in said and len(value) > said["maxLength"].value)
             or any(
-                not admits(entry.keyword, entry.value, value)
+                not verdicts.admits(entry.keyword, entry.value, value)
                 for entry in assertions
                 if entry.keyword in ("pattern", "format")
             )

@@ -10,7 +10,7 @@ import enum
 from itertools import combinations
 
 from anyshape.providers._codecs import AsIs, Codec, Items, Listed, Reference, Union
-from anyshape.providers._members import Members
+from anyshape.providers._members import Field, Members
 
 __all__ = ["Clash", "clash", "worst"]
 
@@ -88,12 +88,11 @@ def _members(first: Members, second: Members, seen: frozenset[tuple[int, int]]) 
     theirs = {entry.lowered: (name, entry) for name, entry in second.fields.items()}
     if _told_apart(first, second) or _told_apart(second, first):
         return Clash.NONE
+    both = [(*ours[lowered], *theirs[lowered]) for lowered in ours if lowered in theirs]
+    if any(_always_apart(one, other) for _, one, _, other in both):
+        return Clash.NONE
     found = Clash.NONE
-    for lowered in ours.keys() & theirs.keys():
-        (name, one), (other_name, other) = ours[lowered], theirs[lowered]
-        always = one.required and other.required and not (one.padded or other.padded)
-        if always and _apart(one.codec, other.codec) and not (one.null or other.null):
-            return Clash.NONE
+    for name, one, other_name, other in both:
         if name != other_name:
             return Clash.VALUE
         found = max(found, clash(one.codec, other.codec, seen))
@@ -107,6 +106,13 @@ def _members(first: Members, second: Members, seen: frozenset[tuple[int, int]]) 
         ):
             return Clash.VALUE
     return found if first.pairs == second.pairs else Clash.VALUE
+
+
+def _always_apart(one: Field, other: Field) -> bool:
+    """Tell whether both have a property always, and no value of it in common."""
+    always = one.required and other.required
+    nulls = one.padded or other.padded or one.null or other.null
+    return always and not nulls and _apart(one.codec, other.codec)
 
 
 def _told_apart(first: Members, second: Members) -> bool:

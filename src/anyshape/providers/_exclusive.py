@@ -10,33 +10,42 @@ from anyshape.providers._cases import Case, Cases
 from anyshape.providers._losses import Losses
 from anyshape.providers._values import identity
 
-__all__ = ["note_overlaps"]
+__all__ = ["Overlaps"]
 
 _MOST_ALTERNATIVES: Final = 64
 _DEPTH: Final = 2
 
 
-def note_overlaps(site: Site, branches: Branches, cases: Cases, losses: Losses) -> None:
-    """Take down every `oneOf` of a place whose alternatives are not known to exclude each other."""
-    numbers = dict.fromkeys((*site.about, *(number for way in site.ways for number in way.about)))
-    for number in numbers:
-        spot = branches.source[number]
-        for keyword, options in spot.choices:
-            if keyword == "anyOf" or len(options) == 1:
-                continue
-            if keyword != "oneOf" or _overlap(options, branches, cases):
-                losses.add(spot.place, keyword, f"one of {len(options)} alternatives")
+class Overlaps:
+    """Finds the alternatives of one document that do not exclude each other, each once."""
 
+    def __init__(self, branches: Branches, cases: Cases) -> None:
+        self._branches = branches
+        self._cases = cases
+        self._known: dict[tuple[int, ...], bool] = {}
 
-def _overlap(options: tuple[int, ...], branches: Branches, cases: Cases) -> bool:
-    """Tell whether a value might satisfy two of several alternatives."""
-    if len(options) > _MOST_ALTERNATIVES:
-        return True
-    raws: list[Raw] = [((number,),) for number in options]
-    return any(
-        not _apart(first, second, branches, cases, _DEPTH)
-        for first, second in combinations(raws, 2)
-    )
+    def note(self, site: Site, losses: Losses) -> None:
+        """Take down every `oneOf` of a place whose alternatives may overlap."""
+        ways = (number for way in site.ways for number in way.about)
+        for number in dict.fromkeys((*site.about, *ways)):
+            spot = self._branches.source[number]
+            for keyword, options in spot.choices:
+                if keyword == "anyOf" or len(options) == 1:
+                    continue
+                if keyword != "oneOf" or self._overlap(options):
+                    losses.add(spot.place, keyword, f"one of {len(options)} alternatives")
+
+    def _overlap(self, options: tuple[int, ...]) -> bool:
+        """Tell whether a value might satisfy two of several alternatives."""
+        if len(options) > _MOST_ALTERNATIVES:
+            return True
+        if options not in self._known:
+            raws: list[Raw] = [((number,),) for number in options]
+            self._known[options] = any(
+                not _apart(first, second, self._branches, self._cases, _DEPTH)
+                for first, second in combinations(raws, 2)
+            )
+        return self._known[options]
 
 
 def _apart(first: Raw, second: Raw, branches: Branches, cases: Cases, depth: int) -> bool:

@@ -13,7 +13,7 @@ from anyshape.errors import CannotLower
 from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec
-from anyshape.providers._exclusive import note_overlaps
+from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._forms import arranged
 from anyshape.providers._losses import Losses, Said, described
 from anyshape.providers._members import Field, Members, note_renamed
@@ -33,6 +33,7 @@ _DROPPED: Final = frozenset(
     )
 )
 _CONTRARY: Final = ("not", "if", "contains", "propertyNames")
+_MOST_NODES: Final = 50_000
 _FREE: Final = AsIs(frozenset(KINDS))
 _DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 
@@ -53,6 +54,8 @@ class _Keeper:
         self._losses = losses
         self._names: dict[tuple[int, bool], str] = {}
         self._pending: list[tuple[int, bool]] = []
+        self._formatted: dict[int, bool] = {}
+        self._nodes = 0
 
     def document(self) -> tuple[dict[str, Any], Codec]:
         """Return the document and the codec."""
@@ -94,7 +97,7 @@ class _Keeper:
     def _folded(self) -> tuple[dict[str, Any], Codec]:
         """Return the root as one object, without compositions, its names as they may be."""
         site = self._branches.site(((self._source.root,),))
-        note_overlaps(site, self._branches, self._cases, self._losses)
+        Overlaps(self._branches, self._cases).note(site, self._losses)
         case = fold(object_cases(site, self._cases), self._profile.undeclared, self._losses)
         rule = self._profile.property_names or ".*"
         properties: dict[str, Any] = {}
@@ -172,10 +175,16 @@ class _Keeper:
         spot = self._source[number]
         if spot.value is not None:
             return {} if spot.value else {"not": {}}
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:
+            raise CannotLower(
+                f"written for {self._profile.name}, the schema has more than {_MOST_NODES} places"
+            )
         node: dict[str, Any] = {}
         keywords = {keyword for keyword, _ in spot.parts}
+        lost = self._excluding_formats(spot)
         for keyword, value in spot.words.items():
-            if keyword in _DROPPED:
+            if keyword in _DROPPED or keyword in lost:
                 continue
             if keyword == FORMAT_HINT:
                 node["format"] = value
@@ -190,9 +199,50 @@ class _Keeper:
         self._items(spot, node, exact)
         self._dependencies(spot, node, exact)
         self._refer(spot, node, exact)
+        self._loosen(spot, node)
+        for said in lost.values():
+            self._losses.assertion(said)
+            node["description"] = described(node.get("description", ""), [said.words])
         if self._profile.nulls_for_optional and not exact:
             self._admit_nulls(spot, node)
         return arranged(node)
+
+    def _loosen(self, spot: Subschema, node: dict[str, Any]) -> None:
+        """Let no value be refused for having a format, which is but a hint to readers of 2020-12.
+
+        Read so, what has exactly one of two formats could be nothing at all. What is evaluated, for
+        `unevaluatedProperties` around it, stays evaluated.
+        """
+        found = [keyword for keyword in ("if", "oneOf", "contains") if self._asks(spot, keyword)]
+        if "if" in found and node.keys() & {"then", "else"}:
+            self._losses.add(spot.place, "if", "either of then and else")
+            ways = [{"allOf": [node.pop("if"), node.pop("then", {})]}, node.pop("else", {})]
+            node["allOf"] = [*node.get("allOf", ()), {"anyOf": ways}]
+        if "oneOf" in found:
+            self._any_of(spot, node)
+        if "contains" in found and node.pop("maxContains", None) is not None:
+            self._losses.assertion(Said("maxContains", spot.words["maxContains"], spot.place))
+
+    def _excluding_formats(self, spot: Subschema) -> dict[str, Said]:
+        """Return what says "not of a format", and would say "nothing" where that is a hint."""
+        if not self._asks(spot, "not"):
+            return {}
+        return {"not": Said("not", spot.words["not"], spot.place)}
+
+    def _asks(self, spot: Subschema, keyword: str) -> bool:
+        """Tell whether the subschemas of a keyword, or what they lead to, speak of a format."""
+        for number in spot.listed(keyword):
+            if number not in self._formatted:
+                found = self._source.reachable(number)
+                self._formatted[number] = any("format" in self._source[n].words for n in found)
+            if self._formatted[number]:
+                return True
+        return False
+
+    def _any_of(self, spot: Subschema, node: dict[str, Any]) -> None:
+        """Write alternatives that might overlap so that they may."""
+        self._losses.add(spot.place, "oneOf", "exactly one alternative")
+        node["allOf"] = [*node.get("allOf", ()), {"anyOf": node.pop("oneOf")}]
 
     def _part(self, spot: Subschema, keyword: str, value: Any, exact: bool) -> Any:
         """Return the value of a keyword with its subschemas written."""
@@ -259,8 +309,7 @@ class _Keeper:
     def _admit_nulls(self, spot: Subschema, node: dict[str, Any]) -> None:
         """Let optional properties be null, and say so where alternatives might overlap by it."""
         if "oneOf" in node:
-            self._losses.add(spot.place, "oneOf", "exactly one alternative")
-            node["allOf"] = [*node.get("allOf", ()), {"anyOf": node.pop("oneOf")}]
+            self._any_of(spot, node)
         required = spot.words.get("required", ())
         for name, number in spot.properties.items():
             if name not in required:

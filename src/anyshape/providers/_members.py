@@ -107,12 +107,12 @@ class Members:
     def restore(self, value: Any, trip: Trip) -> Any:
         """Return the object in the author's terms."""
         if self.pairs is not None and self.pairs.lowered is None and isinstance(value, list):
-            return _from_pairs(cast("list[Any]", value), self.pairs.codec, {}, trip)
+            return _from_pairs(_as_pairs(cast("list[Any]", value)), self.pairs.codec, {}, trip)
         if not isinstance(value, dict):
             return value
         names = {entry.lowered: name for name, entry in self.fields.items()}
         found: dict[str, Any] = {}
-        pairs: list[Any] = []
+        pairs: list[tuple[str, Any]] = []
         for lowered, item in cast("dict[str, Any]", value).items():
             name = names.get(lowered)
             if name is not None:
@@ -123,7 +123,7 @@ class Members:
                     None if item is None and entry.null else entry.codec.restore(item, trip)
                 )
             elif self.pairs is not None and lowered == self.pairs.lowered:
-                pairs = cast("list[Any]", item) if isinstance(item, list) else []
+                pairs = _as_pairs(item)
             else:
                 # One that was renamed may be given by its own name where objects are open.
                 rest = self.fields[lowered].codec if lowered in self.fields else self.rest
@@ -156,24 +156,32 @@ class Members:
         return all(fitting(self.rest, item, trip) for item in beyond)
 
 
-def _from_pairs(
-    pairs: list[Any], codec: Codec, found: dict[str, Any], trip: Trip
-) -> dict[str, Any]:
-    for pair in pairs:
-        if not isinstance(pair, dict) or not isinstance(
-            name := cast("dict[str, Any]", pair).get(PAIR[0]), str
-        ):
-            continue
-        if name in found:
-            raise ValidationError(
-                [
-                    Problem(
-                        keyword="additionalProperties",
-                        path="",
-                        message=f"the property {name!r} is given twice",
-                        schema_path="",
-                    )
-                ]
-            )
-        found[name] = codec.restore(cast("dict[str, Any]", pair).get(PAIR[1]), trip)
+def _as_pairs(value: object) -> list[tuple[str, Any]]:
+    """Return names and values from what a model sent for them: pairs, or an object after all."""
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).items())
+    if value is None:
+        return []
+    found: list[tuple[str, Any]] = []
+    for pair in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        members = cast("dict[str, Any]", pair) if isinstance(pair, dict) else {}
+        name = members.get(PAIR[0])
+        if not isinstance(name, str) or PAIR[1] not in members:
+            raise _refused('expected {"name": …, "value": …} for each undeclared property')
+        found.append((name, members[PAIR[1]]))
     return found
+
+
+def _from_pairs(
+    pairs: list[tuple[str, Any]], codec: Codec, found: dict[str, Any], trip: Trip
+) -> dict[str, Any]:
+    for name, value in pairs:
+        if name in found:
+            raise _refused(f"the property {name!r} is given twice")
+        found[name] = codec.restore(value, trip)
+    return found
+
+
+def _refused(message: str) -> ValidationError:
+    problem = Problem(keyword="additionalProperties", path="", message=message, schema_path="")
+    return ValidationError([problem])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._losses import Said
 from anyshape.providers._source import Subschema
-from anyshape.providers._values import admits
+from anyshape.providers._values import Verdicts
 
 __all__ = ["Objects"]
 
@@ -45,7 +45,8 @@ class _Mentions:
 class Objects:
     """Meets the object keywords of several subschemas."""
 
-    def __init__(self, branches: Branches) -> None:
+    def __init__(self, branches: Branches, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
         self._source = branches.source
         self._silent = branches.silent
 
@@ -83,7 +84,7 @@ class Objects:
             own += [
                 number
                 for pattern, number in spot.patterns.items()
-                if admits("pattern", pattern, name)
+                if self._verdicts.admits("pattern", pattern, name)
             ]
             if not own and spot.additional is not None:
                 own = [spot.additional]

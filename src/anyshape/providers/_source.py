@@ -118,6 +118,19 @@ class Source:
             found = self._read[number] = self._reading(self._spots[number])
         return found
 
+    def reachable(self, number: int) -> set[int]:
+        """Return a subschema and all that it leads to, by its parts and by reference."""
+        found: set[int] = set()
+        pending = [number]
+        while pending:
+            number = pending.pop()
+            if number not in found:
+                found.add(number)
+                spot = self[number]
+                pending += [*spot.parts.values(), *spot.references]
+                pending += [option for _, options in spot.choices for option in options]
+        return found
+
     def _number(self, spot: Spot) -> int:
         key = (spot.document, spot.pointer)
         found = self._numbers.get(key)

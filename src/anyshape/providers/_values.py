@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Hashable
 from typing import Any, Final, cast
 
-from anyshape.errors import AnyshapeError
+from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
-__all__ = ["KINDS", "admits", "identity", "kind_of", "same"]
+__all__ = ["KINDS", "Verdicts", "identity", "kind_of", "same"]
+
+_MOST_VERDICTS: Final = 20_000
 
 KINDS: Final[tuple[str, ...]] = (
     "string",
@@ -55,10 +56,23 @@ def same(first: object, second: object) -> bool:
     return identity(first) == identity(second)
 
 
-@functools.lru_cache(maxsize=4096)
-def admits(keyword: str, assertion: str, text: str) -> bool:
-    """Tell whether a string satisfies one assertion about strings; if in doubt, it does."""
-    try:
-        return compile({keyword: assertion}).accepts(text)
-    except AnyshapeError:
-        return True
+class Verdicts:
+    """Whether strings satisfy assertions about strings: each asked once, and not too many."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], bool] = {}
+
+    def admits(self, keyword: str, assertion: str, text: str) -> bool:
+        """Tell whether `text` satisfies one assertion; if in doubt, it does."""
+        asked = (keyword, assertion, text)
+        if asked not in self._known:
+            if len(self._known) >= _MOST_VERDICTS:
+                raise CannotLower(
+                    f"more than {_MOST_VERDICTS} names and listed values would have to be compared "
+                    "with regular expressions and formats"
+                )
+            try:
+                self._known[asked] = compile({keyword: assertion}).accepts(text)
+            except AnyshapeError:
+                self._known[asked] = True
+        return self._known[asked]

@@ -16,7 +16,7 @@ from anyshape.providers._branches import Branches, Raw, Site, Way
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec, Reference
 from anyshape.providers._counting import nodes, recursive_definitions
-from anyshape.providers._exclusive import note_overlaps
+from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._forms import Form, arranged, text_form
 from anyshape.providers._graph import Graph, Key, is_large
 from anyshape.providers._losses import Losses, compact, worded
@@ -31,9 +31,13 @@ from anyshape.providers.profile import AnyValue, Profile
 __all__ = ["At", "TooManyNodes", "Writer"]
 
 _MOST_NODES: Final = 6_000
+_CHARACTERS: Final = 500
+"""Of descriptions and listed values, which count as one more place."""
 _DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 _LONGEST_DEFAULT: Final = 60
 _EVERYTHING: Final = frozenset(KINDS)
+_NEARLY_EVERYTHING: Final = _EVERYTHING - {"integer", "null"}
+"""What is as good as any value, with null or without it: null may be added for what is optional."""
 
 
 class TooManyNodes(CannotLower):
@@ -65,6 +69,7 @@ class Writer:
         profile: Profile,
         branches: Branches,
         cases: Cases,
+        overlaps: Overlaps,
         losses: Losses,
         *,
         prefix: str = "",
@@ -75,6 +80,7 @@ class Writer:
         self.losses = losses
         self.cases = cases
         self.branches = branches
+        self._overlaps = overlaps
         self._unroll = unroll
         self._prefix = prefix
         self._nodes = 0
@@ -88,7 +94,7 @@ class Writer:
     def document(self) -> tuple[dict[str, Any], Codec]:
         """Return the lowered document and the codec of its values."""
         site = self.branches.site(self._root)
-        note_overlaps(site, self.branches, self.cases, self.losses)
+        self._overlaps.note(site, self.losses)
         found = object_cases(site, self.cases)
         case = fold(found, self.profile.undeclared, self.losses)
         at = At(root=True)
@@ -138,13 +144,9 @@ class Writer:
 
     def site(self, raw: Raw, at: At) -> Form:
         """Return the form of one place."""
-        self._nodes += 1
-        if self._nodes > _MOST_NODES:
-            raise TooManyNodes(
-                f"written for {self.profile.name}, the schema has more than {_MOST_NODES} places"
-            )
+        self._spend(1)
         site = self.branches.site(raw)
-        note_overlaps(site, self.branches, self.cases, self.losses)
+        self._overlaps.note(site, self.losses)
         description = self._first(site.about, "description") or ""
         form = self._entry(site.key, at)
         if form is None:
@@ -157,7 +159,18 @@ class Writer:
             if own:
                 form = Form({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
         self._annotate(site, form)
+        words = len(form.description) + sum(map(len, form.notes))
+        self._spend((words + sum(map(_length, form.node.get("enum", ())))) // _CHARACTERS)
         return form
+
+    def _spend(self, nodes: int) -> None:
+        """Count what is written: places, and texts by what they would be in places."""
+        self._nodes += nodes
+        if self._nodes > _MOST_NODES:
+            raise TooManyNodes(
+                f"written for {self.profile.name}, the schema has more than {_MOST_NODES} places, "
+                f"or more than {_CHARACTERS} characters for each of them"
+            )
 
     def _joined(self, site: Site, forms: list[Form], description: str) -> Form:
         place = self._place(site)
@@ -166,14 +179,15 @@ class Writer:
             raise CannotLower(f"{place or '/'} can have no value", path=place)
         if any(form.node == {} for form in forms) or (
             self.profile.any_value is AnyValue.TEXT
-            and _EVERYTHING - {"integer"}
-            <= {kind for way in site.ways for kind in self._kinds(way)}
+            and _NEARLY_EVERYTHING <= {kind for way in site.ways for kind in self._kinds(way)}
         ):
             return self._anything(site, forms, description)
         return unite(forms, description, self.profile, self.losses, place)
 
     def _anything(self, site: Site, forms: list[Form], description: str) -> Form:
         notes = [note for form in forms for note in form.notes if "JSON text" not in note]
+        if not any(form.null or form.node == {} for form in forms):
+            self.losses.add(self._place(site), "type", "any value")
         for way in site.ways:
             for case in self.cases.of(way.branch):
                 if not case.plain:
@@ -329,3 +343,7 @@ class Writer:
             form.node["default"] = default
         elif len(compact(default)) <= _LONGEST_DEFAULT:
             form.remark(worded("default", default), beside=self.profile.union_siblings)
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, str) else len(compact(value))

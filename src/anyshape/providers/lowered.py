@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from anyshape.documents.positions import rebuild
-from anyshape.errors import AnyshapeError, Problem, ValidationError
+from anyshape.errors import AnyshapeError, LimitExceeded, Problem, ValidationError
 from anyshape.providers._codecs import Codec, Misfit, Trip
 from anyshape.providers._losses import Effect, Loss
 from anyshape.providers._repairs import repaired
@@ -14,6 +14,9 @@ from anyshape.providers.profile import Profile
 from anyshape.schema import Schema, compile
 
 __all__ = ["Lowered", "plain_document"]
+
+_BYTES_PER_CHARACTER: Final = 8
+"""What the codecs take, for each character of the document that they were made with."""
 
 
 class Lowered:
@@ -38,6 +41,11 @@ class Lowered:
         self._ambiguous = any(loss.effect is Effect.AMBIGUOUS for loss in losses)
 
     @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return _BYTES_PER_CHARACTER * len(self._text)
+
+    @property
     def document(self) -> dict[str, Any]:
         """The schema to send: a fresh copy each time, the same bytes for the same original."""
         return json.loads(self._text)
@@ -52,6 +60,8 @@ class Lowered:
             found = self._codec.rewrite(arguments, Trip())
         except Misfit as misfit:
             raise _no_form(self.profile, misfit.why, misfit.path) from None
+        except RecursionError:
+            raise self._too_deep() from None
         if self._narrowed and not self._admits(found):
             raise _no_form(self.profile, "it uses what the losses name as narrower", "")
         return found
@@ -62,6 +72,12 @@ class Lowered:
         What still breaks the original is repaired where only one reading is left: null for an
         absent property, JSON text for an object, capitals of a listed value.
         """
+        try:
+            return self._restored(arguments)
+        except RecursionError:
+            raise self._too_deep() from None
+
+    def _restored(self, arguments: object) -> Any:
         found = self._codec.restore(arguments, Trip())
         if self._accepts(found):
             return found
@@ -71,6 +87,13 @@ class Lowered:
                 return kept
         fixed = repaired(found, self.original)
         return found if fixed is None else fixed
+
+    def _too_deep(self) -> LimitExceeded:
+        return LimitExceeded(
+            f"the arguments are nested too deeply to go to and from {self.profile.name}",
+            limit="instance_depth",
+            allowed=self.original.limits.instance_depth,
+        )
 
     def _accepts(self, value: object) -> bool:
         try:

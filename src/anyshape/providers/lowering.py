@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping
-from threading import Lock
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from anyshape.errors import CannotLower
 from anyshape.providers._branches import Branches
 from anyshape.providers._cases import Cases
+from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._graph import Key
 from anyshape.providers._kept import kept_document
 from anyshape.providers._losses import Losses
@@ -21,16 +20,16 @@ from anyshape.providers.lowered import Lowered
 from anyshape.providers.profile import Profile, Writing
 from anyshape.providers.profiles import PROFILES
 from anyshape.schema import Schema, compile
+from anyshape.schema._cache import Cache
 
 __all__ = ["lower"]
 
 _UNROLL: Final = 2
-_KEPT: Final = 2_000
+_KEPT_BYTES: Final = 64_000_000
 _DRAFT_4: Final = "http://json-schema.org/draft-04/"
 """The one dialect in which 1.0 is no integer."""
 
-_cache: OrderedDict[tuple[str, str, Profile], Lowered] = OrderedDict()
-_lock = Lock()
+_cache: Cache[Lowered] = Cache(most=_KEPT_BYTES)
 
 
 @runtime_checkable
@@ -60,19 +59,14 @@ def lower(
     """
     rules = _profile(profile)
     name, document = _document(schema)
-    key = (name if rules.prefix_definitions else "", json.dumps(document), rules)
-    with _lock:
-        found = _cache.get(key)
-        if found is not None:
-            _cache.move_to_end(key)
-            return found
-    original = schema if isinstance(schema, Schema) else compile(document)
-    made = _lower(name, document, original, rules)
-    with _lock:
-        _cache[key] = made
-        while len(_cache) > _KEPT:
-            _cache.popitem(last=False)
-    return made
+    text = json.dumps(document)
+
+    def make() -> tuple[Lowered, int]:
+        original = schema if isinstance(schema, Schema) else compile(document)
+        made = _lower(name, document, original, rules)
+        return made, len(text) + made.size
+
+    return _cache.get((name if rules.prefix_definitions else "", text, rules), make)
 
 
 def _profile(profile: Profile | str) -> Profile:
@@ -127,12 +121,13 @@ def _written(
     if profile.writing is Writing.KEPT:
         written, codec = kept_document(profile, branches, cases, losses)
         return Lowered(original, profile, written, losses.all(), codec)
+    overlaps = Overlaps(branches, cases)
     inlined: frozenset[Key] = frozenset()
     unroll = _UNROLL
     while True:
         tried = Losses()
         writer = Writer(
-            profile, branches, cases, tried, prefix=name, unroll=unroll, inlined=inlined
+            profile, branches, cases, overlaps, tried, prefix=name, unroll=unroll, inlined=inlined
         )
         try:
             written, codec = writer.document()
