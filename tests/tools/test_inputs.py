@@ -157,16 +157,13 @@ def test_an_annotation_has_its_natural_schema(annotation: Any, expected: Any) ->
     ids=str,
 )
 def test_the_quick_way_and_pydantic_describe_plain_types_alike(annotation: Any) -> None:
-    from anyshape.tools import plain
-    from anyshape.tools.lean import arrange
-    from anyshape.tools.pydantic_documents import LeanSchema
+    from anyshape.tools.inlining import arrange
+    from anyshape.tools.types import python_types
+    from anyshape.tools.types.pydantic_schemas import CompactSchema
 
-    described = plain.describe([annotation])
-    assert described is not None
-    (form,), definitions = described
-    document = TypeAdapter[Any](annotation).json_schema(schema_generator=LeanSchema)
+    document = TypeAdapter[Any](annotation).json_schema(schema_generator=CompactSchema)
     other = arrange(document, document.pop("$defs", {}))
-    assert arrange(form.schema, definitions) == other
+    assert python_types.describe_value(annotation).schema == other
 
 
 def test_names_that_models_dislike_are_names_like_any_other() -> None:
@@ -295,7 +292,7 @@ def test_a_discriminated_union_is_any_of_its_members_each_with_its_tag() -> None
 
 
 def test_members_that_share_a_tag_stay_one_of() -> None:
-    from anyshape.tools.lean import arrange
+    from anyshape.tools.inlining import arrange
 
     def member(*tags: str) -> dict[str, Any]:
         return {"type": "object", "properties": {"kind": {"enum": [*tags]}}, "required": ["kind"]}

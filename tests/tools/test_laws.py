@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from anyshape.errors import SchemaError
 from anyshape.schema import compile
 from anyshape.tools import Tool
-from anyshape.tools.lean import arrange
+from anyshape.tools.inlining import arrange
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 SCALARS = (

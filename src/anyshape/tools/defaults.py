@@ -8,15 +8,14 @@ from typing import Any, cast
 
 import msgspec
 
-from anyshape.tools import msgspec_types
+from anyshape.documents.positions import Node
 from anyshape.tools.signature import EMPTY
+from anyshape.tools.types.msgspec_types import to_builtins
 
 __all__ = ["is_mutable", "publish_default"]
 
-Document = dict[str, Any]
 
-
-def publish_default(default: Any, described: Document) -> None:
+def publish_default(default: Any, described: Node) -> None:
     """Put a default into the schema of its parameter if it is JSON and the type admits it."""
     if default is EMPTY or "default" in described:
         return
@@ -26,10 +25,10 @@ def publish_default(default: Any, described: Document) -> None:
         described["default"] = default
         return
     if isinstance(default, msgspec.Struct):
-        described["default"] = msgspec_types.to_builtins(default)
+        described["default"] = to_builtins(default)
         return
 
-    from anyshape.tools.pydantic_types import default_to_json
+    from anyshape.tools.types.pydantic_types import default_to_json
 
     try:
         value = default_to_json(default)
@@ -40,7 +39,7 @@ def publish_default(default: Any, described: Document) -> None:
         described["default"] = value
 
 
-def _admits_null(schema: Document) -> bool:
+def _admits_null(schema: Node) -> bool:
     if not schema.keys() - {"description", "title", "examples"}:
         return True
     kind = schema.get("type")

@@ -17,11 +17,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from anyshape.documents.positions import rebuild, subschemas
+from anyshape.documents.positions import Node, rebuild, subschemas
 
 __all__ = ["loosen", "publish", "to_read", "to_write"]
-
-Document = dict[str, Any]
 
 _encode: Final = msgspec.json.Encoder().encode
 _MARK: Final = "loose "  # with a space, which no format has that an author may have written
@@ -36,35 +34,35 @@ _PATTERNS: Final = {
 }
 
 
-def loosen(schema: Document) -> None:
+def loosen(schema: Node) -> None:
     """Mark the format of a schema if Python's values keep it only by and large."""
     if schema.get("format") in _PATTERNS:
         schema["format"] = _MARK + schema["format"]
 
 
-def publish(document: Document) -> Document:
+def publish(document: Node) -> Node:
     """Return a derived document with the names of formats that everyone knows."""
     return _settle(document, lambda rest, name: {**rest, "format": name})
 
 
-def to_read(document: Document) -> Document:
+def to_read(document: Node) -> Node:
     """Return a derived document that leaves marked strings to the conversion of arguments."""
     return _settle(document, lambda rest, _name: rest)
 
 
-def to_write(document: Document) -> Document:
+def to_write(document: Node) -> Node:
     """Return a derived document that accepts marked strings in every form that Python writes."""
     return _settle(document, lambda rest, name: {"pattern": _PATTERNS[name], **rest})
 
 
-def _settle(document: Document, meaning: Callable[[Document, str], Document]) -> Document:
+def _settle(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
     if not _is_marked(document):
         return document
 
     def settle(schema: Any) -> Any:
         if not isinstance(schema, dict):
             return schema
-        keywords = cast("Document", schema)
+        keywords = cast("Node", schema)
         name = _marked_name(keywords)
         if name is not None:
             rest = {key: value for key, value in keywords.items() if key != "format"}
@@ -74,7 +72,7 @@ def _settle(document: Document, meaning: Callable[[Document, str], Document]) ->
     return settle(document)
 
 
-def _is_marked(document: Document) -> bool:
+def _is_marked(document: Node) -> bool:
     try:
         if _MARK.encode() not in _encode(document):
             return False
@@ -84,14 +82,14 @@ def _is_marked(document: Document) -> bool:
     while pending:
         schema = pending.pop()
         if isinstance(schema, dict):
-            keywords = cast("Document", schema)
+            keywords = cast("Node", schema)
             if _marked_name(keywords) is not None:
                 return True
             pending.extend(inner for _, _, inner in subschemas(keywords))
     return False
 
 
-def _marked_name(schema: Document) -> str | None:
+def _marked_name(schema: Node) -> str | None:
     name = schema.get("format")
     if isinstance(name, str) and name.startswith(_MARK):
         return name.removeprefix(_MARK)

@@ -9,18 +9,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
-from typing import Any, cast, get_args, get_origin
+from typing import Any, cast
 from uuid import UUID
 
 from anyshape.errors import NotJson
 
-__all__ = ["check_keys", "core_schema_has_other_keys", "has_other_keys"]
+__all__ = ["check_keys"]
 
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 _DISTINCT = frozenset((str, int, float, date, datetime, UUID))
 """Types whose values differ in text as soon as they differ."""
-_NO_SCHEMAS = ("cls", "default", "expected", "function", "metadata", "serialization")
-_UNTYPED: tuple[Any, ...] = (Any, object, dict, Mapping)
 
 
 def check_keys(value: Any, to_builtins: Callable[[Any], Any]) -> None:
@@ -68,38 +66,6 @@ def _fields_of(value: Any) -> Iterable[Any]:
     else:
         names = getattr(cls, "__struct_fields__", ())
     return [getattr(value, name, None) for name in names]
-
-
-def has_other_keys(parts: Iterable[Any]) -> bool:
-    """Tell whether a dict may have keys that are no strings, given all parts of an annotation."""
-    for part in parts:
-        arguments = get_args(part)
-        origin: Any = get_origin(part)
-        if origin is None and part in _UNTYPED:
-            return True
-        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments[0] is not str:
-            return True
-    return False
-
-
-def core_schema_has_other_keys(schema: Any) -> bool:
-    """Tell whether a dict may have keys that are no strings, given pydantic's core schema."""
-    pending: list[Any] = [schema]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, dict):
-            node = cast("dict[str, Any]", current)
-            if node.get("type") == "any" or "allow" in (
-                node.get("extra_behavior"),
-                node.get("extra_fields_behavior"),
-            ):
-                return True
-            if node.get("type") == "dict" and node.get("keys_schema", {}).get("type") != "str":
-                return True
-            pending.extend(part for key, part in node.items() if key not in _NO_SCHEMAS)
-        elif isinstance(current, list | tuple):
-            pending.extend(cast("list[Any]", current))
-    return False
 
 
 def _shown(key: Any) -> str:

@@ -10,7 +10,7 @@ import collections.abc
 import enum
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Never, NoReturn, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
@@ -19,15 +19,14 @@ from msgspec.structs import replace
 from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.result import ABSENT, Absent, ToolResult
-from anyshape.tools import msgspec_types, plain
 from anyshape.tools.formats import publish, to_write
-from anyshape.tools.lean import arrange
 from anyshape.tools.signature import EMPTY
+from anyshape.tools.types import Write, describe_value
 
 __all__ = [
     "UNSTRUCTURED",
-    "Kind",
     "Output",
+    "OutputKind",
     "OutputSchema",
     "Unstructured",
     "describe_output",
@@ -51,10 +50,8 @@ OutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
 
 _UNION: Any = Union  # subscribed with what is known only at run time
 
-ToBuiltins: TypeAlias = Callable[[Any], Any]
 
-
-class Kind(enum.Enum):
+class OutputKind(enum.Enum):
     """What a tool's return values are."""
 
     STRUCTURED = "structured"
@@ -68,14 +65,14 @@ class Kind(enum.Enum):
 class Output(msgspec.Struct, frozen=True):
     """The decision: what values are checked against, and how they become JSON types.
 
-    `to_builtins` is `None` where values are JSON types already; `encodes` says that msgspec encodes
-    the values themselves as it encodes what `to_builtins` makes of them. `published` is the
-    document that is listed, where that is another.
+    Where `write` is `None`, values are JSON types already; `encodes` says that msgspec encodes the
+    values themselves to the text that it makes of what `write` returns. `published` is the document
+    that is listed, where that is another.
     """
 
-    kind: Kind
+    kind: OutputKind
     document: dict[str, Any] | bool | Absent = ABSENT
-    to_builtins: ToBuiltins | None = None
+    write: Write | None = None
     encodes: bool = False
     published: dict[str, Any] | None = None
 
@@ -83,11 +80,11 @@ class Output(msgspec.Struct, frozen=True):
 def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
     """Decide what values of `annotation` become; `written` is the author's own schema, if any."""
     if written is UNSTRUCTURED:
-        return _as_values_of(_value_type(annotation), Output(Kind.TEXT))
+        return _as_values_of(_value_type(annotation), Output(OutputKind.TEXT))
     document = _read_written(written, label)
     annotation = _value_type(annotation)
     if annotation is EMPTY:
-        kind = Kind.BY_VALUE if document is ABSENT else Kind.STRUCTURED
+        kind = OutputKind.BY_VALUE if document is ABSENT else OutputKind.STRUCTURED
         return Output(kind, document)
     content = _content_in(annotation, label)
     if content:
@@ -96,9 +93,9 @@ def describe_output(annotation: Any, written: OutputSchema, label: str) -> Outpu
                 f"{label}: returns content, which no output_schema describes; return ToolResult "
                 f"with structured= and content=, or leave output_schema out"
             )
-        return Output(Kind.CONTENT)
+        return Output(OutputKind.CONTENT)
     if document is not ABSENT:
-        return _as_values_of(annotation, Output(Kind.STRUCTURED, document))
+        return _as_values_of(annotation, Output(OutputKind.STRUCTURED, document))
     return _derive(annotation, label)
 
 
@@ -116,65 +113,15 @@ def _read_written(written: OutputSchema, label: str) -> dict[str, Any] | bool | 
 
 def _derive(annotation: Any, label: str) -> Output:
     if annotation in (NoReturn, Never):
-        return Output(Kind.STRUCTURED, False)
-    described = plain.describe([annotation])
-    if described is not None:
-        (form,), definitions = described
-        return Output(Kind.STRUCTURED, arrange(form.schema, definitions))
-    output = _derive_typed(annotation, label)
-    if plain.conversions([annotation]) is not None:
-        # It took a library to describe them, but these values are JSON types as they are.
-        return replace(output, to_builtins=None, encodes=False)
-    return output
-
-
-def _derive_typed(annotation: Any, label: str) -> Output:
-    if not msgspec_types.needs_msgspec(annotation):
-        from anyshape.tools.pydantic_types import UnsupportedError, adapt_output
-
-        try:
-            adapter = adapt_output(annotation)
-        except UnsupportedError as error:
-            output = _derive_from_structs(annotation)
-            if output is None:
-                raise _no_schema(annotation, label, str(error)) from error
-            if msgspec_types.overlooks(annotation):
-                raise ToolDefinitionError(
-                    f"{label}: its return annotation has notes that only pydantic reads, and "
-                    f"pydantic does not read its type ({error})"
-                ) from error
-            return output
-        return _output(adapter.document, adapter.to_builtins)
-    output = _derive_from_structs(annotation)
-    if output is None:
-        raise _no_schema(
-            annotation, label, "msgspec structs and pydantic models cannot contain each other"
-        )
-    if msgspec_types.overlooks(annotation):
-        raise ToolDefinitionError(
-            f"{label}: returns a msgspec type, for which notes of pydantic or annotated_types mean "
-            f"nothing; use msgspec.Meta"
-        )
-    return output
-
-
-def _derive_from_structs(annotation: Any) -> Output | None:
-    try:
-        (schema,), definitions = msgspec_types.schemas_of([annotation])
-    except (TypeError, NameError):
-        return None
-    to_builtins = msgspec_types.to_builtins_of(annotation)
-    return _output(arrange(schema, definitions), to_builtins, encodes=True)
-
-
-def _output(document: dict[str, Any], to_builtins: ToBuiltins, *, encodes: bool = False) -> Output:
-    published = publish(document)
+        return Output(OutputKind.STRUCTURED, False)
+    outgoing = describe_value(annotation, label)
+    published = publish(outgoing.schema)
     return Output(
-        Kind.STRUCTURED,
-        to_write(document),
-        to_builtins,
-        encodes=encodes,
-        published=None if published is document else published,
+        OutputKind.STRUCTURED,
+        to_write(outgoing.schema),
+        outgoing.write,
+        encodes=outgoing.encodes,
+        published=None if published is outgoing.schema else published,
     )
 
 
@@ -185,14 +132,6 @@ def _as_values_of(annotation: Any, output: Output) -> Output:
     except ToolDefinitionError:
         return output
     return replace(own, kind=output.kind, document=output.document, published=None)
-
-
-def _no_schema(annotation: Any, label: str, reason: str) -> ToolDefinitionError:
-    name = getattr(annotation, "__name__", None) or str(annotation)
-    return ToolDefinitionError(
-        f"{label}: return type {name} has no JSON Schema ({reason}); return a type that pydantic "
-        f"or msgspec understands, write output_schema=, or pass output_schema=UNSTRUCTURED"
-    )
 
 
 def _value_type(annotation: Any) -> Any:

@@ -9,8 +9,8 @@ from anyshape.errors import NotJson
 from anyshape.protocol.content import CONTENT_TYPES, Content, Text, encode_content, encode_text
 from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.tools import failures
-from anyshape.tools.outputs import Kind
-from anyshape.tools.serialization import Encode, encode_json
+from anyshape.tools.outputs import OutputKind
+from anyshape.tools.serialization import EncodeValue, encode_json
 
 __all__ = ["Finish", "finisher"]
 
@@ -18,7 +18,7 @@ Finish = Callable[[Any], EncodedResult]
 """Makes a result of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
 
 
-def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish:
+def finisher(name: str, kind: OutputKind, encode: EncodeValue, *, promises: bool) -> Finish:
     """Return the function that makes results of a tool's values.
 
     `promises` says that the tool has an output schema, so that every success has to be structured.
@@ -33,14 +33,14 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
             return EncodedResult(None, content, result.is_error, meta)
         # An error is never judged by the schema that describes successes.
         encode_value = encode_json if result.is_error else encode
-        if kind is Kind.TEXT:
+        if kind is OutputKind.TEXT:
             text = _text_of(result.structured, encode_value)
             if text not in content:
                 content = (*content, text)
             return EncodedResult(None, content, result.is_error, meta)
         return EncodedResult(encode_value(result.structured), content, result.is_error, meta)
 
-    if kind is Kind.STRUCTURED:
+    if kind is OutputKind.STRUCTURED:
 
         def finish_structured(value: Any) -> EncodedResult:
             if isinstance(value, ToolResult):
@@ -50,9 +50,9 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
         return finish_structured
 
     finish_value = {
-        Kind.CONTENT: _finish_content,
-        Kind.BY_VALUE: _finish_by_value,
-        Kind.TEXT: _finish_text,
+        OutputKind.CONTENT: _finish_content,
+        OutputKind.BY_VALUE: _finish_by_value,
+        OutputKind.TEXT: _finish_text,
     }[kind](encode)
 
     def finish(value: Any) -> EncodedResult:
@@ -63,7 +63,7 @@ def finisher(name: str, kind: Kind, encode: Encode, *, promises: bool) -> Finish
     return finish
 
 
-def _finish_content(encode: Encode) -> Finish:
+def _finish_content(encode: EncodeValue) -> Finish:
     def finish(value: Any) -> EncodedResult:
         if value is None:
             return EncodedResult()
@@ -76,7 +76,7 @@ def _finish_content(encode: Encode) -> Finish:
     return finish
 
 
-def _finish_by_value(encode: Encode) -> Finish:
+def _finish_by_value(encode: EncodeValue) -> Finish:
     def finish(value: Any) -> EncodedResult:
         if type(value) is str:
             return EncodedResult(None, (encode_text(value),))
@@ -86,7 +86,7 @@ def _finish_by_value(encode: Encode) -> Finish:
     return finish
 
 
-def _finish_text(encode: Encode) -> Finish:
+def _finish_text(encode: EncodeValue) -> Finish:
     def finish(value: Any) -> EncodedResult:
         if value is None:
             return EncodedResult()
@@ -96,7 +96,7 @@ def _finish_text(encode: Encode) -> Finish:
     return finish
 
 
-def _text_of(value: Any, encode: Encode) -> bytes:
+def _text_of(value: Any, encode: EncodeValue) -> bytes:
     """Return the text block of a value: a string as it is, anything else as JSON."""
     return encode_text(value if isinstance(value, str) else encode(value).decode())
 

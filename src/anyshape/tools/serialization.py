@@ -19,13 +19,14 @@ from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.schema import leave_loop
 from anyshape.tools.keys import check_keys
 from anyshape.tools.outputs import Output
+from anyshape.tools.types import Write
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
 
-__all__ = ["Encode", "ResultError", "encode_json", "encoder"]
+__all__ = ["EncodeValue", "ResultError", "encode_json", "encoder"]
 
-Encode = Callable[[Any], bytes]
+EncodeValue = Callable[[Any], bytes]
 """Returns the JSON text of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
 
 # A Decimal is a number to the schema, so it is one on the wire; typed ones are strings by now.
@@ -41,13 +42,13 @@ class ResultError(Exception):
         self.problems = problems
 
 
-def encoder(output: Output, schema: Schema | None) -> Encode:
+def encoder(output: Output, schema: Schema | None) -> EncodeValue:
     """Return the function that checks and encodes the values of a tool."""
     if schema is None:
         schema = _anything()
-    if output.to_builtins is None:
+    if output.write is None:
         return _encode_json_types(schema)
-    return _encode_converted(schema, output.to_builtins, encodes=output.encodes)
+    return _encode_written(schema, output.write, encodes=output.encodes)
 
 
 def encode_json(value: Any) -> bytes:
@@ -68,7 +69,7 @@ def _checker(schema: Schema) -> Callable[[Any, bytes], None]:
     return check
 
 
-def _encode_json_types(schema: Schema) -> Encode:
+def _encode_json_types(schema: Schema) -> EncodeValue:
     check = _checker(schema)
 
     def encode(value: Any) -> bytes:
@@ -87,26 +88,24 @@ def _encode_json_types(schema: Schema) -> Encode:
     return encode
 
 
-def _encode_converted(
-    schema: Schema, to_builtins: Callable[[Any], Any], *, encodes: bool
-) -> Encode:
+def _encode_written(schema: Schema, write: Write, *, encodes: bool) -> EncodeValue:
     check = _checker(schema)
 
     def encode(value: Any) -> bytes:
         try:
-            builtins = to_builtins(value)
+            written = write(value)
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
             # is a ValueError.
             raise NotJson(str(error).partition("\n")[0]) from error
-        text = _write(_encode_structs, value if encodes else builtins)
-        check(builtins, text)
+        text = _write(_encode_structs, value if encodes else written)
+        check(written, text)
         return text
 
     return encode
 
 
-def _write(encode: Encode, value: Any) -> bytes:
+def _write(encode: EncodeValue, value: Any) -> bytes:
     """Return the text of a value in JSON types; say why if there is none."""
     try:
         return encode(value)
@@ -154,7 +153,7 @@ def _convert(value: Any) -> Any:
     if isinstance(value, Iterator):
         raise TypeError("an iterator is no JSON value, and may have no end; return a list")
     if hasattr(value, "model_dump") or not isinstance(value, Collection):
-        from anyshape.tools.pydantic_types import to_json_value
+        from anyshape.tools.types.pydantic_types import to_json_value
 
         return to_json_value(value)
     return list(cast("Collection[Any]", value))
@@ -168,5 +167,5 @@ def _anything() -> Schema:
 
 
 @cache
-def _unchecked() -> Encode:
+def _unchecked() -> EncodeValue:
     return _encode_json_types(_anything())

@@ -35,13 +35,11 @@ class Parameter(msgspec.Struct, frozen=True):
 
     name: str
     annotation: Any
-    default: Any = EMPTY
+    default: Any
+    required: bool
+    """Whether a call must bring it."""
     positional: bool = False
-
-    @property
-    def required(self) -> bool:
-        """Tell whether a call must bring this parameter."""
-        return self.default is EMPTY
+    description: str | None = None
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -118,7 +116,15 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
             )
         if raw.kind is raw.POSITIONAL_ONLY:
             positional.append(name)
-        parameters.append(Parameter(name, annotation, raw.default, raw.kind is raw.POSITIONAL_ONLY))
+        parameters.append(
+            Parameter(
+                name,
+                annotation,
+                raw.default,
+                required=raw.default is EMPTY,
+                positional=raw.kind is raw.POSITIONAL_ONLY,
+            )
+        )
     returns = annotation_of("return", written.return_annotation)
     refuse_types(returns, label, "its return annotation")
     if context:

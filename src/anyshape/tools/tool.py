@@ -24,13 +24,14 @@ from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.resumption import Resumed
 from anyshape.schema import Limits, Schema, WouldWait, aside
 from anyshape.tools import failures
-from anyshape.tools.binding import ArgumentsError, Bind
+from anyshape.tools.binding import Bind
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.definition import Definition, Invoke, define_function, define_handler
 from anyshape.tools.outputs import OutputSchema
 from anyshape.tools.results import Finish
 from anyshape.tools.serialization import ResultError
+from anyshape.tools.types import ArgumentsError
 from anyshape.tools.words import Words
 from anyshape.tools.workers import WORKERS, CrowdedError
 

@@ -14,7 +14,7 @@ from patience import PATIENCE
 from pydantic import BaseModel
 
 from anyshape.tools import Tool
-from anyshape.tools.lean import arrange
+from anyshape.tools.inlining import arrange
 
 PROGRAM = '''
 import enum, json

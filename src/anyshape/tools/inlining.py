@@ -15,11 +15,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from anyshape.documents.pointers import unescape
-from anyshape.documents.positions import rebuild, subschemas
+from anyshape.documents.positions import Node, rebuild, subschemas
 
 __all__ = ["arrange"]
-
-Document = dict[str, Any]
 
 _PREFIX = "#/$defs/"
 _ANNOTATIONS = frozenset(
@@ -28,7 +26,7 @@ _ANNOTATIONS = frozenset(
 _MERGING = _ANNOTATIONS | {"required"}
 
 
-def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
+def arrange(schema: Node, definitions: Mapping[str, Node]) -> Node:
     """Return `schema` as a document: single-use definitions inlined, shared ones under `$defs`."""
     if not definitions:
         return _Inliner(definitions, set()).place(schema)
@@ -43,7 +41,7 @@ def arrange(schema: Document, definitions: Mapping[str, Document]) -> Document:
 
 
 class _Inliner:
-    def __init__(self, definitions: Mapping[str, Document], kept: set[str]) -> None:
+    def __init__(self, definitions: Mapping[str, Node], kept: set[str]) -> None:
         self._definitions = definitions
         self._kept = kept
         self.unmerged: set[str] = set()
@@ -51,7 +49,7 @@ class _Inliner:
     def place(self, schema: Any) -> Any:
         if not isinstance(schema, dict):
             return schema
-        document = self._require_tags(cast("Document", schema))
+        document = self._require_tags(cast("Node", schema))
         name = _target(document)
         if name is not None and name in self._definitions and name not in self._kept:
             target = self._definitions[name]
@@ -61,12 +59,12 @@ class _Inliner:
             self.unmerged.add(name)
         return rebuild(document, self.place)
 
-    def _require_tags(self, union: Document) -> Document:
+    def _require_tags(self, union: Node) -> Node:
         discriminator = union.get("discriminator")
         keyword = next((keyword for keyword in ("oneOf", "anyOf") if keyword in union), None)
         if keyword is None or not isinstance(discriminator, dict):
             return union
-        tag: str = cast("Document", discriminator)["propertyName"]
+        tag: str = cast("Node", discriminator)["propertyName"]
         members = [self._require(tag, member) for member in union[keyword]]
         # No value has two tags, so "one of" comes to "any of", which more hosts and models take.
         is_told_apart = keyword == "oneOf" and self._are_told_apart(tag, members)
@@ -78,7 +76,7 @@ class _Inliner:
             if name != "discriminator"
         }
 
-    def _are_told_apart(self, tag: str, members: list[Document]) -> bool:
+    def _are_told_apart(self, tag: str, members: list[Node]) -> bool:
         """Return whether each member requires the tag, with string values that no other has."""
         seen: set[str] = set()
         for member in members:
@@ -97,7 +95,7 @@ class _Inliner:
             seen |= {*values}
         return True
 
-    def _require(self, tag: str, member: Document) -> Document:
+    def _require(self, tag: str, member: Node) -> Node:
         target = member
         while (name := _target(target)) in self._definitions:
             target = self._definitions[cast("str", name)]
@@ -106,7 +104,7 @@ class _Inliner:
         return {**member, "required": [*member.get("required", ()), tag]}
 
 
-def _require_both(target: Document, beside: Document) -> Document:
+def _require_both(target: Node, beside: Node) -> Node:
     names = {*target.get("required", ()), *beside.get("required", ())}
     if not names:
         return {}
@@ -115,14 +113,14 @@ def _require_both(target: Document, beside: Document) -> Document:
     return {"required": [*declared, *sorted(names - set(declared))]}
 
 
-def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counter[str]:
+def _count_uses(schema: Node, definitions: Mapping[str, Node]) -> Counter[str]:
     uses: Counter[str] = Counter()
     pending: list[Any] = [schema]
     while pending:
         current = pending.pop()
         if not isinstance(current, dict):
             continue
-        document = cast("Document", current)
+        document = cast("Node", current)
         name = _target(document)
         if name is not None and name in definitions:
             uses[name] += 1
@@ -132,14 +130,14 @@ def _count_uses(schema: Document, definitions: Mapping[str, Document]) -> Counte
     return uses
 
 
-def _contains_itself(name: str, definitions: Mapping[str, Document]) -> bool:
+def _contains_itself(name: str, definitions: Mapping[str, Node]) -> bool:
     seen: set[str] = set()
     pending: list[Any] = [definitions[name]]
     while pending:
         current = pending.pop()
         if not isinstance(current, dict):
             continue
-        document = cast("Document", current)
+        document = cast("Node", current)
         target = _target(document)
         if target == name:
             return True
@@ -150,7 +148,7 @@ def _contains_itself(name: str, definitions: Mapping[str, Document]) -> bool:
     return False
 
 
-def _target(schema: Document) -> str | None:
+def _target(schema: Node) -> str | None:
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith(_PREFIX):
         return unescape(reference[len(_PREFIX) :])

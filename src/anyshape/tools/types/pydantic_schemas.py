@@ -1,48 +1,41 @@
-"""JSON Schemas as pydantic writes them, without ballast, and no more often than needed.
+"""JSON Schemas as pydantic writes them, without titles that it made up, and once for each type.
 
-The schemas of parameters that tools have in common are kept (see `kept`), and copied for each: what
-one tool says about a parameter is none of the others' business.
+The schemas of parameters that tools have in common come from a cache (see `pydantic_cache`), and
+are copied for each tool, as what one tool says about its parameter is not said of another's.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
-import msgspec
 import pydantic_core
 from pydantic import BaseModel, PydanticUserError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 
+from anyshape.documents.positions import Node
 from anyshape.tools.formats import loosen
-from anyshape.tools.kept import Kept, is_lasting, key_of
+from anyshape.tools.types.library import Incoming, UnsupportedError
+from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
 __all__ = [
-    "Parameters",
-    "UnsupportedError",
-    "copy_document",
-    "describe_parameters",
+    "copy_schema",
+    "describe_fields",
     "explain_mistakes",
     "generate",
     "with_sorted_sets",
 ]
 
-Document = dict[str, Any]
-
 _MISTAKES = (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, AttributeError)
 _JSON_SCALARS = frozenset((str, int, bool, type(None)))
 
 
-class UnsupportedError(Exception):
-    """Pydantic has no schema for a type; the message is its reason, in one line."""
-
-
-class LeanSchema(GenerateJsonSchema):
+class CompactSchema(GenerateJsonSchema):
     """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
 
     A union member without a schema is an error here: leaving it out, as pydantic would, publishes
@@ -51,23 +44,28 @@ class LeanSchema(GenerateJsonSchema):
     Formats that Python's dates and durations keep only loosely are marked: see `formats`.
     """
 
+    is_computed = False
+    """Whether a function of an author's had a hand in it, so that it may be another next time."""
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        return _untitled(super().model_schema(schema), schema["cls"])
+        return _untitled(super().model_schema(schema), schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        return _untitled(super().dataclass_schema(schema), schema["cls"])
+        return _untitled(super().dataclass_schema(schema), schema)
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        return _untitled(super().typed_dict_schema(schema), schema.get("cls"))
+        return _untitled(super().typed_dict_schema(schema), schema)
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        if not all(map(is_pydantics, _functions_in(schema))):
+            self.is_computed = True
         document = super().generate_inner(schema)
         if schema["type"] == "enum":
             # Pydantic sets this title late, on the definition itself.
-            _untitled(self.resolve_ref_schema(document), schema["cls"])
+            _untitled(self.resolve_ref_schema(document), schema)
         return document
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
@@ -127,114 +125,117 @@ def explain_mistakes() -> Generator[None]:
         raise UnsupportedError(re.split(r"\.?\n|\. |\.$", str(error).strip())[0]) from error
 
 
-def generate(schema: Any, mode: JsonSchemaMode) -> Document:
-    """Return the JSON Schema for a core schema."""
-    return LeanSchema(by_alias=True, ref_template="#/$defs/{model}").generate(schema, mode)
-
-
-class Parameters(msgspec.Struct, frozen=True):
-    """The schemas of some parameters by JSON name, which parameter each is, and definitions."""
-
-    properties: Document
-    names: dict[str, str]
-    definitions: Document
+def generate(schema: Any, mode: JsonSchemaMode) -> tuple[Node, bool]:
+    """Return the JSON Schema for a core schema, and whether it will be the same each time."""
+    generator = CompactSchema(by_alias=True, ref_template="#/$defs/{model}")
+    document = generator.generate(schema, mode)
+    return document, not generator.is_computed
 
 
 _PLACE: Final = " "
-"""Stands for the name of a parameter whose schema is kept, whatever that is called."""
+"""Stands for the name of a parameter in the cache, where it may have any."""
 
-_kept: Final = Kept[Parameters]()
+_parameters: Final = DescriptionCache[Incoming]()
 
 
-def describe_parameters(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -> Parameters:
+def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -> Incoming:
     """Describe parameters, given the core schema of a TypedDict that has them as fields.
 
-    Those that can be kept are generated one by one, the others together.
+    Those that have a key in the cache are generated one by one, the others together.
     """
     definitions: list[Any] = []
     if schema["type"] == "definitions":
         definitions, schema = schema["definitions"], schema["schema"]
     fields: Mapping[str, Any] = schema["fields"]
-    parts: list[Parameters] = []
-    others: list[str] = []
+    parts: list[Incoming] = []
+    others: dict[str, Any] = {}
     for name, annotation in annotations.items():
         key = key_of(annotation)
-        part = _kept.get(key)
-        if part is None and key is not None and is_lasting([fields[name], definitions]):
-            part = _generate({_PLACE: fields[name]}, definitions)
-            _kept.keep(key, part)
+        part = _parameters.get(key)
+        if part is None and key is not None:
+            part, lasts = _generate({_PLACE: fields[name]}, definitions)
+            if lasts:
+                _parameters.put(key, part)
         if part is None:
-            others.append(name)
+            others[name] = fields[name]
         else:
             parts.append(_called(name, part))
     if others:
-        parts.append(_generate({name: fields[name] for name in others}, definitions))
+        parts.append(_generate(others, definitions)[0])
     # Pydantic gives longer names to definitions that would be called the same.
-    return _join(parts, tuple(annotations)) or _generate(fields, definitions)
+    return _join(parts, tuple(annotations)) or _generate(fields, definitions)[0]
 
 
-def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> Parameters:
+def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> tuple[Incoming, bool]:
     schema: Any = core_schema.typed_dict_schema(dict(fields))
     if definitions:
         schema = core_schema.definitions_schema(schema, definitions)
-    document = generate(schema, "validation")
-    properties: Document = document.get("properties", {})
+    document, lasts = generate(schema, "validation")
+    properties: Node = document.get("properties", {})
     if len(properties) < len(fields):
         raise UnsupportedError("two parameters have the same alias")
     names = dict(zip(properties, fields, strict=True))
-    return Parameters(properties, names, document.get("$defs", {}))
+    return Incoming(properties, names, document.get("$defs", {})), lasts
 
 
-def _called(name: str, part: Parameters) -> Parameters:
-    """Return a copy of the kept description of a parameter, for one that is called `name`."""
-    ((given, schema),) = part.properties.items()
+def _called(name: str, part: Incoming) -> Incoming:
+    """Return a copy of the description of one parameter, for one that is called `name`."""
+    ((given, schema),) = part.schemas.items()
     json_name = name if given == _PLACE else given
-    return Parameters(
-        {json_name: copy_document(schema)}, {json_name: name}, copy_document(part.definitions)
-    )
+    definitions = copy_schema(part.definitions)
+    return Incoming({json_name: copy_schema(schema)}, {json_name: name}, definitions)
 
 
-def _join(parts: Sequence[Parameters], order: Sequence[str]) -> Parameters | None:
+def _join(parts: Sequence[Incoming], order: Sequence[str]) -> Incoming | None:
     """Return all `parts` as one, or `None` if they use one name for different definitions."""
-    properties: Document = {}
+    schemas: Node = {}
     names: dict[str, str] = {}
-    definitions: Document = {}
+    definitions: Node = {}
     for part in parts:
         if names.keys() & part.names.keys():
             raise UnsupportedError("two parameters have the same alias")
-        properties.update(part.properties)
+        schemas.update(part.schemas)
         names.update(part.names)
         for name, definition in part.definitions.items():
             if definitions.setdefault(name, definition) != definition:
                 return None
-    ordered = sorted(names, key=lambda name: order.index(names[name]))
-    return Parameters(
-        {name: properties[name] for name in ordered},
-        {name: names[name] for name in ordered},
-        definitions,
-    )
+    names = dict(sorted(names.items(), key=lambda item: order.index(item[1])))
+    return Incoming({name: schemas[name] for name in names}, names, definitions)
 
 
-def copy_document(value: Any) -> Any:
+def copy_schema(value: Any) -> Any:
     """Return a copy of a schema, or of a part of one, that shares nothing with it."""
     if isinstance(value, dict):
-        return {key: copy_document(item) for key, item in cast("Document", value).items()}
+        return {key: copy_schema(item) for key, item in cast("Node", value).items()}
     if isinstance(value, list):
-        return [copy_document(item) for item in cast("list[Any]", value)]
+        return [copy_schema(item) for item in cast("list[Any]", value)]
     return value
 
 
-def _untitled(document: JsonSchemaValue, cls: Any) -> JsonSchemaValue:
+def _functions_in(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the functions that have a hand in the JSON Schema for one part of a core schema."""
+    metadata: Mapping[str, Any] = schema.get("metadata") or {}
+    yield from metadata.get("pydantic_js_functions", ())
+    yield from metadata.get("pydantic_js_annotation_functions", ())
+    extras = [metadata.get("pydantic_js_extra"), _config_of(schema).get("json_schema_extra")]
+    yield from filter(callable, extras)
+
+
+def _config_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the class of a part of a core schema says of its configuration."""
+    cls = schema.get("cls")
+    return getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", {})
+
+
+def _untitled(document: JsonSchemaValue, schema: Mapping[str, Any]) -> JsonSchemaValue:
     """Remove the title that is only the name of the class, unless its author asked for it."""
-    if cls is None or document.get("title") != cls.__name__:
+    if document.get("title") != getattr(schema.get("cls"), "__name__", None):
         return document
-    config: Mapping[str, Any] = getattr(cls, "model_config", None) or getattr(
-        cls, "__pydantic_config__", {}
-    )
+    config = _config_of(schema)
     extra = config.get("json_schema_extra")
     written = isinstance(extra, dict) and "title" in extra
     if not written and config.get("title") is None and not config.get("model_title_generator"):
-        del document["title"]
+        document.pop("title", None)
     return document
 
 

@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, 
 from pydantic_core import core_schema
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools import Tool, pydantic_documents
-from anyshape.tools.lean import arrange
-from anyshape.tools.pydantic_documents import LeanSchema
-from anyshape.tools.pydantic_types import adapt_arguments, adapt_output
+from anyshape.tools import Tool
+from anyshape.tools.inlining import arrange
+from anyshape.tools.signature import EMPTY, Parameter
+from anyshape.tools.types import Incoming, pydantic_schemas
+from anyshape.tools.types.pydantic_schemas import CompactSchema
+from anyshape.tools.types.pydantic_types import describe_parameters, describe_value
 
 
 class Leaf(BaseModel):
@@ -72,6 +74,13 @@ class Choice:
         return core_schema.literal_schema(list(Chosen.names))
 
 
+def described(**annotations: Any) -> Incoming:
+    """Return what pydantic says of parameters."""
+    return describe_parameters(
+        [Parameter(name, kind, EMPTY, required=True) for name, kind in annotations.items()]
+    )
+
+
 def taking(annotation: Any, returns: Any = None) -> Tool:
     """Return a tool that takes and returns what is annotated."""
 
@@ -96,14 +105,14 @@ SIGNATURES: list[dict[str, Any]] = [
 def test_parameters_are_described_as_all_together_are(signature: dict[str, Any]) -> None:
     make: Any = typing_extensions.TypedDict
     document = TypeAdapter[Any](make("Arguments", signature)).json_schema(
-        schema_generator=LeanSchema
+        schema_generator=CompactSchema
     )
     definitions = document.pop("$defs", {})
     for _ in range(2):
-        adapter = adapt_arguments({name: (kind, True) for name, kind in signature.items()})
-        assert list(adapter.properties) == list(document["properties"])
-        assert list(adapter.names.values()) == list(signature)
-        assert arrange({"properties": adapter.properties}, adapter.definitions) == arrange(
+        incoming = described(**signature)
+        assert list(incoming.schemas) == list(document["properties"])
+        assert list(incoming.names.values()) == list(signature)
+        assert arrange({"properties": incoming.schemas}, incoming.definitions) == arrange(
             {"properties": document["properties"]}, definitions
         )
 
@@ -111,15 +120,15 @@ def test_parameters_are_described_as_all_together_are(signature: dict[str, Any])
 def test_the_schema_of_a_model_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = create_model("Common", name=(str, ...))
     generated: list[Any] = []
-    original = pydantic_documents.generate
+    original = pydantic_schemas.generate
 
     def generate(schema: Any, mode: Any) -> Any:
         generated.append(schema)
         return original(schema, mode)
 
-    monkeypatch.setattr(pydantic_documents, "generate", generate)
+    monkeypatch.setattr(pydantic_schemas, "generate", generate)
     documents = [taking(model).listing.input_schema for _ in range(3)]
-    adapt_arguments({"another": (model, False)})
+    described(another=model)
     assert documents[0] == documents[1] == documents[2]
     assert len(generated) == 1
 
@@ -175,9 +184,9 @@ def test_members_stay_in_the_order_in_which_each_tool_has_them() -> None:
     leaf, number = {"$ref": "#/$defs/Leaf"}, {"type": "integer"}
     assert Leaf | int == int | Leaf
     for annotation, members in ((Leaf | int, [leaf, number]), (int | Leaf, [number, leaf])):
-        adapter = adapt_arguments({"it": (annotation, True), "list": (list[annotation], True)})
-        assert adapter.properties["it"] == {"anyOf": members}
-        assert adapter.properties["list"]["items"] == {"anyOf": members}
+        schemas = described(it=annotation, many=list[annotation]).schemas
+        assert schemas["it"] == {"anyOf": members}
+        assert schemas["many"]["items"] == {"anyOf": members}
 
 
 def test_models_of_one_name_are_two() -> None:
@@ -278,7 +287,7 @@ def test_classes_that_are_gone_are_not_kept_for_ever() -> None:
 
     first = define(0)
     for number in range(1, 300):
-        adapt_arguments({"it": (Literal[number], True)})
-        adapt_output(Literal[number])
+        described(it=Literal[number])
+        describe_value(Literal[number])
     gc.collect()
     assert first() is None

@@ -1,8 +1,9 @@
-"""Types that pydantic reads from decoded JSON just as it reads them from JSON text.
+"""What pydantic's core schemas tell of types: how they can be read, and what keys dicts may have.
 
-Its two modes differ where Python has types that JSON lacks: text gives a date, strictly; a string
-that was decoded already does not. Where every part is of a type that JSON has, both take the same
-values for the same, and the text, which was decoded to be checked, need not be parsed again.
+Pydantic reads JSON text or Python values. Its two modes differ where Python has types that JSON
+lacks: text gives a date, strictly; a string that was decoded already does not. Where every part is
+of a type that JSON has, both take the same values for the same, and the text, which was decoded to
+be checked, need not be parsed again.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-__all__ = ["reads_decoded"]
+__all__ = ["has_other_keys", "reads_decoded"]
 
 _SCALARS = frozenset(("bool", "float", "int", "literal", "none", "str"))
 _JSON_TYPES = (str, int, bool, type(None))
+_NO_SCHEMAS = ("cls", "default", "expected", "function", "metadata", "serialization")
+"""Where core schemas hold what is none."""
 
 
 def reads_decoded(schema: Mapping[str, Any]) -> bool:
@@ -95,3 +98,23 @@ def _has_one_reading(union: Mapping[str, Any]) -> bool:
         and not {"int", "float"} <= kinds
         and all(_parts(choice) is not None for choice in choices)
     )
+
+
+def has_other_keys(schema: Any) -> bool:
+    """Tell whether a dict may have keys that are no strings, given pydantic's core schema."""
+    pending: list[Any] = [schema]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            node = cast("dict[str, Any]", current)
+            if node.get("type") == "any" or "allow" in (
+                node.get("extra_behavior"),
+                node.get("extra_fields_behavior"),
+            ):
+                return True
+            if node.get("type") == "dict" and node.get("keys_schema", {}).get("type") != "str":
+                return True
+            pending.extend(part for key, part in node.items() if key not in _NO_SCHEMAS)
+        elif isinstance(current, list | tuple):
+            pending.extend(cast("list[Any]", current))
+    return False

@@ -1,0 +1,171 @@
+"""Every type that pydantic understands.
+
+This module imports pydantic, which takes longer to load than the rest of Anyshape; it is imported
+by the first tool that needs it. Arguments are validated as strict JSON: dates and the like are
+read from strings, and nothing else changes its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
+
+import msgspec
+import pydantic_core
+from msgspec.structs import replace
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from anyshape.documents.pointers import escape
+from anyshape.errors import Problem
+from anyshape.tools.inlining import arrange
+from anyshape.tools.keys import check_keys
+from anyshape.tools.types.library import ArgumentsError, Incoming, Outgoing, Read, UnsupportedError
+from anyshape.tools.types.numbers import with_whole_numbers
+from anyshape.tools.types.pydantic_cache import DescriptionCache, key_of
+from anyshape.tools.types.pydantic_core_schemas import has_other_keys, reads_decoded
+from anyshape.tools.types.pydantic_schemas import (
+    copy_schema,
+    describe_fields,
+    explain_mistakes,
+    generate,
+    with_sorted_sets,
+)
+
+if TYPE_CHECKING:
+    from anyshape.tools.signature import Parameter
+
+__all__ = ["default_to_json", "describe_parameters", "describe_value", "to_json_value"]
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_outgoing: Final = DescriptionCache[Outgoing]()
+
+
+def describe_parameters(parameters: Sequence[Parameter], used: Collection[str] = ()) -> Incoming:
+    """Describe parameters together, so that they share definitions and are read in one pass.
+
+    Raises `UnsupportedError` if any of them has no schema. Pydantic is asked first, so that none of
+    its definitions has a name that is `used`.
+    """
+    make_typed_dict: Any = TypedDict  # the names are known only now, so no checker can follow
+    try:
+        arguments = make_typed_dict(
+            "Arguments",
+            {
+                parameter.name: parameter.annotation
+                if parameter.required
+                else NotRequired[parameter.annotation]
+                for parameter in parameters
+            },
+        )
+    except TypeError as error:  # No type at all, such as ClassVar; typing says so in its own words.
+        raise UnsupportedError(str(error)) from error
+    arguments.__pydantic_config__ = ConfigDict(extra="ignore")
+    with explain_mistakes():
+        adapter: TypeAdapter[Any] = TypeAdapter(arguments)
+        schema = cast("dict[str, Any]", adapter.core_schema)
+        annotations = {parameter.name: parameter.annotation for parameter in parameters}
+        incoming = describe_fields(schema, annotations)
+    read = _read_text(adapter)
+    return replace(incoming, read=_read_decoded(adapter, read) if reads_decoded(schema) else read)
+
+
+def describe_value(annotation: Any) -> Outgoing:
+    """Describe a return annotation; raises `UnsupportedError` if it has no schema."""
+    key = key_of(annotation)
+    known = _outgoing.get(key)
+    if known is not None:
+        return replace(known, schema=copy_schema(known.schema))
+    with explain_mistakes():
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        schema = cast("dict[str, Any]", adapter.core_schema)
+        document, lasts = generate(schema, "serialization")
+    to_python = adapter.serializer.to_python
+
+    def write(value: Any) -> Any:
+        # A value that is not of its type is serialized as what it is; the schema then judges it.
+        return to_python(value, mode="json", by_alias=True, warnings=False)
+
+    def check_keys_first(value: Any) -> Any:
+        check_keys(value, to_json_value)
+        return write(value)
+
+    outgoing = Outgoing(
+        arrange(document, document.pop("$defs", {})),
+        check_keys_first if has_other_keys(schema) else write,
+    )
+    if key is not None and lasts:
+        _outgoing.put(key, replace(outgoing, schema=copy_schema(outgoing.schema)))
+    return outgoing
+
+
+def _read_text(adapter: TypeAdapter[Any]) -> Read:
+    """Return what reads arguments from their text."""
+    validate = adapter.validator.validate_json
+
+    def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
+        try:
+            return validate(b"{}" if raw is None else raw, strict=True)
+        except ValidationError as error:
+            whole = with_whole_numbers(arguments)
+            try:
+                if whole is arguments:
+                    raise error
+                return validate(_encode(whole), strict=True)
+            except ValidationError as again:
+                raise ArgumentsError(_problems_of(again, arguments)) from None
+
+    return read
+
+
+def _read_decoded(adapter: TypeAdapter[Any], read_text: Read) -> Read:
+    """Return what reads decoded arguments, which were decoded to be checked."""
+    validate = adapter.validator.validate_python
+
+    def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
+        try:
+            return validate(arguments, strict=True)
+        except ValidationError:
+            # The text has the last word, and says what is wrong. Decoded anew: validators that an
+            # author wrote may have changed what was decoded before.
+            return read_text({} if raw is None else _decode(raw), raw)
+
+    return read
+
+
+def to_json_value(value: Any) -> Any:
+    """Return a value of no declared type as JSON types: models, dataclasses, dates and all."""
+    return pydantic_core.to_jsonable_python(value, by_alias=True)
+
+
+def default_to_json(value: Any) -> Any:
+    """Return a parameter's default as JSON types, the same on every start."""
+    return pydantic_core.to_jsonable_python(with_sorted_sets(value), by_alias=True)
+
+
+def _problems_of(error: ValidationError, arguments: Any) -> list[Problem]:
+    """Return what pydantic found wrong with `arguments`, with paths that point into them."""
+    return [
+        Problem(
+            keyword=entry["type"],
+            path=_path_of(entry["loc"], arguments),
+            message=entry["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, "),
+            schema_path="",
+        )
+        for entry in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+
+
+def _path_of(location: tuple[int | str, ...], arguments: Any) -> str:
+    """Turn pydantic's location into a JSON Pointer: it also names union members, we do not."""
+    path = ""
+    value = arguments
+    for step in location:
+        if isinstance(value, dict) and step in value:
+            value = cast("dict[Any, Any]", value)[step]
+            path += "/" + escape(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(cast("Any", value)):
+            value = cast("list[Any]", value)[step]
+            path += f"/{step}"
+    return path
