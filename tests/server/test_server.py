@@ -191,20 +191,20 @@ async def test_a_change_from_another_thread_is_told_on_the_loop() -> None:
 async def test_a_listing_made_while_tools_change_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from anyshape.server import catalog
+    from anyshape.server.features import tools
 
     server = Server("s")
     server.add_tool(_tool("first"))
     peer = Peer(server)
-    unpatched = catalog.shape
+    unpatched = tools.shape
 
     def change_meanwhile(revision: Any) -> Any:
-        monkeypatch.setattr(catalog, "shape", unpatched)
+        monkeypatch.setattr(tools, "shape", unpatched)
         server.add_tool(_tool("second"))
         server.remove_tool("first")
         return unpatched(revision)
 
-    monkeypatch.setattr(catalog, "shape", change_meanwhile)
+    monkeypatch.setattr(tools, "shape", change_meanwhile)
 
     async def listed() -> list[str]:
         return [tool["name"] for tool in (await peer.ask("tools/list"))["result"]["tools"]]

@@ -20,6 +20,7 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from anyshape import Client, Server
+from anyshape.protocol.completed import Caching, encode_page
 from anyshape.protocol.content import encode_content, read_content
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.jsonrpc import encode_response
@@ -74,7 +75,8 @@ def frames_of(case: dict[str, Any], revision: Revision, **chosen: Any) -> dict[s
     its = shape(revision)
     entry = msgspec.json.encode(its.entry(tool, options))
     encode = its.result_encoder(tool.output_schema, options, SERVER_INFO)
-    listing = its.list_result([entry], ttl_ms=300_000, server_info=SERVER_INFO)
+    caching = Caching(300_000, "public")
+    listing = encode_page(revision, "tools", [entry], caching=caching, server_info=SERVER_INFO)
     calls = [encode(encoded(result)) for result in case["results"]]
     return {
         "list": json.loads(encode_response(b"1", listing)),

@@ -24,23 +24,20 @@ from anyshape.protocol.jsonrpc import (
     Request,
     encode_batch,
     encode_error,
-    encode_notification,
     request_key,
 )
+from anyshape.protocol.meta import PROTOCOL_VERSION
+from anyshape.protocol.methods import CANCELLED, INITIALIZE, INITIALIZED, PING, TOOLS_CALL
 from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.protocol.salvage import salvage_id
 from anyshape.server.batches import Answer, answer_requests
 from anyshape.server.dispatch import dispatch
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
+from anyshape.server.features.announcements import Listener, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lifespan import Lease
-from anyshape.server.listeners import Listener
-from anyshape.server.parameters import (
-    PROTOCOL_VERSION,
-    CancelledParameters,
-    InitializeParameters,
-)
+from anyshape.server.parameters import CancelledParameters, InitializeParameters
 from anyshape.server.raw_object import RawObject
 from anyshape.server.service import Service
 
@@ -49,8 +46,7 @@ __all__ = ["Connection"]
 _log = logging.getLogger("anyshape.server")
 
 _decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
-_CHANGED: Final = encode_notification("notifications/tools/list_changed")
-_BEFORE_HANDSHAKE: Final = frozenset({"initialize", "ping"})
+_BEFORE_HANDSHAKE: Final = frozenset({INITIALIZE, PING})
 _SHOWN: Final = 120
 
 
@@ -112,7 +108,7 @@ class Connection:
             if self._flights and request_key(id) in self._flights:
                 return _refuse_duplicate(id)
             exchange = PipeExchange(self, id, frame)
-            return dispatch("tools/call", message.params, exchange)
+            return dispatch(TOOLS_CALL, message.params, exchange)
         if isinstance(message, Request):
             return self._answer(message)
         if isinstance(message, Notification):
@@ -255,15 +251,18 @@ class Connection:
 
     def _notice(self, notification: Notification) -> None:
         """Act on a notification; one we do not know, or cannot read, is ignored."""
-        if notification.method == "notifications/cancelled":
+        if notification.method == CANCELLED:
             self._cancel(notification)
-        elif notification.method == "notifications/initialized":
+        elif notification.method == INITIALIZED:
             greeted = self.revision is not None and not self._closed
             if greeted and self._listener is None:
-                self._listener = self.service.listeners.add(self._tell_changes)
+                topics = [
+                    topic for feature in self.service.features for topic in feature.changes.values()
+                ]
+                self._listener = self.service.listeners.add(topics, self._tell)
 
-    def _tell_changes(self) -> None:
-        self.send(_CHANGED)
+    def _tell(self, topic: Topic) -> None:
+        self.send(topic.message())
 
     def _cancel(self, notification: Notification) -> None:
         try:

@@ -18,10 +18,11 @@ from msgspec import UNSET
 
 from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.jsonrpc import encode_notification
+from anyshape.protocol.methods import PROGRESS
+from anyshape.protocol.revision import MODERN, Revision
 from anyshape.server.raw_object import RawObject
 
 if TYPE_CHECKING:
-    from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
     from anyshape.server.headers import RequestHeaders
     from anyshape.server.parameters import InitializeParameters, Meta
@@ -59,7 +60,7 @@ class Exchange(ABC):
     """The `network.transport` of telemetry."""
 
     tells_changes = False
-    """Whether a handshake peer is told of changes to the list of tools."""
+    """Whether a handshake peer is told of changes to what is listed."""
 
     takes_stream = True
     """Whether anything can be said before the answer."""
@@ -67,8 +68,8 @@ class Exchange(ABC):
     announces_closing = False
     """Whether the end of a subscription is announced by a cancellation, too."""
 
-    revision: Revision | None = None
-    """What the request is answered at, once that is settled."""
+    revision: Revision = MODERN[-1]
+    """What the request is answered at; the newest as long as that is not settled."""
 
     access: AccessToken | None = None
     """What its access token proved."""
@@ -203,7 +204,7 @@ class Exchange(ABC):
         parameters: dict[str, object] = {"progressToken": token, "progress": progress}
         if total is not None:
             parameters["total"] = total
-        if message is not None and (self.revision is None or self.revision.has_progress_messages):
+        if message is not None and self.revision.has_progress_messages:
             parameters["message"] = message
         self._held = parameters
         if self._reports <= _MOST_REPORTS and not self.is_pressed:
@@ -217,7 +218,7 @@ class Exchange(ABC):
         held = self._held
         self._drop_reports()
         if held is not None and self.interruption is None:
-            self.send(encode_notification("notifications/progress", _encode(held)))
+            self.send(encode_notification(PROGRESS, _encode(held)))
 
     def _report_due(self) -> None:
         self._due = None

@@ -25,6 +25,7 @@ from anyshape.protocol.jsonrpc import (
     encode_batch,
     encode_error,
 )
+from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.batches import answer_requests
@@ -157,7 +158,7 @@ class HttpApplication:
                 return
         try:
             if isinstance(message, Call):
-                answer = dispatch("tools/call", message.params, exchange)
+                answer = dispatch(TOOLS_CALL, message.params, exchange)
                 await exchange.respond(answer if isinstance(answer, bytes) else await answer)
             else:
                 await self._answer(message, exchange, send)
@@ -390,7 +391,7 @@ def _called_tool(message: Incoming) -> str | None:
     """Return the name of the tool that a message calls, if it could reach one."""
     if isinstance(message, Call):
         return message.params.name
-    if not isinstance(message, Request) or message.method != "tools/call":
+    if not isinstance(message, Request) or message.method != TOOLS_CALL:
         return None
     try:
         return _decode_name(message.params or b"").name

@@ -13,12 +13,14 @@ import msgspec
 from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.jsonrpc import Request
+from anyshape.protocol.meta import PROTOCOL_VERSION
+from anyshape.protocol.methods import INITIALIZE
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
 from anyshape.server.bodies import Receive
 from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
-from anyshape.server.parameters import PROTOCOL_VERSION, InitializeParameters
+from anyshape.server.parameters import InitializeParameters
 from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ class HttpExchange(Exchange):
         assert self.headers is not None
         version = self.headers.version
         # A new handshake does not depend on an old one.
-        session = None if method == "initialize" else self.recall()
+        session = None if method == INITIALIZE else self.recall()
         if version is None:
             return WITHOUT_HEADER if session is None else session.revision
         revision = Revision.parse(version)
@@ -130,7 +132,7 @@ class HttpExchange(Exchange):
             raise unsupported_version(version)
         if not revision.is_modern:
             return revision
-        if method == "initialize":
+        if method == INITIALIZE:
             return LATEST_HANDSHAKE
         raise missing_meta(PROTOCOL_VERSION)
 
@@ -171,7 +173,7 @@ class HttpExchange(Exchange):
         loop = asyncio.get_running_loop()
         if self.takes_stream and self.stream is None:
             self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
-        if self.revision is not None and self.revision.disconnect_cancels:
+        if self.revision.disconnect_cancels:
             self._patience = loop.call_later(_PATIENCE, self._start_watch)
 
     def settled(self) -> None:

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
+from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import Authorization
 from anyshape.server.sessions import Sessions
 
-__all__ = ["Caching", "HttpOptions", "ServerOptions"]
+__all__ = ["HttpOptions", "ServerOptions"]
 
 MEBIBYTE = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Caching:
-    """How long, and by whom, a listing may be kept (`ttlMs` and `cacheScope` at 2026-07-28).
-
-    `public` lets shared caches serve the listing to anyone, authenticated or not.
-    """
-
-    ttl_ms: int = 60_000
-    scope: Literal["public", "private"] = "private"
-
-    def __post_init__(self) -> None:
-        if self.ttl_ms < 0:
-            raise ValueError(f"ttl_ms has to be 0 or more, got {self.ttl_ms}")
-        if self.scope not in ("public", "private"):
-            raise ValueError(f'scope has to be "public" or "private", got {self.scope!r}')
 
 
 _COUNTS = (

@@ -11,10 +11,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
+
 __all__ = [
-    "CLIENT_CAPABILITIES",
-    "CLIENT_INFO",
-    "PROTOCOL_VERSION",
     "BareParameters",
     "CallParameters",
     "CancelledParameters",
@@ -22,16 +21,10 @@ __all__ = [
     "ListParameters",
     "ListenParameters",
     "Meta",
-    "NotificationFilter",
     "Parameters",
     "ToolName",
 ]
 
-
-PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
-CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
-CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
-LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 
 LogLevel: TypeAlias = Literal[
     "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
@@ -68,7 +61,7 @@ class BareParameters(msgspec.Struct, gc=False, frozen=True):
 
 
 class ListParameters(msgspec.Struct, gc=False, frozen=True):
-    """`tools/list`: the page wanted, the first without a cursor."""
+    """`tools/list` and the like: the page wanted, the first without a cursor."""
 
     cursor: str | None = None
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
@@ -97,16 +90,10 @@ class InitializeParameters(msgspec.Struct, gc=False, frozen=True):
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class NotificationFilter(msgspec.Struct, gc=False, frozen=True):
-    """The kinds of notification a subscription asks for, of which a tools server has one."""
-
-    tools_list_changed: bool = msgspec.field(default=False, name="toolsListChanged")
-
-
 class ListenParameters(msgspec.Struct, gc=False, frozen=True):
-    """`subscriptions/listen`: what to be told of."""
+    """`subscriptions/listen`: what to be told of; each feature reads the members it knows."""
 
-    notifications: NotificationFilter
+    notifications: dict[str, Raw]
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 

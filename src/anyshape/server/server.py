@@ -81,17 +81,17 @@ class Server:
             raise AttributeError(f"Server has no {name!r}{advice}", name=name, obj=self)
 
     def __repr__(self) -> str:
-        return f"Server({self.name!r}, {len(self._service.catalog.entries)} tools)"
+        return f"Server({self.name!r}, {len(self._service.tools.roster.things)} tools)"
 
     @property
     def name(self) -> str:
         """The name clients are told."""
-        return self._service.catalog.identity.name
+        return self._service.introduction.identity.name
 
     @property
     def version(self) -> str:
         """The version clients are told."""
-        return self._service.catalog.identity.version
+        return self._service.introduction.identity.version
 
     @property
     def options(self) -> ServerOptions:
@@ -107,8 +107,8 @@ class Server:
     def tools(self) -> Mapping[str, Tool]:
         """The tools by name, in the order they are listed; a copy."""
         # A copy first: other threads may add and remove while we look.
-        entries = self._service.catalog.entries.copy()
-        return {name: entry.tool for name, entry in entries.items()}
+        offered = self._service.tools.roster.things.copy()
+        return {name: each.tool for name, each in offered.items()}
 
     @overload
     def tool(self, function: Function, /) -> Function: ...
@@ -161,13 +161,11 @@ class Server:
             raise TypeError(
                 f"add_tool takes a Tool, got {type(tool).__name__}; write server.tool(function)"
             )
-        self._service.catalog.add(tool, requires)
-        self._service.tools_changed()
+        self._service.tools.add(tool, requires)
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool, and tell clients that listen; `KeyError` if there is none of that name."""
-        self._service.catalog.remove(name)
-        self._service.tools_changed()
+        self._service.tools.roster.remove(name)
 
     async def list_tools(self) -> list[ToolDescription]:
         """Return the tools as they are listed, in their natural form, in the order of the list."""

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from typing import Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
 from anyshape.protocol.identity import Identity
-from anyshape.server.catalog import Catalog
+from anyshape.protocol.revision import Revision
+from anyshape.server.features.announcements import Listeners
+from anyshape.server.features.feature import Feature, Method
+from anyshape.server.features.tools import Tools
+from anyshape.server.introduction import Introduction
 from anyshape.server.lifespan import Lifespan, Opening
-from anyshape.server.listeners import Listeners
+from anyshape.server.methods import METHODS
 from anyshape.server.options import ServerOptions
 
 __all__ = ["Service"]
 
+Kind = TypeVar("Kind", bound=Feature)
+
 
 class Service:
-    """The tools, the bounds, and a count of what is going on."""
+    """The features of a server, its bounds, and a count of what is going on."""
 
     def __init__(
         self, identity: Identity, options: ServerOptions, opening: Opening | None = None
     ) -> None:
         self.options = options
         self.lifespan = Lifespan(opening)
-        self.catalog = Catalog(identity, options)
+        self.introduction = Introduction(identity, options.caching, self._capabilities)
         self.clients = KnownClients(options.shape.known_clients)
         self.listeners = Listeners()
         self.waiting = 0
@@ -30,13 +38,32 @@ class Service:
         self.most_waiting = options.max_concurrent_calls
         self.subscriptions: set[asyncio.Future[None]] = set()
         """Open subscriptions; resolving one ends it gracefully."""
+        self.features: tuple[Feature, ...] = ()
+        self.methods: dict[str, Method] = dict(METHODS)
+        """Every request that is answered, by its method."""
+        self._changing = threading.Lock()
+        self.tools = self.feature(Tools)
 
-    def tools_changed(self) -> None:
-        """Tell everyone who listens that the list of tools is another."""
-        self.listeners.notify()
+    def feature(self, kind: type[Kind]) -> Kind:
+        """Return the feature of a kind, which the server has from the first time on."""
+        with self._changing:
+            for feature in self.features:
+                if type(feature) is kind:
+                    return cast("Kind", feature)
+            feature = kind(self)
+            self.features = (*self.features, feature)
+            self.methods = {**self.methods, **feature.methods}
+            self.introduction.renew()
+        return feature
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""
         for subscription in tuple(self.subscriptions):
             if not subscription.done():
                 subscription.set_result(None)
+
+    def _capabilities(self, revision: Revision, tells_changes: bool) -> dict[str, Any]:
+        capabilities: dict[str, Any] = {}
+        for feature in self.features:
+            capabilities.update(feature.capabilities(revision, tells_changes=tells_changes))
+        return capabilities

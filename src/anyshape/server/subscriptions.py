@@ -6,36 +6,46 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscrip
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from typing import Final
 
+import msgspec
+
+from anyshape.protocol.completed import SERVER_INFO_KEY
 from anyshape.protocol.jsonrpc import encode_notification
-from anyshape.protocol.revision import Revision
+from anyshape.protocol.meta import SUBSCRIPTION_ID
+from anyshape.protocol.methods import CANCELLED, LISTENING
 from anyshape.server.exchange import Abandoned, Exchange
 from anyshape.server.failures import busy, not_acceptable
+from anyshape.server.features.announcements import Topic
 from anyshape.server.parameters import ListenParameters
 
 __all__ = ["listen"]
 
+_encode: Final = msgspec.json.Encoder().encode
+_ID_KEY: Final = _encode(SUBSCRIPTION_ID)
 
-async def listen(parameters: ListenParameters, exchange: Exchange, revision: Revision) -> bytes:
+
+async def listen(parameters: ListenParameters, exchange: Exchange) -> bytes:
     """Acknowledge a subscription, tell of changes, and answer when the server ends it."""
     service = exchange.service
+    asked = parameters.notifications
+    grants = [grant for feature in service.features for grant in feature.grants(asked)]
     if not exchange.takes_stream:
         raise not_acceptable()
     allowed = service.options.max_subscriptions
     if len(service.subscriptions) >= allowed:
         raise busy(allowed, "subscriptions")
-    tag = b'{"io.modelcontextprotocol/subscriptionId":%b}' % exchange.id
-    wanted = parameters.notifications.tools_list_changed
-    honoured = b'{"toolsListChanged":true}' if wanted else b"{}"
+    tag = b"%b:%b" % (_ID_KEY, exchange.id)
+    meta = b"{%b}" % tag
+    honoured = _encode({grant.member: grant.value for grant in grants})
     exchange.send(
-        encode_notification(
-            "notifications/subscriptions/acknowledged",
-            b'{"_meta":%b,"notifications":%b}' % (tag, honoured),
-        )
+        encode_notification(LISTENING, b'{"_meta":%b,"notifications":%b}' % (meta, honoured))
     )
-    changed = encode_notification("notifications/tools/list_changed", b'{"_meta":%b}' % tag)
-    listener = service.listeners.add(partial(exchange.send, changed)) if wanted else None
+
+    def tell(topic: Topic) -> None:
+        exchange.send(topic.message(meta))
+
+    listener = service.listeners.add((topic for grant in grants for topic in grant.topics), tell)
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     service.subscriptions.add(ended)
     exchange.subscription = ended
@@ -49,16 +59,10 @@ async def listen(parameters: ListenParameters, exchange: Exchange, revision: Rev
     finally:
         exchange.settled()
         service.subscriptions.discard(ended)
-        if listener is not None:
-            service.listeners.remove(listener)
+        service.listeners.remove(listener)
     if exchange.announces_closing:
         exchange.send(
-            encode_notification(
-                "notifications/cancelled", b'{"_meta":%b,"requestId":%b}' % (tag, exchange.id)
-            )
+            encode_notification(CANCELLED, b'{"_meta":%b,"requestId":%b}' % (meta, exchange.id))
         )
-    info = service.catalog.server_info(revision)
-    return b'{"resultType":"complete","_meta":{%b,"io.modelcontextprotocol/serverInfo":%b}}' % (
-        tag[1:-1],
-        info,
-    )
+    info = service.introduction.server_info(exchange.revision)
+    return b'{"resultType":"complete","_meta":{%b,%b:%b}}' % (tag, SERVER_INFO_KEY, info)

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from anyshape._version import __version__
+from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
 from anyshape.server.failures import translate
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["active_tracer", "traced"]
 
-_METHOD: Final = "tools/call"
 _API: Final = "opentelemetry.trace"
 _decode_text: Final = msgspec.json.Decoder(str).decode
 _NAMED_PROVIDER: Final = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
@@ -64,16 +64,15 @@ async def traced(
     from opentelemetry.trace import SpanKind, Status, StatusCode
 
     attributes: dict[str, str | int] = {
-        "mcp.method.name": _METHOD,
+        "mcp.method.name": TOOLS_CALL,
         "gen_ai.tool.name": parameters.name,
         "gen_ai.operation.name": "execute_tool",
         "jsonrpc.request.id": exchange.id.decode().strip('"'),
         "network.transport": exchange.transport,
+        "mcp.protocol.version": exchange.revision.value,
     }
-    if exchange.revision is not None:
-        attributes["mcp.protocol.version"] = exchange.revision.value
     with tracer.start_as_current_span(
-        f"{_METHOD} {parameters.name}",
+        f"{TOOLS_CALL} {parameters.name}",
         context=_remote_context(parameters.meta),
         kind=SpanKind.SERVER,
         attributes=attributes,
@@ -83,7 +82,7 @@ async def traced(
         try:
             result = await call
         except Exception as error:
-            failure = translate(error, _METHOD)
+            failure = translate(error, TOOLS_CALL)
             span.set_attribute("error.type", str(failure.code))
             span.set_attribute("rpc.response.status_code", str(failure.code))
             span.set_status(Status(StatusCode.ERROR, failure.message))

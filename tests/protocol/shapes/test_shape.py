@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from anyshape.protocol.completed import Caching, encode_page
 from anyshape.protocol.content import Text, encode_content
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.result import ABSENT, EncodedResult
@@ -62,8 +63,9 @@ def test_server_information_is_said_where_there_is_no_handshake() -> None:
 
 def test_a_listing_page_says_where_the_next_begins() -> None:
     for revision in Revision:
+        entries = [b'{"name":"a"}', b'{"name":"b"}']
         page = json.loads(
-            shape(revision).list_result([b'{"name":"a"}', b'{"name":"b"}'], 'c"', ttl_ms=5)
+            encode_page(revision, "tools", entries, 'c"', caching=Caching(5, "public"))
         )
         assert [tool["name"] for tool in page["tools"]] == ["a", "b"]
         assert page["nextCursor"] == 'c"'
@@ -72,7 +74,7 @@ def test_a_listing_page_says_where_the_next_begins() -> None:
 
 
 def test_an_empty_listing_is_an_empty_array() -> None:
-    assert json.loads(shape(Revision.V2025_11_25).list_result([])) == {"tools": []}
+    assert json.loads(encode_page(Revision.V2025_11_25, "tools", [])) == {"tools": []}
 
 
 @pytest.mark.parametrize(

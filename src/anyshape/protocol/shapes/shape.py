@@ -6,16 +6,18 @@ serialized, is never parsed again, and its text mirror is that same text, quoted
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from anyshape.documents.positions import Node
 from anyshape.protocol.clients import NOTHING, Need, Needs
+from anyshape.protocol.completed import SERVER_INFO_KEY, opening, server_meta
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.icons import published_icons
+from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
@@ -31,8 +33,6 @@ Encode: TypeAlias = Callable[[EncodedResult], bytes]
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
-_SERVER_INFO_KEY: Final = _encode(_SERVER_INFO)
 _OPTIONS: Final = ShapeOptions()
 
 
@@ -95,25 +95,6 @@ class Shape:
             return {"title": tool.title, **(tool.annotations or {})}
         return None if tool.annotations is None else dict(tool.annotations)
 
-    def list_result(
-        self,
-        entries: Sequence[bytes],
-        next_cursor: str | None = None,
-        *,
-        ttl_ms: int = 0,
-        cache_scope: Literal["public", "private"] = "public",
-        server_info: bytes | None = None,
-    ) -> bytes:
-        """Return the `tools/list` result that holds these entries, already JSON text."""
-        tools = b'"tools":[%b]' % b",".join(entries)
-        if next_cursor is not None:
-            tools += b',"nextCursor":%b' % _encode(next_cursor)
-        if not self.revision.is_modern:
-            return b"{%b}" % tools
-        cache = b'"ttlMs":%d,"cacheScope":%b' % (ttl_ms, _encode(cache_scope))
-        meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
-        return b'{"resultType":"complete",%b,%b%b}' % (tools, cache, meta)
-
     def result_encoder(
         self,
         output_schema: OutputSchema,
@@ -121,15 +102,15 @@ class Shape:
         server_info: bytes | None = None,
     ) -> Encode:
         """Return the function that gives each result of a tool the form of this revision."""
-        opening = b'{"resultType":"complete",' if self.revision.is_modern else b"{"
+        start = opening(self.revision)
         if not self.revision.is_modern:
             server_info = None
         carry = self.family.carrier(output_schema, options)
         mirrors_objects = options.mirror_objects or not self.family.is_natural
         raw_strings = options.raw_strings or not self.family.is_natural
         adapt = block_adapter(self.revision)
-        plain_meta = b"" if server_info is None else b',"_meta":%b' % _own_meta(server_info)
-        mirroring = opening + b'"content":[{"type":"text","text":'
+        plain_meta = b"" if server_info is None else b',"_meta":%b' % server_meta(server_info)
+        mirroring = start + b'"content":[{"type":"text","text":'
         ending = plain_meta + b"}"
 
         # Joined, not formatted, for the sake of large values: see `encode_response`.
@@ -155,7 +136,7 @@ class Shape:
             failed = b',"isError":true' if result.is_error else b""
             meta = plain_meta if result.meta is None else _joined_meta(result.meta, server_info)
             return b"".join(
-                (opening, b'"content":[', b",".join(blocks), b"]", carried, failed, meta, b"}")
+                (start, b'"content":[', b",".join(blocks), b"]", carried, failed, meta, b"}")
             )
 
         return encode
@@ -165,14 +146,10 @@ class Shape:
         return result_reader(self.revision, output_schema, unwrap=unwrap)
 
 
-def _own_meta(server_info: bytes) -> bytes:
-    return b"{%b:%b}" % (_SERVER_INFO_KEY, server_info)
-
-
 def _joined_meta(meta: bytes, server_info: bytes | None) -> bytes:
     # The author's own word counts, and only as a key of the object itself.
-    if server_info is None or (_SERVER_INFO_KEY in meta and _SERVER_INFO in _decode_members(meta)):
+    if server_info is None or (SERVER_INFO_KEY in meta and SERVER_INFO in _decode_members(meta)):
         return b',"_meta":%b' % meta
     if meta == b"{}":
-        return b',"_meta":%b' % _own_meta(server_info)
-    return b',"_meta":{%b:%b,%b' % (_SERVER_INFO_KEY, server_info, meta[1:])
+        return b',"_meta":%b' % server_meta(server_info)
+    return b',"_meta":{%b:%b,%b' % (SERVER_INFO_KEY, server_info, meta[1:])

@@ -1,0 +1,110 @@
+"""What a feature of a server is: methods, a capability, and changes that it tells of.
+
+A server knows its features by what is here alone. A new one is a module that derives from
+`Feature`; whoever first offers something of its kind has `Service.feature` take it on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from anyshape.server.features.announcements import Topic
+
+if TYPE_CHECKING:
+    from anyshape.protocol.revision import Revision
+    from anyshape.server.exchange import Exchange
+    from anyshape.server.service import Service
+
+__all__ = ["Feature", "Grant", "Handler", "Method", "read_member"]
+
+Handler: TypeAlias = "Callable[[Any, Exchange], bytes | Awaitable[bytes]]"
+"""Answers a method: from its parameters to the JSON text of its result."""
+
+_decode_bool: Final = msgspec.json.Decoder(bool).decode
+
+
+class Method:
+    """How the parameters of a method are read, and who answers it in each era.
+
+    `named` is the parameter that the `Mcp-Name` header of a modern request repeats, if one does.
+    """
+
+    __slots__ = ("decode", "handshake", "modern", "named")
+
+    def __init__(
+        self,
+        parameters: type[Any],
+        answer: Handler | None = None,
+        *,
+        modern: Handler | None = None,
+        handshake: Handler | None = None,
+        named: str | None = None,
+    ) -> None:
+        """Have `answer` serve both eras, or `modern` and `handshake` one each."""
+        self.decode = _reader(parameters)
+        self.modern = modern or answer
+        self.handshake = handshake or answer
+        self.named = named
+
+
+@cache
+def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:
+    return msgspec.json.Decoder(kind).decode
+
+
+class Grant(NamedTuple):
+    """One member of a subscription's filter that is honoured: how it reads, and its topics."""
+
+    member: str
+    value: object
+    topics: tuple[Topic, ...]
+
+
+class Feature(ABC):
+    """One of the things a server offers."""
+
+    changes: ClassVar[Mapping[str, Topic]] = {}
+    """The lists whose changes it announces, by the member of a subscription that asks for each.
+
+    Peers of a handshake are told of all of them.
+    """
+
+    methods: Mapping[str, Method]
+    """The requests it answers."""
+
+    @abstractmethod
+    def __init__(self, service: Service) -> None:
+        """Offer nothing yet."""
+
+    @abstractmethod
+    def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
+        """Return the members it adds to the server's capabilities at a revision, if any.
+
+        `tells_changes` says whether the peer can be told of changes.
+        """
+
+    def grants(self, asked: Mapping[str, msgspec.Raw]) -> Iterable[Grant]:
+        """Return what a subscription is granted of what it asks for, as far as it is ours."""
+        for member, topic in self.changes.items():
+            if read_member(asked, member, _decode_bool):
+                yield Grant(member, True, (topic,))
+
+
+def read_member(
+    asked: Mapping[str, msgspec.Raw], member: str, decode: Callable[[msgspec.Raw], Any]
+) -> Any:
+    """Return what one member of a subscription's filter says, `None` if it is not there."""
+    raw = asked.get(member)
+    if raw is None:
+        return None
+    try:
+        return decode(raw)
+    except msgspec.ValidationError as error:
+        flaw, _, inside = str(error).partition(" - at `$")
+        place = f"$.notifications.{member}{inside.rstrip('`')}"
+        raise msgspec.ValidationError(f"{flaw} - at `{place}`") from None

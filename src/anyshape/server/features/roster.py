@@ -1,0 +1,173 @@
+"""The named things that a feature has: listed in pages, at every revision, and told of on change.
+
+A listing depends on the things, the revision and what the client is known to need. A page is
+encoded when it is first asked for and kept until the things change; an entry is kept as long as
+the thing is there.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+import msgspec
+
+from anyshape.protocol.clients import NOTHING, Needs
+from anyshape.protocol.completed import encode_page
+from anyshape.protocol.revision import Revision
+from anyshape.server.failures import invalid_params
+from anyshape.server.features.announcements import Topic
+from anyshape.server.parameters import ListParameters
+
+if TYPE_CHECKING:
+    from anyshape.server.exchange import Exchange
+    from anyshape.server.service import Service
+
+__all__ = ["Listed", "Roster"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_CURSOR: Final = "after:"
+
+
+class Listed(ABC):
+    """One thing that can be listed, with what has been encoded of it."""
+
+    __slots__ = ("entries", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.entries: dict[tuple[Revision, Needs], bytes] = {}
+
+    @abstractmethod
+    def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
+        """Return the entry that lists it at a revision, to clients of such needs."""
+
+
+Thing = TypeVar("Thing", bound=Listed)
+
+
+class _Roll(Generic[Thing]):
+    """The things as they were at one moment, in order, and the pages that list them.
+
+    Things come and go on other threads, too. Whoever makes a page reads one roll and leaves the
+    page there; a change in the meantime makes another roll, so no page outlives what it lists.
+    """
+
+    __slots__ = ("pages", "places", "things")
+
+    def __init__(self, things: Mapping[str, Thing]) -> None:
+        self.things = list(things.values())
+        self.places = {name: place for place, name in enumerate(things)}
+        self.pages: dict[tuple[Revision, Needs, int], bytes] = {}
+
+
+def _no_needs(_revision: Revision) -> Needs:
+    return NOTHING
+
+
+class Roster(Generic[Thing]):
+    """Things by name, in the order they were added.
+
+    `member` holds them in a listing; `topic` is what is announced when they change; `needs_met`
+    tells which needs of clients their entries depend on.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        member: str,
+        topic: Topic,
+        needs_met: Callable[[Revision], Needs] = _no_needs,
+    ) -> None:
+        self.things: dict[str, Thing] = {}
+        self._service = service
+        self._member = member
+        self._topic = topic
+        self._needs_met = needs_met
+        self._changing = threading.Lock()
+        self._roll: _Roll[Thing] | None = None
+
+    def add(self, thing: Thing) -> bool:
+        """Add a thing and announce it; `False` if its name is taken."""
+        with self._changing:
+            if thing.name in self.things:
+                return False
+            self.things[thing.name] = thing
+            self._roll = None
+        self._service.listeners.notify(self._topic)
+        return True
+
+    def remove(self, name: str) -> Thing:
+        """Take a thing away and return it; `KeyError` if there is none of that name."""
+        with self._changing:
+            thing = self.things.pop(name)
+            self._roll = None
+        self._service.listeners.notify(self._topic)
+        return thing
+
+    def list(self, parameters: ListParameters, exchange: Exchange) -> bytes:
+        """Answer a request for a page of the listing."""
+        needs = exchange.needs_in(parameters.meta)
+        return self.page(exchange.revision, needs, parameters.cursor)
+
+    def page(self, revision: Revision, needs: Needs, cursor: str | None) -> bytes:
+        """Return the page that a cursor stands for, or the first.
+
+        A page is kept for each form there is: few revisions, and the few needs that each can meet.
+        """
+        if needs:
+            needs &= self._needs_met(revision)
+        roll = self._roll or self._call_roll()
+        start = 0 if cursor is None else _position(cursor, roll.places)
+        known = roll.pages.get((revision, needs, start))
+        if known is not None:
+            return known
+        options = self._service.options
+        stop = start + options.page_size
+        listed = roll.things[start:stop]
+        page = encode_page(
+            revision,
+            self._member,
+            [_entry(thing, revision, needs) for thing in listed],
+            _cursor(listed[-1].name) if stop < len(roll.things) else None,
+            caching=options.caching,
+            server_info=self._service.introduction.server_info(revision),
+        )
+        # A cursor from before a change may start anywhere; keeping all of those could take room
+        # for as many listings as there are things.
+        if start % options.page_size == 0:
+            roll.pages[revision, needs, start] = page
+        return page
+
+    def _call_roll(self) -> _Roll[Thing]:
+        with self._changing:
+            roll = self._roll = _Roll(self.things)
+        return roll
+
+
+def _entry(thing: Listed, revision: Revision, needs: Needs) -> bytes:
+    entry = thing.entries.get((revision, needs))
+    if entry is None:
+        entry = thing.entries[revision, needs] = _encode(thing.describe(revision, needs))
+    return entry
+
+
+def _position(cursor: str, places: Mapping[str, int]) -> int:
+    """Return where the page begins that a cursor stands for."""
+    try:
+        text = base64.urlsafe_b64decode(cursor.encode("ascii")).decode()
+    except (ValueError, binascii.Error):
+        raise invalid_params("the cursor is not one of ours") from None
+    place = places.get(text.removeprefix(_CURSOR))
+    if not text.startswith(_CURSOR) or place is None:
+        raise invalid_params("the cursor is not valid any more; list again from the start")
+    return place + 1
+
+
+def _cursor(name: str) -> str:
+    """Return the cursor for what follows a thing: it stays good while that thing is there."""
+    return base64.urlsafe_b64encode((_CURSOR + name).encode()).decode("ascii")
