@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from anyshape.protocol import clients
-from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Need
+from anyshape.protocol.clients import KNOWN_CLIENTS, OWN_ARGUMENTS, KnownClient, Need
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "known-clients.md"
 
@@ -34,7 +34,10 @@ MEANINGS = {
     Need.NO_SCHEMA_BESIDE_NULL: "from 2026-07-28 on a tool that may return null is listed without "
     "its output schema; its values stay as they are",
     Need.NULL_FOR_ABSENT: "an argument that is null where the schema admits no null counts as left "
-    "out, at any depth",
+    "out, also in objects and arrays inside (in arguments of up to 256 KiB)",
+    Need.OWN_ARGUMENTS: "the argument that the host has added for itself ("
+    + ", ".join(f"`{name}`" for name in OWN_ARGUMENTS)
+    + ") is not passed on to a tool that has none of that name",
 }
 
 

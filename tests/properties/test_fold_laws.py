@@ -164,4 +164,4 @@ def test_what_a_schema_admits_keeps_its_nulls(
     schema = {"allOf": [root], "type": "object", "$defs": {"A": definition}}
     if jsonschema_rs.validator_for(schema).is_valid(value):
         text = json.dumps(value).encode()
-        assert NullDropper(schema).drop(text) == text
+        assert NullDropper(fold_root(schema)).drop(text) == text

@@ -12,6 +12,8 @@ from anyshape.server import KNOWN_CLIENTS, KnownClient, Need, ServerOptions, Sha
 
 MODERN = "2026-07-28"
 CLAUDE = {"name": "claude-code", "version": "2.1.325"}
+CODEX = {"name": "codex-mcp-client", "version": "0.166.0", "title": "Codex"}
+GEMINI = {"name": "gemini-cli-mcp-client", "version": "0.61.0"}
 DEFAULT = {"name": "mcp", "version": "0.1.0"}
 OTHER = {"name": "other", "version": "1"}
 EITHER: dict[str, Any] = {
@@ -71,9 +73,12 @@ def make(**shape: Any) -> Server:
     return server
 
 
+@pytest.mark.parametrize("client", [CLAUDE, CODEX], ids=lambda client: client["name"])
 @pytest.mark.parametrize("revision", ["2025-03-26", "2025-11-25", MODERN])
-async def test_claude_code_is_listed_no_composition_at_the_root(revision: str) -> None:
-    peer = Peer(make(), CLAUDE, revision)
+async def test_hosts_whose_provider_refuses_it_are_listed_no_composition_at_the_root(
+    client: dict[str, Any], revision: str
+) -> None:
+    peer = Peer(make(), client, revision)
     assert (await peer.tool("find"))["inputSchema"] == {
         "type": "object",
         "properties": EITHER["properties"],
@@ -121,6 +126,26 @@ async def test_null_for_what_was_left_out_is_absent_where_null_is_not_admitted(
     assert refused["isError"] is True
     refused = await Peer(make(), OTHER, revision).call("note", arguments)
     assert refused["isError"] is True
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", MODERN])
+async def test_what_gemini_cli_adds_for_itself_does_not_reach_the_tool(revision: str) -> None:
+    server = make()
+
+    @server.tool
+    async def wait(wait_for_previous: bool) -> bool:
+        return wait_for_previous
+
+    peer = Peer(server, GEMINI, revision)
+    told = await peer.call("note", {"text": "hi", "wait_for_previous": True, "tag": "1.50"})
+    assert told["content"][0]["text"].strip('"') == "hi 1.50 3"
+    refused = await peer.call("note", {"text": "hi", "tag": None})
+    assert refused["isError"] is True
+    refused = await Peer(server, OTHER, revision).call(
+        "note", {"text": "hi", "wait_for_previous": True}
+    )
+    assert refused["isError"] is True
+    assert (await peer.call("wait", {"wait_for_previous": True}))["content"][0]["text"] == "true"
 
 
 async def test_the_operator_may_know_nobody() -> None:

@@ -19,7 +19,15 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-__all__ = ["KNOWN_CLIENTS", "NOTHING", "KnownClient", "KnownClients", "Need", "Needs"]
+__all__ = [
+    "KNOWN_CLIENTS",
+    "NOTHING",
+    "OWN_ARGUMENTS",
+    "KnownClient",
+    "KnownClients",
+    "Need",
+    "Needs",
+]
 
 
 class Need(enum.StrEnum):
@@ -33,12 +41,17 @@ class Need(enum.StrEnum):
     """No output schema for tools that may return null, where null is structured content."""
     NULL_FOR_ABSENT = "null-for-absent"
     """Arguments that are null where null is not admitted taken for arguments left out."""
+    OWN_ARGUMENTS = "own-arguments"
+    """Arguments that the host adds to every tool for itself kept from tools that have none such."""
 
     # Sets of them are part of keys that requests are looked up by.
     __hash__ = str.__hash__
 
 
 Needs: TypeAlias = frozenset[Need]
+
+OWN_ARGUMENTS: Final = ("wait_for_previous",)
+"""The arguments that hosts are known to add for themselves."""
 
 NOTHING: Final[Needs] = frozenset()
 """What nearly all clients need beyond the protocol."""
@@ -84,6 +97,25 @@ KNOWN_CLIENTS: Final = (
         "schema, since the Anthropic API refuses those there; `$ref` is refused, too",
         evidence="2.1.325 (bundled with claude-agent-sdk 0.2.182) run against the demo, its API "
         "replaced by a stand-in: 9 of 11 tools offered to the model, all 11 with the folded form",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        name="codex-mcp-client",
+        needs=frozenset({Need.FOLDED_ROOT}),
+        program="Codex",
+        trouble="passes `oneOf`, `anyOf`, `allOf` and `$ref` at the root of an input schema on to "
+        "the OpenAI API, which refuses a request with such a tool, and so every request",
+        evidence="0.166.0 (npm) run against the demo, its API replaced by a stand-in: 2 of 11 "
+        "tools offered with `oneOf` at their root; none with the folded form",
+        observed="2026-11-15",
+    ),
+    KnownClient(
+        name="gemini-cli-mcp-client",
+        needs=frozenset({Need.OWN_ARGUMENTS}),
+        program="Gemini CLI",
+        trouble="adds a parameter `wait_for_previous` to every tool it offers its model, and sends "
+        "it on with the call, which a tool that takes no other arguments refuses",
+        evidence="0.61.0 (npm) run against the demo, its API replaced by a stand-in",
         observed="2026-11-15",
     ),
     KnownClient(

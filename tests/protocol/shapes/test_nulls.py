@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.nulls import NullDropper
 
 SCHEMA: dict[str, Any] = {
@@ -50,7 +51,7 @@ SCHEMA: dict[str, Any] = {
 def test_nulls_are_dropped_where_null_cannot_be_and_nothing_else_changes(
     sent: bytes, left: bytes
 ) -> None:
-    assert NullDropper(SCHEMA).drop(sent) == left
+    assert NullDropper(fold_root(SCHEMA)).drop(sent) == left
 
 
 @pytest.mark.parametrize("dialect", ["https://json-schema.org/draft/2020-12/schema",
@@ -63,7 +64,7 @@ def test_a_schema_that_leads_back_to_itself_in_place_is_read_once(dialect: str) 
         "properties": {"x": loop, "a": {"type": "string"}},
         "definitions": {"loop": loop},
     }
-    assert NullDropper(schema).drop(b'{"x":{"y":null},"a":null}') == b'{"x":{"y":null}}'
+    assert NullDropper(fold_root(schema)).drop(b'{"x":{"y":null},"a":null}') == b'{"x":{"y":null}}'
 
 
 def test_nulls_are_dropped_however_deep_they_are() -> None:
@@ -72,15 +73,15 @@ def test_nulls_are_dropped_however_deep_they_are() -> None:
         "type": "object",
         "properties": {"a": {"type": "string"}, "x": {"$ref": "#"}},
     }
-    assert NullDropper(schema).drop(sent) == sent.replace(b'"a":null,', b"")
+    assert NullDropper(fold_root(schema)).drop(sent) == sent.replace(b'"a":null,', b"")
 
 
 def test_more_than_a_model_writes_is_left_as_it_is() -> None:
     sent = b'{"a":null,"pad":"' + b"y" * 300_000 + b'"}'
-    assert NullDropper(SCHEMA).drop(sent) == sent
+    assert NullDropper(fold_root(SCHEMA)).drop(sent) == sent
 
 
 def test_nested_beyond_measure_is_left_for_the_tool_to_refuse() -> None:
     recursive: dict[str, Any] = {"type": "object", "properties": {"x": {"$ref": "#"}}}
     sent = b'{"x":' * 5000 + b"null" + b"}" * 5000
-    assert NullDropper(recursive).drop(sent) == sent
+    assert NullDropper(fold_root(recursive)).drop(sent) == sent

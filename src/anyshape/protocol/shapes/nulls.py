@@ -17,7 +17,6 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 from anyshape.documents.types import Types, admits_at
 from anyshape.errors import LimitExceeded
-from anyshape.protocol.shapes.folding import fold_root
 
 __all__ = ["NullDropper"]
 
@@ -41,13 +40,13 @@ class _Members(NamedTuple):
 
 
 class NullDropper:
-    """Leaves out the nulls that an input schema does not admit where they stand."""
+    """Leaves out the nulls that an input schema, folded, does not admit where they stand."""
 
     def __init__(self, schema: Node) -> None:
         self._members: dict[Place, _Members] = {}
         self._items: dict[Place, Place | None] = {}
         try:
-            self._document = Outline(fold_root(schema))
+            self._document = Outline(schema)
         except LimitExceeded:
             self._document = Outline({})  # Nothing is known of a schema too large to index.
 

@@ -15,14 +15,14 @@ import msgspec
 from msgspec import UNSET
 
 from anyshape.errors import ProtocolError, ToolDefinitionError
-from anyshape.protocol.clients import Need, Needs
+from anyshape.protocol.clients import Needs
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, ShapeOptions, shape
-from anyshape.protocol.shapes.nulls import NullDropper
+from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
 from anyshape.resumption import start
 from anyshape.server.exchange import Abandoned, Exchange, Interruption
 from anyshape.server.failures import busy, invalid_params, missing_capability, stopping
@@ -52,7 +52,7 @@ class OfferedTool(Listed):
     """A tool that a server offers, with what has been made for it per revision."""
 
     __slots__ = (
-        "_nulls",
+        "_meaning",
         "_shape_options",
         "encoders",
         "is_guarded",
@@ -79,7 +79,7 @@ class OfferedTool(Listed):
         self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
         self.encoders: dict[Revision, Encode] = {}
-        self._nulls: NullDropper | None = None
+        self._meaning: Meaning | None = None
         self._shape_options = shape_options
 
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
@@ -93,11 +93,11 @@ class OfferedTool(Listed):
         )
         return encode
 
-    def without_nulls(self, arguments: bytes) -> bytes:
-        """Return arguments without the nulls that the tool admits nowhere they stand."""
-        if self._nulls is None:
-            self._nulls = NullDropper(self.tool.listing.input_schema)
-        return self._nulls.drop(arguments)
+    def meant(self, arguments: bytes, needs: Needs) -> bytes:
+        """Return what a client with such needs means by the arguments it sends."""
+        if self._meaning is None:
+            self._meaning = Meaning(self.tool.listing.input_schema)
+        return self._meaning.of(arguments, needs)
 
 
 class Tools(Feature):
@@ -147,12 +147,8 @@ class Tools(Feature):
             arguments = None  # How some clients say that there are none.
         if offered.is_guarded and revision.has_declared_calls:
             _check_declarations(offered, arguments, exchange)
-        if (
-            arguments is not None
-            and b"null" in arguments
-            and Need.NULL_FOR_ABSENT in exchange.needs_in(parameters.meta)
-        ):
-            arguments = offered.without_nulls(arguments)
+        if arguments is not None and may_mean_less(arguments):
+            arguments = offered.meant(arguments, exchange.needs_in(parameters.meta))
         if service.waiting >= service.most_waiting:
             raise busy(service.most_waiting)
         context = _context(parameters, exchange) if offered.takes_context else None

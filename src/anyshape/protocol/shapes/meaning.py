@@ -1,0 +1,49 @@
+"""What known clients mean by the arguments they send, where that is less than they say."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from anyshape.documents.json import is_object
+from anyshape.documents.positions import Node
+from anyshape.protocol.clients import OWN_ARGUMENTS, Need, Needs
+from anyshape.protocol.shapes.folding import fold_root
+from anyshape.protocol.shapes.nulls import NullDropper
+
+__all__ = ["Meaning", "may_mean_less"]
+
+_decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_encode: Final = msgspec.json.Encoder().encode
+_OWN: Final = tuple(name.encode() for name in OWN_ARGUMENTS)
+
+
+def may_mean_less(arguments: bytes) -> bool:
+    """Tell, at hardly any cost, whether there is anything that some clients do not mean."""
+    return b"null" in arguments or any(name in arguments for name in _OWN)
+
+
+class Meaning:
+    """Reads the arguments of one tool as the client means them that sent them."""
+
+    def __init__(self, schema: Node) -> None:
+        folded = fold_root(schema)
+        named = folded.get("properties")
+        self._foreign = set(OWN_ARGUMENTS) - (named.keys() if is_object(named) else set())
+        self._nulls = NullDropper(folded)
+
+    def of(self, arguments: bytes, needs: Needs) -> bytes:
+        """Return arguments, which are the JSON text of an object, as they are meant."""
+        if Need.OWN_ARGUMENTS in needs:
+            arguments = self._without_foreign(arguments)
+        return self._nulls.drop(arguments) if Need.NULL_FOR_ABSENT in needs else arguments
+
+    def _without_foreign(self, arguments: bytes) -> bytes:
+        try:
+            given = _decode(arguments)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return arguments  # What is wrong with them is for the tool to say.
+        if self._foreign.isdisjoint(given):
+            return arguments
+        return _encode({name: raw for name, raw in given.items() if name not in self._foreign})
