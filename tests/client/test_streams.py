@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyshape.client.answers import decode_value
-from anyshape.client.transports.events import Event, EventReader
+from anyshape.client.transports.events import EventReader, ReceivedEvent
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.lines import LineReader, LongLine
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, TransportError
@@ -21,10 +21,10 @@ STREAM = (
     b"data\n\ndata:  two\nunknown: x\n\nid: with\0null\nretry: soon\n\ndata: lost"
 )
 EVENTS = [
-    Event(b"/a", b"endpoint"),
-    Event(b'{"a":\n1}'),
-    Event(b""),
-    Event(b" two"),
+    ReceivedEvent(b"/a", b"endpoint"),
+    ReceivedEvent(b'{"a":\n1}'),
+    ReceivedEvent(b""),
+    ReceivedEvent(b" two"),
 ]
 
 
@@ -32,7 +32,7 @@ EVENTS = [
 def test_events_are_the_same_however_they_are_cut(ending: bytes, cuts: list[int]) -> None:
     text = STREAM.replace(b"\n", ending)
     reader = EventReader(1000)
-    events: list[Event] = []
+    events: list[ReceivedEvent] = []
     for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True):
         events += reader.feed(text[start:end])
     assert events == EVENTS

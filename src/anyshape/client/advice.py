@@ -18,7 +18,7 @@ from anyshape.protocol.headers import header_plan
 from anyshape.protocol.names import name_flaw
 
 if TYPE_CHECKING:
-    from anyshape.client.admission import ListedTool
+    from anyshape.client.tools import ListedTool
 
 __all__ = ["advise_on_schema", "advise_on_tool"]
 

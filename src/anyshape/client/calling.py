@@ -12,22 +12,22 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from anyshape.client.admission import ListedTool
 from anyshape.client.answers import decode_value
-from anyshape.client.exchange import Exchange, Result
+from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
+from anyshape.client.tools import ListedTool
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
-__all__ = ["Check", "read_answer", "settle_call", "write_call"]
+__all__ = ["Check", "finish_call", "read_answer", "write_call"]
 
 Check: TypeAlias = bool | Literal["lenient"]
 """Whether arguments are checked; `lenient` does not insist on those that have a default."""
@@ -76,15 +76,15 @@ def write_call(
     )
 
 
-async def settle_call(
-    exchange: Exchange,
+async def finish_call(
+    channel: Channel,
     tool: ListedTool,
     question: Question,
     timeout: float | None,
     begun: Result | Coroutine[Any, Any, Result],
 ) -> OrdinaryResult | dict[str, Any]:
     """Return the result of a call that was begun, asking again while the server wants that."""
-    rounds, depth = exchange.bounds.max_rounds, exchange.bounds.max_depth
+    rounds, depth = channel.bounds.max_rounds, channel.bounds.max_depth
     members = question.members
     result = begun if isinstance(begun, Result) else await begun
     for asked in range(1, rounds + 1):
@@ -100,7 +100,7 @@ async def settle_call(
         again = members + _next_round(tool, answer, kind)
         if asked < rounds:
             question = msgspec.structs.replace(question, members=again)
-            result = await exchange.request(question, timeout)
+            result = await channel.request(question, timeout)
     raise ProtocolError(f"tool {tool.name!r} asked to be called again {rounds} times")
 
 

@@ -10,29 +10,25 @@ happened.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import logging
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from anyshape.client.admission import ListedTool, Terms, admit
 from anyshape.client.answers import as_object
-from anyshape.client.calling import Check, read_answer, settle_call, write_call
-from anyshape.client.exchange import Exchange, not_open
-from anyshape.client.listing import Listing
+from anyshape.client.calling import Check, finish_call, read_answer, write_call
+from anyshape.client.channel import Channel, not_open
+from anyshape.client.conversion import converter_to
+from anyshape.client.listening import Listening
+from anyshape.client.listing import EntryT, Feature, Listing
 from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.target import Target, choose_revision, make_transport
-from anyshape.client.transports.transport import ConnectionLost
-from anyshape.client.typed import converter_to
+from anyshape.client.tools import ListedTool, Terms, tool_feature
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
-from anyshape.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
+from anyshape.protocol.jsonrpc import HEADER_MISMATCH
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
@@ -46,14 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Client", "Target"]
 
-logger = logging.getLogger(__name__)
-
 T = TypeVar("T")
 
 _UNTYPED: Final = object()
-_LISTEN: Final = Question(
-    "subscriptions/listen", b'"notifications":{"toolsListChanged":true}', repeatable=True
-)
 
 
 class Client:
@@ -99,14 +90,13 @@ class Client:
         self._limits = limits or Limits()
         self._bounds = bounds or Bounds()
         self._identity = identity or Identity()
-        self._exchange = Exchange(
+        self._channel = Channel(
             make_transport(target, self._bounds, http or Http(), process or Process(), auth),
             self._bounds,
         )
-        self._listing = Listing(self._exchange, self._admit, offered=False)
+        self._listening = Listening(self._channel)
+        self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
         self._agreement: Agreement | None = None
-        self._terms: Terms | None = None
-        self._listener: asyncio.Task[None] | None = None
         self._open = False
 
     async def __aenter__(self) -> Client:
@@ -114,30 +104,29 @@ class Client:
         if self._open:
             raise TransportError("the client is open already")
         self._open = True
-        exchange = self._exchange
+        channel = self._channel
         try:
-            await exchange.open()
+            await channel.open()
             agreement = await agree(
-                exchange, self._wanted, self._identity, self._timeout, or_older=self._or_older
+                channel, self._wanted, self._identity, self._timeout, or_older=self._or_older
             )
         except BaseException:
             self._open = False
-            await exchange.close()
+            await channel.close()
             raise
         self._agreement = agreement
         revision = agreement.lifecycle.revision
-        self._terms = Terms(
+        terms = Terms(
             revision=revision,
             limits=self._limits,
             unwrap=self._unwrap,
-            has_headers=exchange.transport.has_headers and revision.has_declared_calls,
+            has_headers=channel.transport.has_headers and revision.has_declared_calls,
             trust_annotations=self._trust_annotations,
             has_tasks=agreement.has_tasks,
         )
-        self._listing = Listing(exchange, self._admit, offered=agreement.offers_tools)
-        exchange.lifecycle = agreement.lifecycle
-        exchange.on_tools_changed = self._listing.invalidate
-        exchange.reopen = self._reopen
+        self._tools = self._make_listing(tool_feature(terms), agreement)
+        channel.lifecycle = agreement.lifecycle
+        channel.reopen = self._reopen
         return self
 
     async def __aexit__(
@@ -148,13 +137,9 @@ class Client:
     ) -> None:
         """Stop listening, end what is in flight, and close."""
         self._open = False
-        listener, self._listener = self._listener, None
-        if listener is not None:
-            listener.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await listener
-        self._exchange.lifecycle = None
-        await self._exchange.close()
+        await self._listening.stop()
+        self._channel.lifecycle = None
+        await self._channel.close()
 
     @property
     def revision(self) -> Revision:
@@ -169,7 +154,7 @@ class Client:
     @property
     def rejected(self) -> Mapping[str, AnyshapeError]:
         """The tools of the last listing that cannot be used, and why."""
-        return self._listing.rejected
+        return self._tools.rejected
 
     @property
     def listed(self) -> Mapping[str, ListedTool] | None:
@@ -184,11 +169,7 @@ class Client:
 
         The server is asked unless it said that its last answer still holds.
         """
-        self._exchange.agreed()
-        if not self._listing.is_fresh:
-            await self._start_listening()
-            await self._listing.fetch(self._limit(timeout))
-        return list(self._listing.tools.values())
+        return await self._tools.current(self._limit(timeout))
 
     async def call_tool(
         self,
@@ -208,26 +189,26 @@ class Client:
         """
         limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments
-        listing, exchange = self._listing, self._exchange
-        tool = listing.get(name) or await self._find(name, limit)
+        listing, channel = self._tools, self._channel
+        tool = listing.get(name) or await listing.find(name, limit)
         try:
             question = write_call(tool, arguments, meta, on_progress, check=check)
         except WouldWait:
             question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
         fetches = listing.fetches
         try:
-            result = exchange.begin(question, limit)
+            result = channel.begin(question, limit)
             if not isinstance(result, OrdinaryResult):
-                result = await settle_call(exchange, tool, question, limit, result)
+                result = await finish_call(channel, tool, question, limit, result)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
             # The headers follow the tool's schema: it may have changed since it was listed.
             await listing.fetch(limit, newer_than=fetches)
-            tool = await self._find(name, limit)
+            tool = await listing.find(name, limit)
             question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
-            result = exchange.begin(question, limit)
-            result = await settle_call(exchange, tool, question, limit, result)
+            result = channel.begin(question, limit)
+            result = await finish_call(channel, tool, question, limit, result)
         try:
             return read_answer(tool, result)
         except WouldWait:
@@ -332,11 +313,6 @@ class Client:
 
     # Inside.
 
-    def _admit(self, name: str, entry: Mapping[str, Any], light: bool) -> ListedTool:
-        if self._terms is None:
-            raise not_open()
-        return admit(name, entry, self._terms, light=light)
-
     def _agreed(self) -> Agreement:
         if self._agreement is None:
             raise not_open()
@@ -345,67 +321,26 @@ class Client:
     def _limit(self, timeout: float | None) -> float | None:
         return self._timeout if timeout is None else timeout
 
-    async def _find(self, name: str, timeout: float | None) -> ListedTool:
-        """Return a tool, listing first if it was not or if the list may have changed."""
-        self._exchange.agreed()
-        listing = self._listing
-        if listing.get(name) is None and (name not in listing.rejected or not listing.is_usable):
-            await self._start_listening()
-            try:
-                await listing.fetch(timeout)
-            except AnyshapeError:
-                # A list that could not be renewed still says what the tools were.
-                if name not in listing.tools:
-                    raise
-        tool = listing.tools.get(name)
-        if tool is not None:
-            return tool
-        place = self._exchange.transport.place
-        shown = shorten(name, 60)
-        reason = listing.rejected.get(name)
-        if reason is not None:
-            raise ProtocolError(
-                f"tool {shown!r} of {place} cannot be used: {reason}", code=INVALID_PARAMS
-            ) from reason
-        known = shorten(", ".join(list(listing.tools)[:20]), 200) or "none"
-        raise ProtocolError(
-            f"{place} has no tool {shown!r}; it lists: {known}", code=INVALID_PARAMS
+    def _make_listing(self, feature: Feature[EntryT], agreement: Agreement) -> Listing[EntryT]:
+        """Return what a server lists, to be listed anew whenever it announces a change."""
+        offered = as_object(agreement.server.capabilities.get(feature.capability))
+        hears = self._listen and offered.get("listChanged") is True
+        listing = Listing(
+            self._channel,
+            feature,
+            offered=agreement.offers(feature.capability),
+            listening=self._listening if hears else None,
         )
-
-    async def _start_listening(self) -> None:
-        """Ask to be told of changes, before the list is asked for whose changes are meant."""
-        if not self._listen or self._listener is not None:
-            return
-        tools = as_object(self.server.capabilities.get("tools"))
-        if tools.get("listChanged") is True:
-            self._listener = asyncio.get_running_loop().create_task(self._hear_changes())
-            await asyncio.sleep(0)
-
-    async def _hear_changes(self) -> None:
-        """Hear of changes to the list for as long as the server tells; lifetimes cover the rest."""
-        lifecycle = self._exchange.agreed()
-        try:
-            if lifecycle.stateful:
-                ended = await self._exchange.transport.overhear(lifecycle.headers(""))
-            else:
-                await self._exchange.ask(lifecycle, _LISTEN, endless=True)
-                ended = True
-            if ended:
-                self._listener = None
-        except ConnectionLost:
-            # The next listing asks again; a server that refused is not asked twice.
-            self._listener = None
-        except AnyshapeError:
-            pass
-        except Exception:
-            logger.exception("could not listen for changes")
+        changed = f"notifications/{feature.capability}/list_changed"
+        self._channel.heard[changed] = listing.invalidate
+        return listing
 
     async def _reopen(self) -> None:
-        lifecycle = self._exchange.agreed()
-        self._listing.invalidate()
+        lifecycle = self._channel.agreed()
+        self._tools.invalidate()
         if lifecycle.stateful:
             revision = lifecycle.revision
             agreement = await handshake(
-                self._exchange, revision, (revision,), self._identity, self._timeout
+                self._channel, revision, (revision,), self._identity, self._timeout
             )
-            self._exchange.lifecycle = agreement.lifecycle
+            self._channel.lifecycle = agreement.lifecycle

@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, cast
 
-from anyshape.client.admission import compile_listed
+from anyshape.client.tools import compile_listed
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node

@@ -1,6 +1,9 @@
-"""The tools of a server: its pages, how long they hold, and each tool by itself.
+"""What a server lists: its pages, how long they hold, and each entry by itself.
 
-https://modelcontextprotocol.io/specification/2026-07-28/server/tools#listing-tools
+A `Feature` says what is listed: tools, for one. Its entries are admitted one by one, so that a bad
+entry costs that entry; pages, bytes and entries are bounded; an entry with the same text as last
+time is not judged again.
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 """
 
 from __future__ import annotations
@@ -9,62 +12,96 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar, cast
 
 import msgspec
 
-from anyshape.client.admission import ListedTool, name_of, read_entry
-from anyshape.client.exchange import Exchange
+from anyshape.client.answers import decode_value
+from anyshape.client.channel import Channel
+from anyshape.client.listening import Listening
 from anyshape.client.options import Bounds
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
+from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.schema import WouldWait, aside, leave_loop
 
-__all__ = ["Listing"]
+__all__ = ["EntryT", "Feature", "Listing", "Weighed"]
 
 logger = logging.getLogger(__name__)
 
 _encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
 _LONG_ENTRY: Final = 64_000
-"""Bytes of a tool that is not read on the event loop."""
+"""Bytes of an entry that is not read on the event loop."""
 _HEAVY: Final = 64_000_000
-"""Bytes of compiled schemas of one listing that are kept; those of further tools are not."""
-_FIRST_PAGE: Final = Question("tools/list", repeatable=True)
+"""Bytes that the entries of one listing may keep of what was compiled; further ones keep none."""
+_LONGEST_KEY: Final = 1024
+_STAND_IN: Final = "\ufdd0"
 
 
-class _Page(msgspec.Struct):
-    tools: list[msgspec.Raw]
-    resultType: Literal["complete"] = "complete"  # noqa: N815 - as it stands on the wire
-    nextCursor: Any = None  # noqa: N815
-    ttlMs: Any = None  # noqa: N815
+class Weighed(Protocol):
+    """An entry that is usable."""
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it holds beside its text."""
+        ...
 
 
-_decode_page: Final = msgspec.json.Decoder(_Page).decode
+EntryT = TypeVar("EntryT", bound=Weighed)
 
 
-Admit: TypeAlias = Callable[[str, Mapping[str, Any], bool], ListedTool]
-"""From the name and entry of a tool to the tool, or the exception that says why it is unusable.
+@dataclass(frozen=True, slots=True)
+class Feature(Generic[EntryT]):
+    """One kind of thing that servers list."""
 
-The third argument says whether the tool is not to keep what is compiled of its schemas.
-"""
+    noun: str
+    """What messages call one entry."""
+    capability: str
+    """The member of the server's capabilities that offers the feature."""
+    member: str
+    """The member of a page that holds the entries; `method` lists them."""
+    method: str
+    bound: str
+    """The name of the member of `Bounds` that says how many entries there may be."""
+    admit: Callable[[str, Mapping[str, Any], bool], EntryT]
+    """From the key and the members of an entry to what a caller gets, or why it is unusable.
+
+    The third argument says that so much is held already that nothing compiled is to be kept.
+    """
+    key: str = "name"
+    """The member that tells one entry from another."""
 
 
-class Listing:
-    """The tools of one server, and how long they may be taken for current.
+class Listing(Generic[EntryT]):
+    """The entries of one feature of one server, and how long they may be taken for current.
 
-    A server that does not offer tools is not asked for them.
+    A server that does not offer the feature is not asked for them; one that announces changes is
+    listened to, if there is a `listening`.
     """
 
-    def __init__(self, exchange: Exchange, admit: Admit, *, offered: bool) -> None:
-        self._exchange = exchange
-        self._admit = admit
+    def __init__(
+        self,
+        channel: Channel,
+        feature: Feature[EntryT],
+        *,
+        offered: bool = False,
+        listening: Listening | None = None,
+    ) -> None:
+        self._channel = channel
+        self._feature = feature
         self._offered = offered
-        self._tools: dict[str, ListedTool] = {}
+        self._listening = listening
+        self._first_page = Question(feature.method, repeatable=True)
+        self._decode_page = msgspec.json.Decoder(_page_of(feature.member)).decode
+        self._entries: dict[str, EntryT] = {}
         self._rejected: dict[str, AnyshapeError] = {}
-        self._admitted: dict[bytes, ListedTool | AnyshapeError] = {}
+        self._admitted: dict[bytes, EntryT | AnyshapeError] = {}
         self._lock = asyncio.Lock()
         self._listed = False
         self._changed = False
@@ -73,63 +110,94 @@ class Listing:
         self._fetches = 0
 
     @property
-    def tools(self) -> Mapping[str, ListedTool]:
-        """The usable tools by name, in the server's order."""
-        return MappingProxyType(self._tools)
+    def entries(self) -> Mapping[str, EntryT]:
+        """The usable entries by their key, in the server's order."""
+        return MappingProxyType(self._entries)
 
     @property
     def rejected(self) -> Mapping[str, AnyshapeError]:
-        """Why each unusable tool is; one without a usable name is called `#` and its position."""
+        """Why each unusable entry is; one without a usable key is called `#` and its position."""
         return MappingProxyType(self._rejected)
 
     @property
     def is_fresh(self) -> bool:
         """Whether the server said that the list may be used without asking again."""
-        if not self._listed or self._changed:
-            return False
-        return self._expires is not None and time.monotonic() < self._expires
+        return self._expires is not None and self.is_usable
 
     @property
     def is_usable(self) -> bool:
-        """Whether calls may go by the list: it did not expire and no change was announced.
+        """Whether requests may go by the list: it did not expire and no change was announced.
 
-        A server that gives no lifetime is not asked again before every call.
+        A server that gives no lifetime is not asked again before every request.
         """
         if not self._listed or self._changed:
             return False
         return self._expires is None or time.monotonic() < self._expires
-
-    def get(self, name: str) -> ListedTool | None:
-        """Return a tool that calls may go by."""
-        if self._expires is not None and time.monotonic() >= self._expires:
-            return None
-        return None if self._changed else self._tools.get(name)
-
-    def invalidate(self) -> None:
-        """Take the list for outdated; the server said so."""
-        self._changed = True
-        self._changes += 1
-
-    async def fetch(self, timeout: float | None, *, newer_than: int | None = None) -> None:
-        """Ask the server for its tools; callers that come meanwhile share the answer.
-
-        `timeout` bounds all pages together: each could be quick, and their number large.
-        """
-        wanted = self._fetches if newer_than is None else newer_than
-        try:
-            async with asyncio.timeout(timeout), self._lock:
-                if self._fetches <= wanted:
-                    await self._fetch_pages()
-        except TimeoutError as error:
-            raise self._exchange.silence(_FIRST_PAGE, timeout) from error
 
     @property
     def fetches(self) -> int:
         """How many times the list was fetched; see `fetch`."""
         return self._fetches
 
+    def get(self, key: str) -> EntryT | None:
+        """Return an entry that requests may go by."""
+        if self._expires is not None and time.monotonic() >= self._expires:
+            return None
+        return None if self._changed else self._entries.get(key)
+
+    def invalidate(self) -> None:
+        """Take the list for outdated; the server said so."""
+        self._changed = True
+        self._changes += 1
+
+    async def current(self, timeout: float | None) -> list[EntryT]:
+        """Return the usable entries, asking unless the server said that its last answer holds."""
+        self._channel.agreed()
+        if not self.is_fresh:
+            await self.fetch(timeout)
+        return [*self._entries.values()]
+
+    async def find(self, key: str, timeout: float | None) -> EntryT:
+        """Return an entry, listing first if it was not or if the list may have changed."""
+        self._channel.agreed()
+        if self.get(key) is None and (key not in self._rejected or not self.is_usable):
+            try:
+                await self.fetch(timeout)
+            except AnyshapeError:
+                # A list that could not be renewed still says what there was.
+                if key not in self._entries:
+                    raise
+        entry = self._entries.get(key)
+        if entry is not None:
+            return entry
+        noun, place, shown = self._feature.noun, self._channel.transport.place, shorten(key, 60)
+        reason = self._rejected.get(key)
+        if reason is not None:
+            raise ProtocolError(
+                f"{noun} {shown!r} of {place} cannot be used: {reason}", code=INVALID_PARAMS
+            ) from reason
+        known = shorten(", ".join(islice(self._entries, 20)), 200) or "none"
+        raise ProtocolError(
+            f"{place} has no {noun} {shown!r}; it lists: {known}", code=INVALID_PARAMS
+        )
+
+    async def fetch(self, timeout: float | None, *, newer_than: int | None = None) -> None:
+        """Ask the server for its list; callers that come meanwhile share the answer.
+
+        `timeout` bounds all pages together: each could be quick, and their number large.
+        """
+        if self._listening is not None:
+            await self._listening.start(f"{self._feature.capability}ListChanged")
+        wanted = self._fetches if newer_than is None else newer_than
+        try:
+            async with asyncio.timeout(timeout), self._lock:
+                if self._fetches <= wanted:
+                    await self._fetch_pages()
+        except TimeoutError as error:
+            raise self._channel.silence(self._first_page, timeout) from error
+
     async def _fetch_pages(self) -> None:
-        collector = _Collector(self._admitted, self._exchange.bounds, self._admit)
+        collector = _Collector(self._feature, self._admitted, self._channel.bounds)
         changes = self._changes
         try:
             if self._offered:
@@ -144,19 +212,20 @@ class Listing:
         self._changed = self._changes != changes
         self._adopt(collector, collector.expires)
 
-    async def _collect(self, collector: _Collector) -> None:
-        question = _FIRST_PAGE
+    async def _collect(self, collector: _Collector[EntryT]) -> None:
+        method = self._feature.method
+        question = self._first_page
         restarted = False
-        most = self._exchange.bounds.max_pages
+        most = self._channel.bounds.max_pages
         for _ in range(most):
             try:
-                raw = cast("msgspec.Raw", await self._exchange.request(question, None))
+                raw = cast("msgspec.Raw", await self._channel.request(question, None))
             except ProtocolError:
                 # A cursor may expire; what came before it belongs to a list that is no more.
-                if restarted or question is _FIRST_PAGE:
+                if restarted or question is self._first_page:
                     raise
                 restarted = True
-                question = _FIRST_PAGE
+                question = self._first_page
                 collector.start_over()
                 continue
             page = self._read_page(raw)
@@ -165,27 +234,37 @@ class Listing:
             if cursor is None:
                 return
             if not isinstance(cursor, str):
-                raise ProtocolError("tools/list gave a nextCursor that is no string")
+                raise ProtocolError(f"{method} gave a nextCursor that is no string")
             # Cursors are opaque: the same one twice need not lead to the same page.
-            question = Question("tools/list", b'"cursor":%b' % _encode(cursor), repeatable=True)
-        raise LimitExceeded(
-            f"tools/list goes on after {most} pages", limit="max_pages", allowed=most
-        )
+            question = Question(method, b'"cursor":%b' % _encode(cursor), repeatable=True)
+        raise LimitExceeded(f"{method} goes on after {most} pages", limit="max_pages", allowed=most)
 
-    def _adopt(self, collector: _Collector, expires: float | None) -> None:
-        self._tools, self._rejected = collector.tools, collector.rejected
+    def _adopt(self, collector: _Collector[EntryT], expires: float | None) -> None:
+        self._entries, self._rejected = collector.entries, collector.rejected
         self._admitted = collector.admitted
         self._expires = expires
         self._listed = True
 
     def _read_page(self, raw: msgspec.Raw) -> _Page:
         try:
-            return _decode_page(raw)
+            return self._decode_page(raw)
         except (msgspec.DecodeError, RecursionError) as error:
-            place = self._exchange.transport.place
-            raise ProtocolError(
-                f"{place} answered tools/list with something else: {error}"
-            ) from None
+            place, method = self._channel.transport.place, self._feature.method
+            raise ProtocolError(f"{place} answered {method} with something else: {error}") from None
+
+
+class _Page(msgspec.Struct):
+    entries: list[msgspec.Raw]
+    resultType: Literal["complete"] = "complete"  # noqa: N815 - as it stands on the wire
+    nextCursor: Any = None  # noqa: N815
+    ttlMs: Any = None  # noqa: N815
+
+
+def _page_of(member: str) -> type[_Page]:
+    """Return the page whose entries are in that member."""
+    fields = [("entries", list[msgspec.Raw])]
+    page = msgspec.defstruct("_Page", fields, bases=(_Page,), rename={"entries": member})
+    return cast("type[_Page]", page)
 
 
 def _lifetime(ttl: object) -> float | None:
@@ -195,21 +274,21 @@ def _lifetime(ttl: object) -> float | None:
     return time.monotonic() + min(ttl, 1e12) / 1000
 
 
-class _Collector:
-    """Gathers the tools of one listing, reusing what an identical entry came to before."""
+class _Collector(Generic[EntryT]):
+    """Gathers the entries of one listing, reusing what an identical entry came to before."""
 
     def __init__(
         self,
-        known: Mapping[bytes, ListedTool | AnyshapeError],
+        feature: Feature[EntryT],
+        known: Mapping[bytes, EntryT | AnyshapeError],
         bounds: Bounds,
-        admit: Admit,
     ) -> None:
-        self.tools: dict[str, ListedTool] = {}
+        self.entries: dict[str, EntryT] = {}
         self.rejected: dict[str, AnyshapeError] = {}
-        self.admitted: dict[bytes, ListedTool | AnyshapeError] = {}
+        self.admitted: dict[bytes, EntryT | AnyshapeError] = {}
+        self._feature = feature
         self._known = known
         self._bounds = bounds
-        self._admit = admit
         self._size = 0
         self._weight = 0
         self._count = 0
@@ -225,7 +304,7 @@ class _Collector:
     def start_over(self) -> None:
         """Drop what was listed, and none of what was found out about it, or counted."""
         self._known = {**self._known, **self.admitted}
-        self.tools, self.rejected, self.admitted = {}, {}, {}
+        self.entries, self.rejected, self.admitted = {}, {}, {}
         self._pages, self._lifetimes = {}, []
 
     async def take(self, page: _Page, size: int) -> None:
@@ -234,9 +313,9 @@ class _Collector:
         self._check(self._size, "max_listing_bytes", "bytes on all its pages")
         started = time.monotonic()
         self._lifetimes.append(_lifetime(page.ttlMs))
-        for raw in page.tools:
+        for raw in page.entries:
             self._count += 1
-            self._check(self._count, "max_tools", "tools")
+            self._check(self._count, self._feature.bound, f"{self._feature.noun}s")
             text = bytes(raw)
             try:
                 if len(text) > _LONG_ENTRY:
@@ -252,41 +331,67 @@ class _Collector:
         allowed: int = getattr(self._bounds, limit)
         if count > allowed:
             raise LimitExceeded(
-                f"tools/list holds more than {allowed} {what}; Client(bounds=Bounds({limit}=…)) "
-                "allows more",
+                f"{self._feature.method} holds more than {allowed} {what}; "
+                f"Client(bounds=Bounds({limit}=…)) allows more",
                 limit=limit,
                 allowed=allowed,
             )
 
     def _take_one(self, text: bytes) -> None:
-        name = f"#{self._count}"
+        noun = self._feature.noun
+        key = f"#{self._count}"
         try:
-            name = name_of(text)
-            entry = read_entry(text, self._bounds.max_depth)
+            key = _key_of(text, self._feature)
+            entry = cast("dict[str, Any]", decode_value(text, self._bounds.max_depth))
             outcome = self._known.get(text)
             if outcome is None:
-                outcome = self._admit(name, entry, self._weight > _HEAVY)
+                outcome = self._feature.admit(key, entry, self._weight > _HEAVY)
                 self._weight += outcome.weight
         except AnyshapeError as error:
             outcome = error
         except WouldWait:
             raise
         except Exception:
-            # A mistake of ours, found by a stranger's schema, must not cost the other tools.
-            logger.exception("tool %s could not be judged", shorten(name, 60))
-            outcome = SchemaError("the tool could not be judged; the log has the reason")
+            # A mistake of ours, found by a stranger's entry, must not cost the other entries.
+            logger.exception("%s %s could not be judged", noun, shorten(key, 60))
+            outcome = SchemaError(f"the {noun} could not be judged; the log has the reason")
         self.admitted[text] = outcome
         this_page = len(self._lifetimes)
-        if self._pages.get(name) == this_page:
-            outcome = ProtocolError(f"two tools are called {shorten(name, 60)!r}")
-        # On another page it is the same tool: the list moved between the two, and the later holds.
-        self._pages[name] = this_page
+        if self._pages.get(key) == this_page:
+            outcome = ProtocolError(f"two {noun}s are called {shorten(key, 60)!r}")
+        # On another page it is the same entry: the list moved between the two, the later holds.
+        self._pages[key] = this_page
         if isinstance(outcome, AnyshapeError):
-            self.tools.pop(name, None)
-            self.rejected[name] = outcome
+            self.entries.pop(key, None)
+            self.rejected[key] = outcome
             if text not in self._known:
-                shown = shorten(name, 60), shorten(str(outcome), 300)
-                logger.warning("tool %s cannot be used: %s", *shown)
+                shown = noun, shorten(key, 60), shorten(str(outcome), 300)
+                logger.warning("%s %s cannot be used: %s", *shown)
         else:
-            self.rejected.pop(name, None)
-            self.tools[name] = outcome
+            self.rejected.pop(key, None)
+            self.entries[key] = outcome
+
+
+class _Keys(msgspec.Struct):
+    name: Any = None
+    uri: Any = None
+    uriTemplate: Any = None  # noqa: N815 - as it stands on the wire
+
+
+_decode_keys: Final = msgspec.json.Decoder(_Keys).decode
+
+
+def _key_of(text: bytes, feature: Feature[Any]) -> str:
+    """Return what tells an entry from others, however unusable the rest of it is."""
+    noun, member = feature.noun, feature.key
+    try:
+        key = getattr(_decode_keys(text), member)
+    except msgspec.DecodeError:
+        raise ProtocolError(f"expected a {noun}, got {shorten(text, 60)}") from None
+    if not isinstance(key, str) or not key:
+        raise ProtocolError(f"a {noun} needs a {member}, got {shorten(repr(key), 60)}")
+    if LONE_SURROGATE in text and _STAND_IN in key:
+        raise ProtocolError(f"a {member} holds half of a surrogate pair")
+    if len(key) > _LONGEST_KEY:
+        raise ProtocolError(f"a {member} is longer than {_LONGEST_KEY} characters")
+    return key

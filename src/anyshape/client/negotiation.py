@@ -17,7 +17,7 @@ import msgspec
 
 from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_value
-from anyshape.client.exchange import Exchange
+from anyshape.client.channel import Channel
 from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
 from anyshape.client.options import Identity
 from anyshape.client.question import Question
@@ -60,8 +60,12 @@ class Agreement:
 
     lifecycle: Lifecycle
     server: ServerInfo
-    offers_tools: bool = True
-    """Whether the server has tools to ask for; one that does not say what it has may."""
+    has_declared: bool = True
+    """Whether the server said what it offers."""
+
+    def offers(self, capability: str) -> bool:
+        """Return whether there is something to ask for; a server that does not say may have it."""
+        return not self.has_declared or self.server.capabilities.get(capability) is not None
 
     @property
     def has_tasks(self) -> bool:
@@ -74,7 +78,7 @@ class Agreement:
 
 
 async def agree(
-    exchange: Exchange,
+    channel: Channel,
     wanted: Revision | None,
     identity: Identity,
     timeout: float | None,
@@ -86,51 +90,51 @@ async def agree(
     `wanted` is the only revision to accept, if given; the newest, if an older one will do.
     """
     if wanted is None or (or_older and wanted in MODERN):
-        return await _find_out(exchange, identity, timeout)
+        return await _find_out(channel, identity, timeout)
     if wanted in HANDSHAKE:
         accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
-        return await handshake(exchange, wanted, accepted, identity, timeout)
+        return await handshake(channel, wanted, accepted, identity, timeout)
     try:
         async with asyncio.timeout(timeout):
-            found = await _discover(exchange, identity)
+            found = await _discover(channel, identity)
     except TimeoutError:
-        found = _Older(str(exchange.silence(_DISCOVER, timeout)))
+        found = _Older(str(channel.silence(_DISCOVER, timeout)))
     if isinstance(found, Agreement):
         return found
-    raise ProtocolError(f"{exchange.transport.place} does not speak {wanted}: {found.reason}")
+    raise ProtocolError(f"{channel.transport.place} does not speak {wanted}: {found.reason}")
 
 
-async def _find_out(exchange: Exchange, identity: Identity, timeout: float | None) -> Agreement:
+async def _find_out(channel: Channel, identity: Identity, timeout: float | None) -> Agreement:
     """Return the agreement with a server of any age, asking in an order that harms none."""
-    server = exchange.transport.key
+    server = channel.transport.key
     known = eras.recall(server)
     agreement = None
-    if known == "older" or (known is None and await _seems_older(exchange, identity, timeout)):
+    if known == "older" or (known is None and await _seems_older(channel, identity, timeout)):
         try:
-            agreement = await handshake(exchange, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
+            agreement = await handshake(channel, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
         except (ProtocolError, HttpStatus) as error:
             if isinstance(error, HttpStatus) and error.status in _REFUSALS:
                 raise
             # It is another server than it was, or than it seemed.
     if agreement is None:
-        agreement = await _probe(exchange, identity, timeout)
+        agreement = await _probe(channel, identity, timeout)
     eras.remember(server, "older" if agreement.lifecycle.stateful else "modern")
     return agreement
 
 
-async def _seems_older(exchange: Exchange, identity: Identity, timeout: float | None) -> bool:
+async def _seems_older(channel: Channel, identity: Identity, timeout: float | None) -> bool:
     """Return whether a server that others use too is better not asked `server/discover`.
 
     Stateless servers of `mcp` 1.8 break over a method that they do not know: for everybody, until
     somebody starts them again. Every older server knows `ping`, and no modern one does.
     """
-    if not exchange.transport.is_shared:
+    if not channel.transport.is_shared:
         return False
-    exchange.transport.settle(stateful=False)
+    channel.transport.set_era(stateful=False)
     try:
-        async with asyncio.timeout(_shorter(timeout, exchange.bounds.probe_timeout)):
-            raw = await exchange.ask(Stateless(MODERN[0], identity), _PING, cancellable=False)
-        result: object = decode_value(raw, exchange.bounds.max_depth)
+        async with asyncio.timeout(_shorter(timeout, channel.bounds.probe_timeout)):
+            raw = await channel.ask(Stateless(MODERN[0], identity), _PING, cancellable=False)
+        result: object = decode_value(raw, channel.bounds.max_depth)
         return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
     except TimeoutError:
         return True
@@ -145,22 +149,22 @@ async def _seems_older(exchange: Exchange, identity: Identity, timeout: float | 
     return False
 
 
-async def _probe(exchange: Exchange, identity: Identity, timeout: float | None) -> Agreement:
+async def _probe(channel: Channel, identity: Identity, timeout: float | None) -> Agreement:
     """Ask `server/discover`; after another answer, or none for a while, open the handshake."""
 
     def open_handshake(offered: Revision) -> Coroutine[Any, Any, Agreement]:
-        return handshake(exchange, offered, HANDSHAKE, identity, timeout)
+        return handshake(channel, offered, HANDSHAKE, identity, timeout)
 
-    patience = _shorter(timeout, exchange.bounds.probe_timeout)
-    attempts = [discovery := asyncio.ensure_future(_discover(exchange, identity))]
+    patience = _shorter(timeout, channel.bounds.probe_timeout)
+    attempts = [discovery := asyncio.ensure_future(_discover(channel, identity))]
     opening: asyncio.Future[Agreement] | None = None
     try:
         await asyncio.wait({discovery}, timeout=min(patience, _MOMENT))
         if not discovery.done() and patience > _MOMENT:
-            if not exchange.transport.is_shared:
+            if not channel.transport.is_shared:
                 # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they are
                 # asked again; to all others it is the same question.
-                attempts.append(asyncio.ensure_future(_discover(exchange, identity)))
+                attempts.append(asyncio.ensure_future(_discover(channel, identity)))
             await asyncio.wait({discovery}, timeout=patience - _MOMENT)
         if not discovery.done():
             opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
@@ -173,13 +177,13 @@ async def _probe(exchange: Exchange, identity: Identity, timeout: float | None) 
             found = discovery.result()
             if isinstance(found, Agreement):
                 # However late: a server that takes long to start answers all it was asked.
-                exchange.transport.settle(stateful=False)
+                channel.transport.set_era(stateful=False)
                 return found
             offered = found.offered
         try:
             return await (opening or open_handshake(offered))
         except ConnectionLost:
-            if not await exchange.transport.revive():
+            if not await channel.transport.revive():
                 raise
             return await open_handshake(offered)
     finally:
@@ -196,16 +200,16 @@ class _Older:
     offered: Revision = LATEST_HANDSHAKE
 
 
-async def _discover(exchange: Exchange, identity: Identity) -> Agreement | _Older:
+async def _discover(channel: Channel, identity: Identity) -> Agreement | _Older:
     """Return the agreement with a modern server, or what is known of an older one."""
-    exchange.transport.settle(stateful=False)
+    channel.transport.set_era(stateful=False)
     revision = MODERN[0]
     for _ in range(2):
         lifecycle = Stateless(revision, identity)
         try:
             # An older server need not hear of a question that it did not understand.
-            raw = await exchange.ask(lifecycle, _DISCOVER, cancellable=False)
-            result = as_object(decode_value(raw, exchange.bounds.max_depth))
+            raw = await channel.ask(lifecycle, _DISCOVER, cancellable=False)
+            result = as_object(decode_value(raw, channel.bounds.max_depth))
         except ProtocolError as error:
             if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                 raise
@@ -214,7 +218,7 @@ async def _discover(exchange: Exchange, identity: Identity) -> Agreement | _Olde
                 return _Older(f"it answered server/discover with {error.code}: {error.message}")
             choice = _choose(supported, MODERN)
             if choice is None:
-                return _older_of(exchange, supported)
+                return _older_of(channel, supported)
             revision = choice
             continue
         except HttpStatus as error:
@@ -231,22 +235,22 @@ async def _discover(exchange: Exchange, identity: Identity) -> Agreement | _Olde
         kind = result.get("resultType", "complete")
         if kind != "complete":
             raise ProtocolError(
-                f"{exchange.transport.place} answered server/discover with a result of the "
+                f"{channel.transport.place} answered server/discover with a result of the "
                 f"unknown type {shorten(repr(kind), 60)}"
             )
         supported = _strings_of(cast("list[object]", versions))
         choice = _choose(supported, MODERN)
         if choice is None:
-            return _older_of(exchange, supported)
+            return _older_of(channel, supported)
         return _agreement(Stateless(choice, identity), result)
     raise ProtocolError(
-        f"{exchange.transport.place} says that it supports {revision}, and refuses it",
+        f"{channel.transport.place} says that it supports {revision}, and refuses it",
         code=UNSUPPORTED_PROTOCOL_VERSION,
     )
 
 
 async def handshake(
-    exchange: Exchange,
+    channel: Channel,
     offered: Revision,
     accepted: Sequence[Revision],
     identity: Identity,
@@ -254,27 +258,27 @@ async def handshake(
 ) -> Agreement:
     """Open the conversation with `initialize`, offering one revision and accepting some."""
     try:
-        result = await _initialize(exchange, offered, identity, timeout)
+        result = await _initialize(channel, offered, identity, timeout)
     except ProtocolError as error:
         # Servers should answer with a revision of theirs; some refuse, and say which they have.
         choice = _choose(_supported_by(error) or (), accepted)
         if choice is None or choice is offered:
             raise ProtocolError(
-                f"{exchange.transport.place} refused initialize: {error.message}",
+                f"{channel.transport.place} refused initialize: {error.message}",
                 code=error.code,
                 data=error.data,
             ) from error
-        result = await _initialize(exchange, choice, identity, timeout)
+        result = await _initialize(channel, choice, identity, timeout)
     answered: object = result.get("protocolVersion")
     revision = Revision.parse(answered) if isinstance(answered, str) else None
     if revision is None or revision not in accepted:
         raise ProtocolError(
-            f"{exchange.transport.place} answered initialize with protocol version "
+            f"{channel.transport.place} answered initialize with protocol version "
             f"{shorten(repr(answered), 60)}; this client accepts "
             + ", ".join(str(entry) for entry in accepted)
         )
     lifecycle = Handshake(revision)
-    await exchange.transport.notify(
+    await channel.transport.notify(
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
         lifecycle.headers("notifications/initialized"),
     )
@@ -282,9 +286,9 @@ async def handshake(
 
 
 async def _initialize(
-    exchange: Exchange, offered: Revision, identity: Identity, timeout: float | None
+    channel: Channel, offered: Revision, identity: Identity, timeout: float | None
 ) -> dict[str, Any]:
-    exchange.transport.settle(stateful=True)
+    channel.transport.set_era(stateful=True)
     members = _encode(
         {
             "protocolVersion": offered.value,
@@ -295,10 +299,10 @@ async def _initialize(
     question = Question("initialize", members)
     try:
         async with asyncio.timeout(timeout):
-            raw = await exchange.ask(_Opening(offered), question, cancellable=False)
+            raw = await channel.ask(_Opening(offered), question, cancellable=False)
     except TimeoutError as error:
-        raise exchange.silence(question, timeout) from error
-    return as_object(decode_value(raw, exchange.bounds.max_depth))
+        raise channel.silence(question, timeout) from error
+    return as_object(decode_value(raw, channel.bounds.max_depth))
 
 
 class _Opening(Handshake):
@@ -325,24 +329,21 @@ def _choose(supported: Sequence[str], ours: Sequence[Revision]) -> Revision | No
     return next((revision for revision in reversed(ours) if revision.value in supported), None)
 
 
-def _older_of(exchange: Exchange, supported: Sequence[str]) -> _Older:
+def _older_of(channel: Channel, supported: Sequence[str]) -> _Older:
     """Return how to open a server that supports no modern revision of ours; raise if it cannot."""
     listed = shorten(", ".join(supported[:20]), 200) or "none"
     offered = _choose(supported, HANDSHAKE)
     if offered is None:
         ours = ", ".join(str(revision) for revision in (*MODERN, *HANDSHAKE))
         raise ProtocolError(
-            f"{exchange.transport.place} supports {listed}; this client speaks {ours}",
+            f"{channel.transport.place} supports {listed}; this client speaks {ours}",
             code=UNSUPPORTED_PROTOCOL_VERSION,
         )
     return _Older(f"it supports only {listed}", offered)
 
 
 def _agreement(lifecycle: Lifecycle, result: Mapping[str, Any]) -> Agreement:
-    is_declared = isinstance(result.get("capabilities"), dict)
-    capabilities = as_object(result.get("capabilities"))
-    offers_tools = not is_declared or capabilities.get("tools") is not None
-    return Agreement(lifecycle, _describe(result), offers_tools)
+    return Agreement(lifecycle, _describe(result), isinstance(result.get("capabilities"), dict))
 
 
 def _describe(result: Mapping[str, Any]) -> ServerInfo:

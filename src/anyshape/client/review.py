@@ -11,21 +11,21 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from anyshape.client.admission import ListedTool, Terms, admit
 from anyshape.client.advice import advise_on_schema, advise_on_tool
+from anyshape.client.tools import ListedTool, Terms, admit
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.revision import MODERN, Revision
+from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import OLDER, is_envelope, shape
 from anyshape.schema import Limits, compile
 
-__all__ = ["Carried", "Listed", "Review", "review_entry", "review_schema", "review_tool"]
+__all__ = ["Carried", "ListedEntries", "Review", "review_entry", "review_schema", "review_tool"]
 
 Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 """How a tool's output reaches clients: as it is, stamped an object, in the envelope, as text only;
 `none` for a tool that has no output schema in the first place."""
 
-Listed: TypeAlias = Mapping[str, Mapping[str, Any]]
+ListedEntries: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The entries of a listing by name."""
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -61,13 +61,13 @@ def review_entry(entry: object, limits: Limits | None = None, *, position: int =
     try:
         if shown != name:
             raise ProtocolError("expected a tool: an object with name and inputSchema")
-        tool = admit(shown, found, Terms(revision=MODERN[0], limits=limits or Limits()))
+        tool = admit(shown, found, Terms(limits=limits or Limits()))
     except AnyshapeError as error:
         return Review(shown, refused=str(error), size=size)
     return review_tool(tool)
 
 
-def review_tool(tool: ListedTool, older: Mapping[Revision, Listed] | None = None) -> Review:
+def review_tool(tool: ListedTool, older: Mapping[Revision, ListedEntries] | None = None) -> Review:
     """Review a tool that a client admitted.
 
     `older` holds what its server really lists to older clients, where it lists anything; without
@@ -112,7 +112,7 @@ def review_schema(
     )
 
 
-def _carried_to(tool: ListedTool, listed: Listed, revision: Revision) -> str:
+def _carried_to(tool: ListedTool, listed: ListedEntries, revision: Revision) -> str:
     """Return how a tool's output reaches clients that were listed these entries."""
     entry = listed.get(tool.name)
     if entry is None:
@@ -130,7 +130,7 @@ def _carried(natural: object, listed: object, revision: Revision) -> Carried:
     return "natural" if listed == natural else "object"
 
 
-def _would_list(tool: ListedTool, revision: Revision) -> Listed:
+def _would_list(tool: ListedTool, revision: Revision) -> ListedEntries:
     if tool.output_schema is None:
         return {tool.name: {}}
     schema = shape(revision).output_schema(dict(tool.output_schema))

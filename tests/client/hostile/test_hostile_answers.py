@@ -61,7 +61,7 @@ async def expect(client: Client, name: str, kind: type[AnyshapeError], timeout: 
 
 async def test_a_bad_answer_costs_only_its_call(open_client: Open, plain: str) -> None:
     async with open_client() as client:
-        stray = plain in STRAY and "process" in client._exchange.transport.place
+        stray = plain in STRAY and "process" in client._channel.transport.place
         kind = EXPECTED.get(plain, AnyshapeError)
         await expect(client, plain, kind, MOMENT if stray else PATIENCE)
         assert await client.call("good", returns=int) == 42

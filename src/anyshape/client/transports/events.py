@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from anyshape.errors import TransportError
 
-__all__ = ["Event", "EventReader"]
+__all__ = ["EventReader", "ReceivedEvent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ReceivedEvent:
     """One dispatched event."""
 
     data: bytes
@@ -28,6 +28,10 @@ class EventReader:
         self.last_id: str | None = None
         self.retry: float | None = None
         self._max_event_bytes = max_event_bytes
+        self.restart()
+
+    def restart(self) -> None:
+        """Read another stream from its beginning; an event that was cut off is dropped."""
         self._partial: list[bytes] = []
         self._partial_size = 0
         self._data: list[bytes] = []
@@ -36,17 +40,7 @@ class EventReader:
         self._after_return = False
         self._first = True
 
-    def restart(self) -> None:
-        """Read another stream from its beginning; an event that was cut off is dropped."""
-        self._partial.clear()
-        self._partial_size = 0
-        self._data = []
-        self._data_size = 0
-        self._name = b""
-        self._after_return = False
-        self._first = True
-
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[ReceivedEvent]:
         """Return the events that this chunk completes."""
         if self._after_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
@@ -55,7 +49,7 @@ class EventReader:
         self._after_return = chunk.endswith(b"\r")
         if b"\r" in chunk:
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        events: list[Event] = []
+        events: list[ReceivedEvent] = []
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             if self._partial:
@@ -72,7 +66,7 @@ class EventReader:
             self._check_size(self._data_size + self._partial_size)
         return events
 
-    def _take(self, line: bytes) -> Event | None:
+    def _take(self, line: bytes) -> ReceivedEvent | None:
         if self._first:
             self._first = False
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -92,14 +86,14 @@ class EventReader:
             self.retry = int(value) / 1000
         return None
 
-    def _dispatch(self) -> Event | None:
+    def _dispatch(self) -> ReceivedEvent | None:
         data, name = self._data, self._name
         self._name = b""
         if not data:
             return None
         self._data = []
         self._data_size = 0
-        return Event(b"\n".join(data), name or b"message")
+        return ReceivedEvent(b"\n".join(data), name or b"message")
 
     def _check_size(self, size: int) -> None:
         if size > self._max_event_bytes:

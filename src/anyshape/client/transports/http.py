@@ -32,10 +32,10 @@ from anyshape.client.transports.http_failures import (
 )
 from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.transport import (
-    Answer,
     ConnectionLost,
     HttpStatus,
-    Listener,
+    OnMessage,
+    Received,
     SessionLost,
     cancellation,
 )
@@ -79,7 +79,7 @@ class HttpTransport:
             "Accept": f"{JSON}, {EVENTS}",
         }
         self._pools: Pools | None = None
-        self._listener: Listener | None = None
+        self._listener: OnMessage | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[aiohttp.ClientResponse] = set()
         self._stateful = False
@@ -88,17 +88,17 @@ class HttpTransport:
         self.attempts = http.reconnects
         self.place = f"the server at {without_secrets(url)}"
 
-    async def open(self, listener: Listener) -> None:
+    async def open(self, listener: OnMessage) -> None:
         """Make the pools; nothing is sent yet."""
         self._listener = listener
         self._pools = Pools(self._http)
 
-    def settle(self, *, stateful: bool) -> None:
+    def set_era(self, *, stateful: bool) -> None:
         """Start without a session; the answer to `initialize` may bring one."""
         self._stateful = stateful
         self._session = None
 
-    async def request(self, outgoing: Outgoing) -> Answer:
+    async def request(self, outgoing: Outgoing) -> Received:
         """Post the request and read until its answer."""
         headers = outgoing.headers()
         try:
@@ -248,7 +248,7 @@ class HttpTransport:
 
     # Reading.
 
-    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Answer:
+    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Received:
         if self._stateful and outgoing.method == "initialize":
             self._keep_session(response)
         kind = kind_of(response)
@@ -281,7 +281,7 @@ class HttpTransport:
             self._pools.answered = True
         return body
 
-    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Answer:
+    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Received:
         reader = EventReader(self._bounds.max_answer_bytes)
         resumptions = 0
         try:
@@ -319,7 +319,7 @@ class HttpTransport:
 
     async def _follow_stream(
         self, response: aiohttp.ClientResponse, reader: EventReader, outgoing: Outgoing
-    ) -> Answer | None:
+    ) -> Received | None:
         size = 0
         try:
             async for chunk in response.content.iter_any():
@@ -336,7 +336,7 @@ class HttpTransport:
                 raise
         return None
 
-    def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Answer | None:
+    def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Received | None:
         """Return the answer to `outgoing` if the frame holds it; pass on everything else."""
         if outgoing is not None and outgoing.question.calls_tool:
             result = read_ordinary(frame, outgoing.id, self._bounds.max_depth)

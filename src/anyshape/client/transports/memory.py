@@ -13,7 +13,7 @@ from anyshape.client.options import Bounds
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame, read_ordinary
-from anyshape.client.transports.transport import Answer, Listener
+from anyshape.client.transports.transport import OnMessage, Received
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -23,10 +23,10 @@ from anyshape.protocol.jsonrpc import (
     Response,
 )
 
-__all__ = ["Connectable", "Connection", "MemoryTransport"]
+__all__ = ["Connectable", "MemoryConnection", "MemoryTransport"]
 
 
-class Connection(Protocol):
+class MemoryConnection(Protocol):
     """One peer of a server, as `connect` returns it."""
 
     def handle(self, frame: bytes) -> Awaitable[bytes | None]:
@@ -39,7 +39,7 @@ class Connection(Protocol):
 
 
 @runtime_checkable
-class Prompt(Protocol):
+class ImmediateConnection(Protocol):
     """A connection that does not make anyone wait for what it knows at once."""
 
     def begin(self, frame: bytes, /) -> bytes | Awaitable[bytes | None] | None:
@@ -51,7 +51,7 @@ class Prompt(Protocol):
 class Connectable(Protocol):
     """Anything a client can talk to without a wire."""
 
-    def connect(self, send: Callable[[bytes], None], /) -> Connection:
+    def connect(self, send: Callable[[bytes], None], /) -> MemoryConnection:
         """Return a new connection; `send` takes what the server says on its own."""
         ...
 
@@ -69,21 +69,23 @@ class MemoryTransport:
         self._server = server
         self._max_depth = bounds.max_depth
         self._max_bytes = bounds.max_answer_bytes
-        self._connection: Connection | None = None
+        self._connection: MemoryConnection | None = None
         self._begin: Callable[[bytes], bytes | Awaitable[bytes | None] | None] | None = None
-        self._listener: Listener | None = None
+        self._listener: OnMessage | None = None
         self._replies: set[asyncio.Future[bytes | None]] = set()
 
-    async def open(self, listener: Listener) -> None:
+    async def open(self, listener: OnMessage) -> None:
         """Connect."""
         self._listener = listener
         self._connection = connection = self._server.connect(self._hear)
-        self._begin = connection.begin if isinstance(connection, Prompt) else connection.handle
+        self._begin = (
+            connection.begin if isinstance(connection, ImmediateConnection) else connection.handle
+        )
 
-    def settle(self, *, stateful: bool) -> None:
+    def set_era(self, *, stateful: bool) -> None:
         """Do nothing: the connection itself knows what was said on it."""
 
-    def request(self, outgoing: Outgoing) -> Answer | Coroutine[Any, Any, Answer]:
+    def request(self, outgoing: Outgoing) -> Received | Coroutine[Any, Any, Received]:
         """Let the server handle the request here and now."""
         begin = self._begin
         if begin is None:
@@ -93,7 +95,7 @@ class MemoryTransport:
             return self._read(answer, outgoing)
         return self._wait(answer, outgoing)
 
-    async def _wait(self, answer: Awaitable[bytes | None] | None, outgoing: Outgoing) -> Answer:
+    async def _wait(self, answer: Awaitable[bytes | None] | None, outgoing: Outgoing) -> Received:
         frame = None if answer is None else await answer
         if frame is not None:
             return self._read(frame, outgoing)
@@ -101,7 +103,7 @@ class MemoryTransport:
             raise TransportError(f"the client was closed before {outgoing.method} was answered")
         raise ProtocolError(f"{self.place} gave no answer to {outgoing.method}")
 
-    def _read(self, frame: bytes, outgoing: Outgoing) -> Answer:
+    def _read(self, frame: bytes, outgoing: Outgoing) -> Received:
         if len(frame) > self._max_bytes:
             raise TransportError(f"{self.place} sent an answer longer than {self._max_bytes} bytes")
         if outgoing.question.calls_tool:

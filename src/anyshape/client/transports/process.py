@@ -25,7 +25,7 @@ from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
     ConnectionLost,
-    Listener,
+    OnMessage,
     cancellation,
 )
 from anyshape.errors import ProtocolError, TransportError
@@ -52,7 +52,7 @@ class ProcessTransport:
         self._process = process
         self._bounds = bounds
         self._child: _Child | None = None
-        self._listener: Listener | None = None
+        self._listener: OnMessage | None = None
         self.attempts = process.restarts
         settings = tuple(sorted(process.environment.items()))
         self.key = (*self._command, settings, str(process.directory))
@@ -63,7 +63,7 @@ class ProcessTransport:
         """Whether the child runs and its output is open."""
         return self._child is not None and self._child.lost is None
 
-    async def open(self, listener: Listener) -> None:
+    async def open(self, listener: OnMessage) -> None:
         """Start the child."""
         self._listener = listener
         loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ class ProcessTransport:
             raise TransportError(f"{self.place} was closed while it started")
         self._child = child
 
-    def settle(self, *, stateful: bool) -> None:
+    def set_era(self, *, stateful: bool) -> None:
         """Do nothing: one pipe carries both eras alike."""
 
     async def request(self, outgoing: Outgoing) -> Response:
@@ -146,7 +146,7 @@ def _own_group() -> dict[str, Any]:
 class _Child(asyncio.SubprocessProtocol):
     """One run of the command."""
 
-    def __init__(self, place: str, process: Process, bounds: Bounds, listener: Listener) -> None:
+    def __init__(self, place: str, process: Process, bounds: Bounds, listener: OnMessage) -> None:
         self.lost: TransportError | None = None
         self._place = place
         self._process = process

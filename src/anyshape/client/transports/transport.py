@@ -1,7 +1,7 @@
 """The seam between a client and whatever carries its messages.
 
 A transport moves frames and knows which answer belongs to which request; what the frames say is
-decided above it. Everything a server says on its own goes to the `Listener`.
+decided above it. Everything a server says on its own goes to the `OnMessage`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_no
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = [
-    "Answer",
     "ConnectionLost",
-    "Hearing",
     "HttpStatus",
-    "Listener",
+    "OnMessage",
+    "Received",
+    "ServerMessage",
     "SessionLost",
     "Transport",
     "cancellation",
 ]
 
-Hearing: TypeAlias = Request | Notification
-Listener: TypeAlias = Callable[[Hearing], bytes | None]
+ServerMessage: TypeAlias = Request | Notification
+OnMessage: TypeAlias = Callable[[ServerMessage], bytes | None]
 """Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""
 
 
-Answer: TypeAlias = Response | OrdinaryResult
+Received: TypeAlias = Response | OrdinaryResult
 """The answer to a request, or the result in it where that could be read at once."""
 
 
@@ -57,15 +57,15 @@ class Transport(Protocol):
         """Whether requests have headers that repeat parts of them."""
         ...
 
-    async def open(self, listener: Listener) -> None:
+    async def open(self, listener: OnMessage) -> None:
         """Get ready to send; start what has to be started."""
         ...
 
-    def settle(self, *, stateful: bool) -> None:
+    def set_era(self, *, stateful: bool) -> None:
         """Learn whether there is a handshake, and with it sessions and streams to resume."""
         ...
 
-    def request(self, outgoing: Outgoing) -> Answer | Coroutine[Any, Any, Answer]:
+    def request(self, outgoing: Outgoing) -> Received | Coroutine[Any, Any, Received]:
         """Send a request and return its answer, or what waits for it; cancelling that gives up."""
         ...
 

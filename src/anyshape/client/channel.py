@@ -20,9 +20,9 @@ from anyshape.client.progress import ProgressRelay, read_progress
 from anyshape.client.question import Outgoing, Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import (
-    Answer,
     ConnectionLost,
-    Hearing,
+    Received,
+    ServerMessage,
     SessionLost,
     Transport,
 )
@@ -36,7 +36,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
-__all__ = ["Exchange", "NoAnswer", "Result", "not_open"]
+__all__ = ["Channel", "NoAnswer", "Result", "not_open"]
 
 
 Result: TypeAlias = msgspec.Raw | OrdinaryResult
@@ -52,14 +52,15 @@ class NoAnswer(TransportError):
     """A server was silent for longer than the caller would wait."""
 
 
-class Exchange:
-    """The conversation with one server; `lifecycle` is there once it was agreed."""
+class Channel:
+    """Everything that is asked of one server; `lifecycle` is there once it was agreed."""
 
     def __init__(self, transport: Transport, bounds: Bounds) -> None:
         self.transport = transport
         self.bounds = bounds
         self.lifecycle: Lifecycle | None = None
-        self.on_tools_changed: Callable[[], None] | None = None
+        self.heard: dict[str, Callable[[], None]] = {}
+        """What to do when a server sends a notification, by its method."""
         self.reopen: Callable[[], Awaitable[None]] | None = None
         self._ids = itertools.count(1)
         self._relays: dict[int | str, ProgressRelay] = {}
@@ -84,7 +85,7 @@ class Exchange:
     ) -> msgspec.Raw:
         """Send one request, once, and return its result; only calls have another kind."""
         answer = self._send(lifecycle, question, cancellable, endless)
-        result = self._result_of(answer if isinstance(answer, Answer) else await answer)
+        result = self._result_of(answer if isinstance(answer, Received) else await answer)
         return cast("msgspec.Raw", result)
 
     def begin(
@@ -113,7 +114,7 @@ class Exchange:
         question: Question,
         cancellable: bool = True,
         endless: bool = False,
-    ) -> Answer | Coroutine[Any, Any, Answer]:
+    ) -> Received | Coroutine[Any, Any, Received]:
         id = next(self._ids)
         meta, on_progress = question.meta, question.on_progress
         if on_progress is not None:
@@ -125,11 +126,11 @@ class Exchange:
             return self.transport.request(outgoing)
         return self._send_and_relay(outgoing, ProgressRelay(on_progress))
 
-    async def _send_and_relay(self, outgoing: Outgoing, relay: ProgressRelay) -> Answer:
+    async def _send_and_relay(self, outgoing: Outgoing, relay: ProgressRelay) -> Received:
         self._relays[outgoing.id] = relay
         try:
             answer = self.transport.request(outgoing)
-            if not isinstance(answer, Answer):
+            if not isinstance(answer, Received):
                 answer = await answer
             await relay.finish()
             return answer
@@ -137,7 +138,7 @@ class Exchange:
             relay.abandon()
             del self._relays[outgoing.id]
 
-    def _result_of(self, answer: Answer) -> Result:
+    def _result_of(self, answer: Received) -> Result:
         if isinstance(answer, OrdinaryResult):
             return answer
         if answer.result is not None:
@@ -145,7 +146,7 @@ class Exchange:
         raise protocol_error(answer.error, self.bounds.max_depth)
 
     async def _wait(
-        self, question: Question, attempt: Coroutine[Any, Any, Answer], timeout: float | None
+        self, question: Question, attempt: Coroutine[Any, Any, Received], timeout: float | None
     ) -> Result:
         try:
             async with asyncio.timeout(timeout):
@@ -154,14 +155,14 @@ class Exchange:
             raise self.silence(question, timeout) from error
 
     async def _persist(
-        self, question: Question, attempt: Answer | Coroutine[Any, Any, Answer]
-    ) -> Answer:
+        self, question: Question, attempt: Received | Coroutine[Any, Any, Received]
+    ) -> Received:
         """Return what an attempt gives; make others after losses that allow it."""
         losses = 0
         while True:
             generation = self._generation
             try:
-                return attempt if isinstance(attempt, Answer) else await attempt
+                return attempt if isinstance(attempt, Received) else await attempt
             except ConnectionLost as error:
                 losses += 1
                 if losses > self.transport.attempts or (error.sent and not question.repeatable):
@@ -197,23 +198,23 @@ class Exchange:
         async with self._reopening:
             anew = await self.transport.revive()
             if anew:
-                await self._settle_again()
+                await self._agree_again()
         if not anew and generation == self._generation:
             await asyncio.sleep(0.05 * 4 ** (attempt - 1))
 
     async def _reopen(self, generation: int) -> None:
         async with self._reopening:
             if generation == self._generation:
-                await self._settle_again()
+                await self._agree_again()
 
-    async def _settle_again(self) -> None:
+    async def _agree_again(self) -> None:
         self._generation += 1
         if self.reopen is not None:
             await self.reopen()
 
     # What the server says on its own.
 
-    def _hear(self, message: Hearing) -> bytes | None:
+    def _hear(self, message: ServerMessage) -> bytes | None:
         if isinstance(message, Request):
             return self._refuse(message)
         if message.method == "notifications/progress":
@@ -221,8 +222,8 @@ class Exchange:
             relay = self._relays.get(report[0]) if report is not None else None
             if report is not None and relay is not None:
                 relay.take(report[1])
-        elif message.method == "notifications/tools/list_changed" and self.on_tools_changed:
-            self.on_tools_changed()
+        elif message.method in self.heard:
+            self.heard[message.method]()
         return None
 
     def _refuse(self, message: Request) -> bytes | None:

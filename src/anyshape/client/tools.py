@@ -11,23 +11,21 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from anyshape.client.answers import as_list, as_object, as_string, decode_value
+from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.lifecycle import open_request
+from anyshape.client.listing import Feature
 from anyshape.client.quoting import shorten
-from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.revision import Revision
+from anyshape.protocol.revision import MODERN, Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
-__all__ = ["ListedTool", "Terms", "admit", "compile_listed", "name_of", "read_entry"]
+__all__ = ["ListedTool", "Terms", "admit", "compile_listed", "tool_feature"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_LONGEST_NAME: Final = 1024
-_STAND_IN: Final = "\ufdd0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +61,11 @@ class ListedTool:
         return self.input.weight + (0 if self.output is None else self.output.weight)
 
 
-def read_entry(text: bytes, max_depth: int) -> dict[str, Any]:
-    """Return the entry of a tool that has a name, bounded in depth."""
-    return cast("dict[str, Any]", decode_value(text, max_depth))
-
-
-class _Named(msgspec.Struct):
-    name: Any = None
-
-
-_decode_named: Final = msgspec.json.Decoder(_Named).decode
-
-
-def name_of(text: bytes) -> str:
-    """Return the name of a tool, however unusable the rest of it is."""
-    try:
-        name = _decode_named(text).name
-    except msgspec.DecodeError:
-        raise ProtocolError(f"expected a tool, got {shorten(text, 60)}") from None
-    if not isinstance(name, str) or not name:
-        raise ProtocolError(f"a tool needs a name, got {shorten(repr(name), 60)}")
-    if LONE_SURROGATE in text and _STAND_IN in name:
-        raise ProtocolError("a name holds half of a surrogate pair")
-    if len(name) > _LONGEST_NAME:
-        raise ProtocolError(f"a name is longer than {_LONGEST_NAME} characters")
-    return name
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """What tools are judged by, beside themselves."""
 
-    revision: Revision
+    revision: Revision = MODERN[0]
     limits: Limits
     unwrap: bool = True
     """Whether envelopes are taken off values."""
@@ -104,6 +75,15 @@ class Terms:
     """Whether the server's word is enough for sending a call again."""
     has_tasks: bool = False
     """Whether the server runs calls as tasks, so that a tool can insist on that."""
+
+
+def tool_feature(terms: Terms) -> Feature[ListedTool]:
+    """Return the tools of a server as a list whose entries are judged by these terms."""
+
+    def admit_listed(name: str, entry: Mapping[str, Any], light: bool) -> ListedTool:
+        return admit(name, entry, terms, light=light)
+
+    return Feature("tool", "tools", "tools", "tools/list", "max_tools", admit_listed)
 
 
 def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = False) -> ListedTool:
