@@ -18,9 +18,10 @@ from anyshape.client.answers import as_object
 from anyshape.client.calling import Check, finish_call, read_answer, write_call
 from anyshape.client.channel import Channel, not_open
 from anyshape.client.conversion import converter_to
+from anyshape.client.lifecycle import Introduction
 from anyshape.client.listening import Listening
 from anyshape.client.listing import EntryT, Feature, Listing
-from anyshape.client.negotiation import Agreement, ServerInfo, agree, handshake
+from anyshape.client.negotiation import Agreement, Negotiator, ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
 from anyshape.client.quoting import shorten
@@ -89,11 +90,12 @@ class Client:
         self._listen = listen
         self._limits = limits or Limits()
         self._bounds = bounds or Bounds()
-        self._identity = identity or Identity()
         self._channel = Channel(
             make_transport(target, self._bounds, http or Http(), process or Process(), auth),
             self._bounds,
         )
+        introduction = Introduction(identity or Identity())
+        self._negotiator = Negotiator(self._channel, introduction, timeout)
         self._listening = Listening(self._channel)
         self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
         self._agreement: Agreement | None = None
@@ -107,9 +109,7 @@ class Client:
         channel = self._channel
         try:
             await channel.open()
-            agreement = await agree(
-                channel, self._wanted, self._identity, self._timeout, or_older=self._or_older
-            )
+            agreement = await self._negotiator.agree(self._wanted, or_older=self._or_older)
         except BaseException:
             self._open = False
             await channel.close()
@@ -340,7 +340,5 @@ class Client:
         self._tools.invalidate()
         if lifecycle.stateful:
             revision = lifecycle.revision
-            agreement = await handshake(
-                self._channel, revision, (revision,), self._identity, self._timeout
-            )
+            agreement = await self._negotiator.handshake(revision, (revision,))
             self._channel.lifecycle = agreement.lifecycle

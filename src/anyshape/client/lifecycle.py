@@ -8,7 +8,8 @@ what `initialize` settled. The rest of the client writes through one of them and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -16,7 +17,7 @@ from anyshape.client.options import Identity
 from anyshape.protocol.headers import encode_header_value
 from anyshape.protocol.revision import Revision
 
-__all__ = ["RESERVED", "Handshake", "Lifecycle", "Stateless", "open_request"]
+__all__ = ["RESERVED", "Handshake", "Introduction", "Lifecycle", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
@@ -30,6 +31,14 @@ RESERVED: Final = frozenset({_VERSION, _INFO, _CAPABILITIES, "progressToken"})
 def open_request(method: str, members: bytes = b"") -> bytes:
     """Return what follows the id of a request, up to and with the first of its parameters."""
     return b',"method":"%b","params":{%b' % (method.encode(), members)
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """How a client introduces itself: who it is, and what it can be asked for."""
+
+    identity: Identity = field(default_factory=Identity)
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Lifecycle(Protocol):
@@ -64,12 +73,12 @@ class Stateless:
 
     stateful = False
 
-    def __init__(self, revision: Revision, identity: Identity) -> None:
+    def __init__(self, revision: Revision, introduction: Introduction) -> None:
         self.revision = revision
         described: dict[str, object] = {
             _VERSION: revision.value,
-            _INFO: identity.wire(),
-            _CAPABILITIES: {},
+            _INFO: introduction.identity.wire(),
+            _CAPABILITIES: introduction.capabilities,
         }
         self._meta = b'"_meta":%b' % _encode(described)[:-1]
         self._end = b",%b}}}" % self._meta

@@ -18,8 +18,7 @@ import msgspec
 from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.client.channel import Channel
-from anyshape.client.lifecycle import Handshake, Lifecycle, Stateless
-from anyshape.client.options import Identity
+from anyshape.client.lifecycle import Handshake, Introduction, Lifecycle, Stateless
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
@@ -31,7 +30,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
 
-__all__ = ["Agreement", "ServerInfo", "agree", "handshake"]
+__all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
@@ -77,121 +76,6 @@ class Agreement:
         return calls is not None or extensions.get(_TASKS) is not None
 
 
-async def agree(
-    channel: Channel,
-    wanted: Revision | None,
-    identity: Identity,
-    timeout: float | None,
-    *,
-    or_older: bool = False,
-) -> Agreement:
-    """Return the agreement with a server.
-
-    `wanted` is the only revision to accept, if given; the newest, if an older one will do.
-    """
-    if wanted is None or (or_older and wanted in MODERN):
-        return await _find_out(channel, identity, timeout)
-    if wanted in HANDSHAKE:
-        accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
-        return await handshake(channel, wanted, accepted, identity, timeout)
-    try:
-        async with asyncio.timeout(timeout):
-            found = await _discover(channel, identity)
-    except TimeoutError:
-        found = _Older(str(channel.silence(_DISCOVER, timeout)))
-    if isinstance(found, Agreement):
-        return found
-    raise ProtocolError(f"{channel.transport.place} does not speak {wanted}: {found.reason}")
-
-
-async def _find_out(channel: Channel, identity: Identity, timeout: float | None) -> Agreement:
-    """Return the agreement with a server of any age, asking in an order that harms none."""
-    server = channel.transport.key
-    known = eras.recall(server)
-    agreement = None
-    if known == "older" or (known is None and await _seems_older(channel, identity, timeout)):
-        try:
-            agreement = await handshake(channel, LATEST_HANDSHAKE, HANDSHAKE, identity, timeout)
-        except (ProtocolError, HttpStatus) as error:
-            if isinstance(error, HttpStatus) and error.status in _REFUSALS:
-                raise
-            # It is another server than it was, or than it seemed.
-    if agreement is None:
-        agreement = await _probe(channel, identity, timeout)
-    eras.remember(server, "older" if agreement.lifecycle.stateful else "modern")
-    return agreement
-
-
-async def _seems_older(channel: Channel, identity: Identity, timeout: float | None) -> bool:
-    """Return whether a server that others use too is better not asked `server/discover`.
-
-    Stateless servers of `mcp` 1.8 break over a method that they do not know: for everybody, until
-    somebody starts them again. Every older server knows `ping`, and no modern one does.
-    """
-    if not channel.transport.is_shared:
-        return False
-    channel.transport.set_era(stateful=False)
-    try:
-        async with asyncio.timeout(_shorter(timeout, channel.bounds.probe_timeout)):
-            raw = await channel.ask(Stateless(MODERN[0], identity), _PING, cancellable=False)
-        result: object = decode_value(raw, channel.bounds.max_depth)
-        return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
-    except TimeoutError:
-        return True
-    except HttpStatus as error:
-        if error.status in _REFUSALS:
-            raise
-    except ConnectionLost as error:
-        if not error.sent:
-            raise
-    except ProtocolError:
-        pass
-    return False
-
-
-async def _probe(channel: Channel, identity: Identity, timeout: float | None) -> Agreement:
-    """Ask `server/discover`; after another answer, or none for a while, open the handshake."""
-
-    def open_handshake(offered: Revision) -> Coroutine[Any, Any, Agreement]:
-        return handshake(channel, offered, HANDSHAKE, identity, timeout)
-
-    patience = _shorter(timeout, channel.bounds.probe_timeout)
-    attempts = [discovery := asyncio.ensure_future(_discover(channel, identity))]
-    opening: asyncio.Future[Agreement] | None = None
-    try:
-        await asyncio.wait({discovery}, timeout=min(patience, _MOMENT))
-        if not discovery.done() and patience > _MOMENT:
-            if not channel.transport.is_shared:
-                # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they are
-                # asked again; to all others it is the same question.
-                attempts.append(asyncio.ensure_future(_discover(channel, identity)))
-            await asyncio.wait({discovery}, timeout=patience - _MOMENT)
-        if not discovery.done():
-            opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
-            await asyncio.wait({discovery, opening}, return_when=asyncio.FIRST_COMPLETED)
-            if not discovery.done() and isinstance(opening.exception(), ProtocolError):
-                # Refused, as modern servers do: this one may only be slow to say what it is.
-                await asyncio.wait({discovery}, timeout=patience)
-        offered = LATEST_HANDSHAKE
-        if discovery.done():
-            found = discovery.result()
-            if isinstance(found, Agreement):
-                # However late: a server that takes long to start answers all it was asked.
-                channel.transport.set_era(stateful=False)
-                return found
-            offered = found.offered
-        try:
-            return await (opening or open_handshake(offered))
-        except ConnectionLost:
-            if not await channel.transport.revive():
-                raise
-            return await open_handshake(offered)
-    finally:
-        for attempt in (*attempts, *filter(None, [opening])):
-            attempt.cancel()
-            await asyncio.gather(attempt, return_exceptions=True)
-
-
 @dataclass(frozen=True, slots=True)
 class _Older:
     """A server that wants a handshake: how that showed, and which revision to offer it."""
@@ -200,109 +84,215 @@ class _Older:
     offered: Revision = LATEST_HANDSHAKE
 
 
-async def _discover(channel: Channel, identity: Identity) -> Agreement | _Older:
-    """Return the agreement with a modern server, or what is known of an older one."""
-    channel.transport.set_era(stateful=False)
-    revision = MODERN[0]
-    for _ in range(2):
-        lifecycle = Stateless(revision, identity)
+class Negotiator:
+    """Finds out which revision to speak with the server at the other end of a channel."""
+
+    def __init__(self, channel: Channel, introduction: Introduction, timeout: float | None) -> None:
+        self._channel = channel
+        self._introduction = introduction
+        self._timeout = timeout
+
+    async def agree(self, wanted: Revision | None, *, or_older: bool = False) -> Agreement:
+        """Return the agreement with a server.
+
+        `wanted` is the only revision to accept, if given; the newest, if an older one will do.
+        """
+        if wanted is None or (or_older and wanted in MODERN):
+            return await self._find_out()
+        if wanted in HANDSHAKE:
+            accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
+            return await self.handshake(wanted, accepted)
         try:
-            # An older server need not hear of a question that it did not understand.
-            raw = await channel.ask(lifecycle, _DISCOVER, cancellable=False)
-            result = as_object(decode_value(raw, channel.bounds.max_depth))
-        except ProtocolError as error:
-            if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
-                raise
-            supported = _supported_by(error)
-            if error.code != UNSUPPORTED_PROTOCOL_VERSION or supported is None:
-                return _Older(f"it answered server/discover with {error.code}: {error.message}")
-            choice = _choose(supported, MODERN)
-            if choice is None:
-                return _older_of(channel, supported)
-            revision = choice
-            continue
+            async with asyncio.timeout(self._timeout):
+                found = await self._discover()
+        except TimeoutError:
+            found = _Older(str(self._channel.silence(_DISCOVER, self._timeout)))
+        if isinstance(found, Agreement):
+            return found
+        raise ProtocolError(
+            f"{self._channel.transport.place} does not speak {wanted}: {found.reason}"
+        )
+
+    async def _find_out(self) -> Agreement:
+        """Return the agreement with a server of any age, asking in an order that harms none."""
+        server = self._channel.transport.key
+        known = eras.recall(server)
+        agreement = None
+        if known == "older" or (known is None and await self._seems_older()):
+            try:
+                agreement = await self.handshake(LATEST_HANDSHAKE, HANDSHAKE)
+            except (ProtocolError, HttpStatus) as error:
+                if isinstance(error, HttpStatus) and error.status in _REFUSALS:
+                    raise
+                # It is another server than it was, or than it seemed.
+        if agreement is None:
+            agreement = await self._probe()
+        eras.remember(server, "older" if agreement.lifecycle.stateful else "modern")
+        return agreement
+
+    async def _seems_older(self) -> bool:
+        """Return whether a server that others use too is better not asked `server/discover`.
+
+        Stateless servers of `mcp` 1.8 break over a method that they do not know: for everybody,
+        until somebody starts them again. Every older server knows `ping`, and no modern one does.
+        """
+        if not self._channel.transport.is_shared:
+            return False
+        self._channel.transport.set_era(stateful=False)
+        try:
+            async with asyncio.timeout(_shorter(self._timeout, self._channel.bounds.probe_timeout)):
+                raw = await self._channel.ask(
+                    Stateless(MODERN[0], self._introduction), _PING, cancellable=False
+                )
+            result: object = decode_value(raw, self._channel.bounds.max_depth)
+            return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
+        except TimeoutError:
+            return True
         except HttpStatus as error:
             if error.status in _REFUSALS:
                 raise
-            return _Older(str(error))
         except ConnectionLost as error:
             if not error.sent:
                 raise
-            return _Older(str(error))
-        versions: object = result.get("supportedVersions")
-        if not isinstance(versions, list):
-            return _Older("it answered server/discover with something else")
-        kind = result.get("resultType", "complete")
-        if kind != "complete":
-            raise ProtocolError(
-                f"{channel.transport.place} answered server/discover with a result of the "
-                f"unknown type {shorten(repr(kind), 60)}"
-            )
-        supported = _strings_of(cast("list[object]", versions))
-        choice = _choose(supported, MODERN)
-        if choice is None:
-            return _older_of(channel, supported)
-        return _agreement(Stateless(choice, identity), result)
-    raise ProtocolError(
-        f"{channel.transport.place} says that it supports {revision}, and refuses it",
-        code=UNSUPPORTED_PROTOCOL_VERSION,
-    )
+        except ProtocolError:
+            pass
+        return False
 
+    async def _probe(self) -> Agreement:
+        """Ask `server/discover`; after another answer, or none for a while, open the handshake."""
 
-async def handshake(
-    channel: Channel,
-    offered: Revision,
-    accepted: Sequence[Revision],
-    identity: Identity,
-    timeout: float | None,
-) -> Agreement:
-    """Open the conversation with `initialize`, offering one revision and accepting some."""
-    try:
-        result = await _initialize(channel, offered, identity, timeout)
-    except ProtocolError as error:
-        # Servers should answer with a revision of theirs; some refuse, and say which they have.
-        choice = _choose(_supported_by(error) or (), accepted)
-        if choice is None or choice is offered:
-            raise ProtocolError(
-                f"{channel.transport.place} refused initialize: {error.message}",
-                code=error.code,
-                data=error.data,
-            ) from error
-        result = await _initialize(channel, choice, identity, timeout)
-    answered: object = result.get("protocolVersion")
-    revision = Revision.parse(answered) if isinstance(answered, str) else None
-    if revision is None or revision not in accepted:
+        def open_handshake(offered: Revision) -> Coroutine[Any, Any, Agreement]:
+            return self.handshake(offered, HANDSHAKE)
+
+        patience = _shorter(self._timeout, self._channel.bounds.probe_timeout)
+        attempts = [discovery := asyncio.ensure_future(self._discover())]
+        opening: asyncio.Future[Agreement] | None = None
+        try:
+            await asyncio.wait({discovery}, timeout=min(patience, _MOMENT))
+            if not discovery.done() and patience > _MOMENT:
+                if not self._channel.transport.is_shared:
+                    # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they
+                    # are asked again; to all others it is the same question.
+                    attempts.append(asyncio.ensure_future(self._discover()))
+                await asyncio.wait({discovery}, timeout=patience - _MOMENT)
+            if not discovery.done():
+                opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
+                await asyncio.wait({discovery, opening}, return_when=asyncio.FIRST_COMPLETED)
+                if not discovery.done() and isinstance(opening.exception(), ProtocolError):
+                    # Refused, as modern servers do: this one may only be slow to say what it is.
+                    await asyncio.wait({discovery}, timeout=patience)
+            offered = LATEST_HANDSHAKE
+            if discovery.done():
+                found = discovery.result()
+                if isinstance(found, Agreement):
+                    # However late: a server that takes long to start answers all it was asked.
+                    self._channel.transport.set_era(stateful=False)
+                    return found
+                offered = found.offered
+            try:
+                return await (opening or open_handshake(offered))
+            except ConnectionLost:
+                if not await self._channel.transport.revive():
+                    raise
+                return await open_handshake(offered)
+        finally:
+            for attempt in (*attempts, *filter(None, [opening])):
+                attempt.cancel()
+                await asyncio.gather(attempt, return_exceptions=True)
+
+    async def _discover(self) -> Agreement | _Older:
+        """Return the agreement with a modern server, or what is known of an older one."""
+        self._channel.transport.set_era(stateful=False)
+        revision = MODERN[0]
+        for _ in range(2):
+            lifecycle = Stateless(revision, self._introduction)
+            try:
+                # An older server need not hear of a question that it did not understand.
+                raw = await self._channel.ask(lifecycle, _DISCOVER, cancellable=False)
+                result = as_object(decode_value(raw, self._channel.bounds.max_depth))
+            except ProtocolError as error:
+                if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
+                    raise
+                supported = _supported_by(error)
+                if error.code != UNSUPPORTED_PROTOCOL_VERSION or supported is None:
+                    return _Older(f"it answered server/discover with {error.code}: {error.message}")
+                choice = _choose(supported, MODERN)
+                if choice is None:
+                    return _older_of(self._channel, supported)
+                revision = choice
+                continue
+            except HttpStatus as error:
+                if error.status in _REFUSALS:
+                    raise
+                return _Older(str(error))
+            except ConnectionLost as error:
+                if not error.sent:
+                    raise
+                return _Older(str(error))
+            versions: object = result.get("supportedVersions")
+            if not isinstance(versions, list):
+                return _Older("it answered server/discover with something else")
+            kind = result.get("resultType", "complete")
+            if kind != "complete":
+                raise ProtocolError(
+                    f"{self._channel.transport.place} answered server/discover with a result of "
+                    f"the unknown type {shorten(repr(kind), 60)}"
+                )
+            supported = _strings_of(cast("list[object]", versions))
+            choice = _choose(supported, MODERN)
+            if choice is None:
+                return _older_of(self._channel, supported)
+            return _agreement(Stateless(choice, self._introduction), result)
         raise ProtocolError(
-            f"{channel.transport.place} answered initialize with protocol version "
-            f"{shorten(repr(answered), 60)}; this client accepts "
-            + ", ".join(str(entry) for entry in accepted)
+            f"{self._channel.transport.place} says that it supports {revision}, and refuses it",
+            code=UNSUPPORTED_PROTOCOL_VERSION,
         )
-    lifecycle = Handshake(revision)
-    await channel.transport.notify(
-        b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
-        lifecycle.headers("notifications/initialized"),
-    )
-    return _agreement(lifecycle, result)
 
+    async def handshake(self, offered: Revision, accepted: Sequence[Revision]) -> Agreement:
+        """Open the conversation with `initialize`, offering one revision and accepting some."""
+        try:
+            result = await self._initialize(offered)
+        except ProtocolError as error:
+            # Servers should answer with a revision of theirs; some refuse, and say which they have.
+            choice = _choose(_supported_by(error) or (), accepted)
+            if choice is None or choice is offered:
+                raise ProtocolError(
+                    f"{self._channel.transport.place} refused initialize: {error.message}",
+                    code=error.code,
+                    data=error.data,
+                ) from error
+            result = await self._initialize(choice)
+        answered: object = result.get("protocolVersion")
+        revision = Revision.parse(answered) if isinstance(answered, str) else None
+        if revision is None or revision not in accepted:
+            raise ProtocolError(
+                f"{self._channel.transport.place} answered initialize with protocol version "
+                f"{shorten(repr(answered), 60)}; this client accepts "
+                + ", ".join(str(entry) for entry in accepted)
+            )
+        lifecycle = Handshake(revision)
+        await self._channel.transport.notify(
+            b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+            lifecycle.headers("notifications/initialized"),
+        )
+        return _agreement(lifecycle, result)
 
-async def _initialize(
-    channel: Channel, offered: Revision, identity: Identity, timeout: float | None
-) -> dict[str, Any]:
-    channel.transport.set_era(stateful=True)
-    members = _encode(
-        {
-            "protocolVersion": offered.value,
-            "capabilities": {},
-            "clientInfo": identity.wire(),
-        }
-    )[1:-1]
-    question = Question("initialize", members)
-    try:
-        async with asyncio.timeout(timeout):
-            raw = await channel.ask(_Opening(offered), question, cancellable=False)
-    except TimeoutError as error:
-        raise channel.silence(question, timeout) from error
-    return as_object(decode_value(raw, channel.bounds.max_depth))
+    async def _initialize(self, offered: Revision) -> dict[str, Any]:
+        self._channel.transport.set_era(stateful=True)
+        members = _encode(
+            {
+                "protocolVersion": offered.value,
+                "capabilities": self._introduction.capabilities,
+                "clientInfo": self._introduction.identity.wire(),
+            }
+        )[1:-1]
+        question = Question("initialize", members)
+        try:
+            async with asyncio.timeout(self._timeout):
+                raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
+        except TimeoutError as error:
+            raise self._channel.silence(question, self._timeout) from error
+        return as_object(decode_value(raw, self._channel.bounds.max_depth))
 
 
 class _Opening(Handshake):
