@@ -179,7 +179,7 @@ class Writer:
             raise CannotLower(f"{place or '/'} can have no value", path=place)
         if any(form.node == {} for form in forms) or (
             self.profile.any_value is AnyValue.TEXT
-            and _NEARLY_EVERYTHING <= {kind for way in site.ways for kind in self._kinds(way)}
+            and {kind for way in site.ways for kind in self._kinds(way)} >= _NEARLY_EVERYTHING
         ):
             return self._anything(site, forms, description)
         return unite(forms, description, self.profile, self.losses, place)
