@@ -10,7 +10,7 @@ import pytest
 
 from anyshape import Client, Server
 from anyshape.client import Bounds
-from anyshape.client.admission import read_entry
+from anyshape.client.answers import decode_value
 from anyshape.errors import LimitExceeded, ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -256,12 +256,12 @@ async def test_a_long_tool_is_not_read_on_the_event_loop(
 ) -> None:
     readers: dict[str, int] = {}
 
-    def read(text: bytes, max_depth: int) -> Json:
-        entry = read_entry(text, max_depth)
+    def read(text: bytes, max_depth: int) -> Any:
+        entry = decode_value(text, max_depth)
         readers[entry["name"]] = threading.get_ident()
         return entry
 
-    monkeypatch.setattr("anyshape.client.listing.read_entry", read)
+    monkeypatch.setattr("anyshape.client.listing.decode_value", read)
     listed = [tool("short"), tool("long", description="x" * 100_000), tool("last")]
     async with Client(scripted(tools__list=lambda params: {"tools": listed})) as client:
         assert names(await client.list_tools()) == ["short", "long", "last"]

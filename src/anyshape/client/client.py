@@ -162,7 +162,7 @@ class Client:
 
         It holds until the server announces a change, or until the lifetime is over that it gave.
         """
-        return self._listing.tools if self._listing.is_usable else None
+        return self._tools.entries if self._tools.is_usable else None
 
     async def list_tools(self, *, timeout: float | None = None) -> list[ListedTool]:
         """Return every usable tool; `rejected` has the others.
