@@ -171,7 +171,7 @@ async def test_a_server_that_cannot_be_asked_keeps_its_tools() -> None:
     client = Client(numbers("n", "first"))
     async with client:
         tools = await client.toolbox("openai")
-        client._listing.invalidate()
+        client._tools.invalidate()
     assert tools.is_stale
     assert not await tools.refresh()
     assert list(tools.tools) == ["first"]
