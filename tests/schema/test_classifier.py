@@ -77,6 +77,8 @@ CHEAP: dict[str, Any] = {
     "multipleOf a fraction": {"multipleOf": 0.01},
     "enum of texts": {"enum": [f"option {n}" for n in range(5_000)]},
     "enum of a few numbers": {"enum": [1, 2.5, None]},
+    "enum of integers": {"type": "integer", "enum": list(range(100))},
+    "enum of integers or null": {"type": ["null", "integer"], "enum": [None, *range(100)]},
     "const": {"const": {"a": ["b", None]}},
     "uniqueItems": {"uniqueItems": True},
     "uniqueItems of texts": {"type": "array", "items": STRING, "uniqueItems": True},
@@ -129,6 +131,10 @@ CONFINED: dict[str, tuple[Any, str]] = {
     "enum of many floats": ({"enum": [n + 0.5 for n in range(101)]}, "a long array"),
     "enum of many arrays": ({"enum": [[f"{n}"] for n in range(101)]}, "a long array"),
     "enum of many numbers": ({"enum": list(range(100))}, "too many times"),
+    "enum of integers among numbers": (
+        {"type": ["integer", "number"], "enum": list(range(100))},
+        "too many times",
+    ),
     "enum of many objects": ({"enum": [{"n": f"{n}"} for n in range(1_000)]}, "a long array"),
     "many objects that are no schemas": ({"default": [{}] * 101}, "a long array"),
     "many texts in patterns": (

@@ -33,6 +33,9 @@ SUPPORTED = (
 )
 
 
+DRAFT_07, DRAFT_04 = SUPPORTED[2], SUPPORTED[4]
+
+
 def nested(levels: int) -> Any:
     value: Any = {}
     for _ in range(levels):
@@ -132,6 +135,25 @@ class TestDialects:
             compile({"$schema": "https://example.com/a"}, resources=resources)
 
 
+MISPLACED: list[tuple[Any, str, str]] = [
+    (
+        {"properties": {"a/b": None}},
+        "/properties/a~1b",
+        "an object or a boolean), got null",
+    ),
+    ({"allOf": [{}, 1]}, "/allOf/1", "an object or a boolean), got 1"),
+    ({"not": "x"}, "/not", 'an object or a boolean), got "x"'),
+    ({"$defs": {"a": {"if": []}}}, "/$defs/a/if", "boolean), got an empty array"),
+    ({"$schema": DRAFT_07, "items": 4}, "/items", "boolean) or an array of schemas, got 4"),
+    (
+        {"$schema": DRAFT_07, "dependencies": {"a": 4}},
+        "/dependencies/a",
+        "boolean) or an array of names, got 4",
+    ),
+    ({"$schema": DRAFT_04, "not": None}, "/not", "expected a schema (an object), got null"),
+]
+
+
 class TestMetaschema:
     @pytest.mark.parametrize(
         ("document", "path"),
@@ -158,6 +180,32 @@ class TestMetaschema:
         assert path in str(raised.value)
         assert "\n" not in str(raised.value)
         assert len(str(raised.value)) < 400
+
+    @pytest.mark.parametrize(
+        ("document", "path", "expected"),
+        MISPLACED,
+        ids=str,
+    )
+    def test_what_stands_where_a_schema_should_is_named(
+        self, document: Any, path: str, expected: str
+    ) -> None:
+        with pytest.raises(InvalidSchema) as raised:
+            compile(document)
+
+        assert raised.value.path == path
+        assert "expected a schema (an object" in str(raised.value)
+        assert expected in str(raised.value)
+
+    @pytest.mark.parametrize("identifier", ["a b", "http://[::", "http://h:port/", "%zz", "\\x"])
+    @pytest.mark.parametrize("uri", [dialect.uri for dialect in DIALECTS])
+    def test_an_identifier_that_is_no_uri_is_named(self, uri: str, identifier: str) -> None:
+        keyword = "id" if uri == DRAFT_04 else "$id"
+        document = {"$schema": uri, "definitions": {"a": {keyword: identifier}}}
+        with pytest.raises(InvalidSchema) as raised:
+            compile(document)
+
+        assert f"expected a URI as {keyword} at /definitions/a, got " in str(raised.value)
+        assert raised.value.path == f"/definitions/a/{keyword}"
 
     def test_a_resource_that_breaks_its_metaschema_is_invalid_when_it_is_reached(self) -> None:
         resources = {"https://example.com/a": {"type": 5}, "https://example.com/b": {"type": 6}}

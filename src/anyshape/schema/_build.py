@@ -20,7 +20,7 @@ from anyshape.schema._limits import Limits
 from anyshape.schema._metaschemas import check_document, check_reached
 from anyshape.schema._patterns import Patterns, check_patterns
 from anyshape.schema._sources import Reached, Sources
-from anyshape.schema._wording import shorten
+from anyshape.schema._wording import shorten, show
 
 if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
@@ -139,8 +139,23 @@ def build(
         panicked = type(error).__name__ == "PanicException"
         if not panicked and not isinstance(error, (ValueError, jsonschema_rs.ReferencingError)):
             raise
+        _check_identifiers(reached.spots.values())
         reason = str(error).partition("\n")[0]
         raise InvalidSchema(f"the engine refuses the schema: {shorten(reason)}") from error
+
+
+def _check_identifiers(spots: Iterable[Spot]) -> None:
+    """Say which identifier it is, where the engine refuses a schema because of one."""
+    is_uri = jsonschema_rs.Draft202012Validator({"format": "uri-reference"}, validate_formats=True)
+    for spot in spots:
+        keyword = spot.dialect.id_keyword
+        given = spot.schema.get(keyword) if isinstance(spot.schema, dict) else None
+        if not is_uri.is_valid(given):
+            raise InvalidSchema(
+                f"expected a URI as {keyword} at {spot.place or '/'}, got {show(given)}; "
+                "percent-encode what a URI may not hold",
+                path=f"{spot.pointer}/{keyword}",
+            )
 
 
 def _beyond(error: Exception, limits: Limits) -> LimitExceeded:

@@ -332,9 +332,9 @@ class _Weights:
         if "multipleOf" in schema:
             rate += _divisor_rate(schema["multipleOf"])
         if "enum" in schema:
-            rate += _constants_rate(schema["enum"])
+            rate += _constants_rate(schema["enum"], schema.get("type"))
         if "const" in schema and node.spot.dialect.has_const:
-            rate += _constants_rate([schema["const"]])
+            rate += _constants_rate([schema["const"]], schema.get("type"))
         for name in ("dependentRequired", "dependentSchemas", "dependencies"):
             rate += _DEPENDENT * len(_names(schema, name))
         if "required" in schema:
@@ -386,8 +386,13 @@ def _divisor_rate(divisor: object) -> float:
     raise NotCheap("a divisor beyond 2^53 or next to zero")
 
 
-def _constants_rate(values: Any) -> float:
-    """Return what comparing with each of some constants takes; texts alone are looked up."""
+def _constants_rate(values: Any, types: object) -> float:
+    """Return what comparing with each of some constants takes; texts alone are looked up.
+
+    Integers are looked up too, unless the value is a float or beyond 64 bits. What takes longest
+    are fractions next to zero, which `type` keeps away: the engine looks at it first.
+    """
+    whole = types is not None and "number" not in cast("str | list[str]", types)
     if all(isinstance(value, str) for value in values):
         return 0.0
     rate = 0.0
@@ -398,7 +403,7 @@ def _constants_rate(values: Any) -> float:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if not -_SMALL < value < _SMALL:
                 raise NotCheap("a constant beyond 2^53")
-            rate += _NUMBER_MEMBER
+            rate += _MEMBER if whole else _NUMBER_MEMBER
         else:
             rate += _MEMBER
     return rate

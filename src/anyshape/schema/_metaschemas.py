@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 from msgspec.structs import replace
 
-from anyshape.documents.dialects import Dialect
+from anyshape.documents.dialects import Dialect, Form
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI
 from anyshape.documents.pointers import escape
@@ -19,6 +20,7 @@ from anyshape.schema._limits import Limits
 from anyshape.schema._official import metaschema_documents
 from anyshape.schema._patterns import check_patterns
 from anyshape.schema._sources import Reached, Sources
+from anyshape.schema._wording import show
 
 if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
@@ -40,7 +42,41 @@ def check_document(document: object, dialect: Dialect, uri: str = "", pointer: s
     """Raise `InvalidSchema` for a schema, found at `pointer`, that breaks its metaschema."""
     if not _official(dialect).is_valid(document):
         place, part = _narrow(document, dialect)
-        raise _invalid(_explain(part, _official_explainer(dialect)), uri, pointer + place)
+        problem = _misplaced(part, dialect) if is_object(part) else None
+        problem = problem or _explain(part, _official_explainer(dialect))
+        raise _invalid(problem, uri, pointer + place)
+
+
+def _misplaced(schema: Mapping[str, object], dialect: Dialect) -> Problem | None:
+    """Return what is wrong if anything stands directly in `schema` where only a schema may."""
+    for keyword, applicator in dialect.applicators.items():
+        value = schema.get(keyword, True)
+        within: list[tuple[str, object]] = []
+        other, others = "", ()
+        match applicator.form:
+            case Form.ONE_OR_LIST if not is_array(value):
+                within, other = [("", value)], " or an array of schemas"
+            case Form.ONE:
+                within = [("", value)]
+            case Form.LIST | Form.ONE_OR_LIST if is_array(value):
+                within = [(f"/{index}", item) for index, item in enumerate(value)]
+            case Form.MAP | Form.MAP_OR_NAMES if is_object(value):
+                within = [(f"/{escape(name)}", item) for name, item in value.items()]
+                if applicator.form is Form.MAP_OR_NAMES:
+                    other, others = " or an array of names", (list,)
+            case _:
+                pass
+        for place, item in within:
+            if not isinstance(item, (bool, dict, *others)):
+                kinds = "an object or a boolean" if _has_booleans(dialect) else "an object"
+                message = f"expected a schema ({kinds}){other}, got {show(item)}"
+                return Problem("type", f"/{keyword}{place}", message, "")
+    return None
+
+
+def _has_booleans(dialect: Dialect) -> bool:
+    """Tell whether `true` and `false` are schemas of a dialect."""
+    return metaschema_documents(dialect)[dialect.metaschema_uri]["type"] != "object"
 
 
 def _narrow(document: object, dialect: Dialect) -> tuple[str, object]:
