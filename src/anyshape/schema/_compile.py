@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -88,12 +89,10 @@ async def compile_async(
         remote=remote,
         formats=formats,
     )
-    if remote is not None:
-        return await aside(make)
-    try:
-        return make()
-    except WouldWait:
-        return await aside(make)
+    if remote is None:
+        with suppress(WouldWait):
+            return make()
+    return await aside(make)
 
 
 def compile_here(
