@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from anyshape.errors import LimitExceeded
-from anyshape.providers import PROFILES, CannotLower, Lowered, lower
+from anyshape.errors import LimitExceeded, ValidationError
+from anyshape.providers import PROFILES, CannotLower, Lowered, lower, lowering
+from anyshape.schema._cache import Cache
 
 SECONDS = 20.0
 """Of processor time, for one schema and profile: far more than any of these takes."""
@@ -130,9 +131,60 @@ def patterns() -> dict[str, Any]:
     }
 
 
+def names_and_patterns() -> dict[str, Any]:
+    """A million questions whether a name matches an expression."""
+    return {
+        "type": "object",
+        "properties": {f"n{n}": {"type": "string"} for n in range(1_000)},
+        "patternProperties": {f"^m{n}$": {"type": "string"} for n in range(1_000)},
+    }
+
+
+def repeated_enumeration() -> dict[str, Any]:
+    """Three thousand references to ten thousand listed values."""
+    listed = {"enum": [f"value {n}" for n in range(10_000)]}
+    places = {f"p{n}": {"$ref": "#/$defs/e"} for n in range(3_000)}
+    return {"type": "object", "properties": places, "$defs": {"e": listed}}
+
+
+def filtered_enumeration() -> dict[str, Any]:
+    """Each of a thousand places asks another expression about a thousand listed values."""
+    places = {
+        f"p{n}": {"allOf": [{"$ref": "#/$defs/e"}, {"pattern": f"{n}$"}]} for n in range(1_000)
+    }
+    listed = {"enum": [f"value {n}" for n in range(1_000)]}
+    return {"type": "object", "properties": places, "$defs": {"e": listed}}
+
+
+def repeated_description() -> dict[str, Any]:
+    said = {"type": "object", "properties": {"a": {"type": "string", "description": "a" * 100_000}}}
+    places = {f"p{n}": {"$ref": "#/$defs/e"} for n in range(3_000)}
+    return {"type": "object", "properties": places, "$defs": {"e": said}}
+
+
+def repeated_one_of() -> dict[str, Any]:
+    """Two thousand references to sixty alternatives that have to be compared with each other."""
+    listed = {
+        "oneOf": [
+            {"type": "object", "properties": {"k": {"pattern": str(n)}}, "required": ["k"]}
+            for n in range(60)
+        ]
+    }
+    places = {f"p{n}": {"$ref": "#/$defs/e"} for n in range(2_000)}
+    return {"type": "object", "properties": places, "$defs": {"e": listed}}
+
+
+def root_alternatives() -> dict[str, Any]:
+    """Alternatives at the root, each with the same large property and one more word on it."""
+    large = {"properties": {f"q{n}": {"type": "string"} for n in range(300)}}
+    one = [{"properties": {"v": {"minProperties": n}}} for n in range(200)]
+    return {"type": "object", "properties": {"v": large}, "anyOf": one}
+
+
 SCHEMAS = (
     *(doubling, choices, nested_choices, mutual, meeting, deep, long_chain, wide),
-    *(many_alternatives, patterns),
+    *(many_alternatives, patterns, names_and_patterns, repeated_enumeration),
+    *(filtered_enumeration, repeated_description, repeated_one_of, root_alternatives),
 )
 
 
@@ -148,3 +200,43 @@ def test_a_hostile_schema_is_lowered_or_refused_within_its_budget(
         found = lower(schema, name)
     assert time.process_time() - started < SECONDS
     assert found is None or len(str(found.document)) < 5_000_000
+
+
+TREE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}},
+    "additionalProperties": False,
+}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"kids": [value]}
+    return value
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_value_that_is_nested_too_deeply_is_an_error_of_ours(name: str) -> None:
+    lowered = lower(TREE, name)
+    for deep_value in (nested(90), nested(2_000)):
+        with contextlib.suppress(LimitExceeded):
+            lowered.restore(deep_value)
+        with contextlib.suppress(LimitExceeded, ValidationError):
+            lowered.rewrite(deep_value)
+
+
+def test_bounds_that_no_float_can_hold_are_compared_all_the_same() -> None:
+    number = {"type": "number", "minimum": 10**400, "exclusiveMinimum": 1.5}
+    document = lower(tool(number), "llguidance").document
+    assert "exclusiveMinimum" not in document["properties"]["v"]
+
+
+def test_what_is_kept_of_lowered_schemas_is_bounded_in_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = Cache[Lowered](most=200_000)
+    monkeypatch.setattr(lowering, "_cache", small)
+    for number in range(40):
+        lower(tool({"type": "string", "description": f"{number}" * 1_000}), "openai-strict")
+    assert 0 < len(small) < 40

@@ -205,6 +205,17 @@ class TestObjects:
         with pytest.raises(ValidationError, match="'id' is given twice"):
             lowered.restore({"id": "0", "additional_properties": pairs})
 
+    def test_an_object_that_a_model_sends_for_pairs_is_taken_for_them(self) -> None:
+        lowered = lower(tool({"id": {}}, "id", additionalProperties=True), "anthropic-strict")
+        sent = {"id": "0", "additional_properties": {"n": "1"}}
+        assert lowered.restore(sent) == {"id": 0, "n": 1}
+
+    def test_what_is_no_pair_is_an_error_and_never_left_out(self) -> None:
+        lowered = lower(tool({"id": {}}, "id", additionalProperties=True), "anthropic-strict")
+        for pairs in (["n"], [{"name": "n"}], "n"):
+            with pytest.raises(ValidationError, match="expected"):
+                lowered.restore({"id": "0", "additional_properties": pairs})
+
     def test_a_free_object_and_any_value_are_json_text(self) -> None:
         lowered = lower(closed({"v": {"type": "object"}, "w": {}}, "v", "w"), "openai-strict")
         assert node(lowered) == {"type": "string", "description": "(JSON text: object)"}
@@ -246,6 +257,15 @@ class TestObjects:
             "first_name_2": "a",
             "first_name": "b",
         }
+
+    def test_a_name_is_found_within_the_rules_of_any_profile_or_none_is(self) -> None:
+        short = replace(PROFILES["gemini"], property_names="[a-z]{1,3}")
+        schema = closed({f"Long name {n}": {"type": "integer"} for n in range(3)})
+        lowered = lower(schema, short)
+        assert all(1 <= len(name) <= 3 for name in lowered.document["properties"])
+        trip(lowered, {"Long name 2": 2})
+        with pytest.raises(CannotLower, match="no name like 'Long name 0'"):
+            lower(schema, replace(short, property_names="[a-z]{200}"))
 
     def test_names_below_the_root_stay_where_only_the_root_has_rules(self) -> None:
         schema = closed({"$q": closed({"$r": {"type": "string"}})})
@@ -310,6 +330,19 @@ class TestUnions:
         lowered = lower(closed({"v": many}, "v"), "llguidance")
         assert any("alternatives" in loss.words for loss in lowered.losses)
         trip(lowered, {"v": {"a": 1}})
+
+    def test_nothing_is_refused_for_a_format_that_is_but_a_hint(self) -> None:
+        moment = {"type": "string", "format": "date-time"}
+        schema = closed({"v": {"not": moment}, "w": {"oneOf": [moment, {"type": "string"}]}})
+        lowered = lower(schema, "openai")
+        assert [loss.keyword for loss in lowered.losses] == ["not", "oneOf"]
+        assert "not" not in node(lowered)
+        assert "oneOf" not in node(lowered, "w")
+
+    def test_alternatives_that_note_the_same_are_compared_without_it(self) -> None:
+        listed: list[Any] = [{"enum": [{}]}, {"enum": [{"a": 1}]}]
+        schema = closed({"v": {"type": "object", "maxProperties": 3, "anyOf": listed}}, "v")
+        assert node(lower(schema, "llguidance"))["enum"] == [{}, {"a": 1}]
 
 
 class TestArrays:

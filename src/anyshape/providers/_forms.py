@@ -8,19 +8,9 @@ from typing import Any, Final
 
 from anyshape.providers._codecs import Codec, Text
 from anyshape.providers._losses import described
+from anyshape.providers._source import arranged
 
-__all__ = ["BARE", "Form", "arranged", "text_form"]
-
-_ORDER: Final = (
-    *("$ref", "type", "nullable", "title", "description", "enum", "const", "not", "allOf"),
-    *("anyOf", "oneOf", "if", "then", "else", "properties"),
-    *("required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"),
-    *("maxProperties", "prefixItems", "items", "minItems", "maxItems", "uniqueItems", "minimum"),
-    *("exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
-    *("pattern", "format", "contains", "minContains", "maxContains", "unevaluatedItems"),
-    *("unevaluatedProperties", "dependentRequired", "dependentSchemas", "default", "$defs"),
-)
-_RANK: Final = {keyword: rank for rank, keyword in enumerate(_ORDER)}
+__all__ = ["BARE", "Form", "text_form"]
 
 BARE: Final = frozenset(("string", "integer", "number", "boolean", "array", "null"))
 """Types that may share a node in a list of types."""
@@ -52,11 +42,6 @@ class Form:
         """Return the node with its description and notes."""
         text = described(self.description, self.notes)
         return arranged({**self.node, "description": text} if text else self.node)
-
-
-def arranged(node: dict[str, Any]) -> dict[str, Any]:
-    """Return a node with its keywords in the one order in which they are written."""
-    return dict(sorted(node.items(), key=lambda entry: _RANK.get(entry[0], len(_RANK))))
 
 
 def text_form(what: str, notes: Iterable[str] = ()) -> Form:

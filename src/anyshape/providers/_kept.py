@@ -14,12 +14,11 @@ from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec
 from anyshape.providers._exclusive import Overlaps
-from anyshape.providers._forms import arranged
 from anyshape.providers._losses import Losses, Said, described
 from anyshape.providers._members import Field, Members, note_renamed
-from anyshape.providers._names import safe_name
+from anyshape.providers._names import fits, safe_name
 from anyshape.providers._root import fold, object_cases
-from anyshape.providers._source import FORMAT_HINT, Subschema
+from anyshape.providers._source import FORMAT_HINT, Subschema, arranged
 from anyshape.providers._values import KINDS
 from anyshape.providers.profile import Profile
 
@@ -100,11 +99,12 @@ class _Keeper:
         Overlaps(self._branches, self._cases).note(site, self._losses)
         case = fold(object_cases(site, self._cases), self._profile.undeclared, self._losses)
         rule = self._profile.property_names or ".*"
+        taken = set(case.properties)
         properties: dict[str, Any] = {}
         fields: dict[str, Field] = {}
         for name, raw in case.properties.items():
-            taken = {*properties, *(other for other in case.properties if other != name)}
-            lowered = safe_name(name, rule, taken)
+            lowered = name if fits(name, rule) else safe_name(name, rule, taken)
+            taken.add(lowered)
             node = self._raw(raw)
             if self._profile.nulls_for_optional and name not in case.required:
                 node = self._or_null(raw, node, "")
@@ -182,7 +182,7 @@ class _Keeper:
             )
         node: dict[str, Any] = {}
         keywords = {keyword for keyword, _ in spot.parts}
-        lost = self._excluding_formats(spot)
+        lost = self._hanging_on_formats(spot)
         for keyword, value in spot.words.items():
             if keyword in _DROPPED or keyword in lost:
                 continue
@@ -199,7 +199,8 @@ class _Keeper:
         self._items(spot, node, exact)
         self._dependencies(spot, node, exact)
         self._refer(spot, node, exact)
-        self._loosen(spot, node)
+        if "oneOf" in node and self._asks(spot, "oneOf"):
+            self._any_of(spot, node)
         for said in lost.values():
             self._losses.assertion(said)
             node["description"] = described(node.get("description", ""), [said.words])
@@ -207,27 +208,32 @@ class _Keeper:
             self._admit_nulls(spot, node)
         return arranged(node)
 
-    def _loosen(self, spot: Subschema, node: dict[str, Any]) -> None:
-        """Let no value be refused for having a format, which is but a hint to readers of 2020-12.
+    def _hanging_on_formats(self, spot: Subschema) -> dict[str, Said]:
+        """Return what refuses values because they have a format, which is a hint in 2020-12.
 
-        Read so, what has exactly one of two formats could be nothing at all. What is evaluated, for
-        `unevaluatedProperties` around it, stays evaluated.
+        Where all strings have all formats, "not of this format" refuses every one of them.
         """
-        found = [keyword for keyword in ("if", "oneOf", "contains") if self._asks(spot, keyword)]
-        if "if" in found and node.keys() & {"then", "else"}:
-            self._losses.add(spot.place, "if", "either of then and else")
-            ways = [{"allOf": [node.pop("if"), node.pop("then", {})]}, node.pop("else", {})]
-            node["allOf"] = [*node.get("allOf", ()), {"anyOf": ways}]
-        if "oneOf" in found:
-            self._any_of(spot, node)
-        if "contains" in found and node.pop("maxContains", None) is not None:
-            self._losses.assertion(Said("maxContains", spot.words["maxContains"], spot.place))
+        lost: dict[str, Said] = {}
+        if self._asks(spot, "not"):
+            lost["not"] = Said("not", spot.words["not"], spot.place)
+        if self._asks(spot, "contains") and "maxContains" in spot.words:
+            lost["maxContains"] = Said("maxContains", spot.words["maxContains"], spot.place)
+        if self._asks(spot, "if"):
+            parts = {k: spot.words[k] for k in ("if", "then", "else") if k in spot.words}
+            lost |= dict.fromkeys(parts, Said("if", parts, spot.place))
+            self._refuse_unevaluated(spot)
+        return lost
 
-    def _excluding_formats(self, spot: Subschema) -> dict[str, Said]:
-        """Return what says "not of a format", and would say "nothing" where that is a hint."""
-        if not self._asks(spot, "not"):
-            return {}
-        return {"not": Said("not", spot.words["not"], spot.place)}
+    def _refuse_unevaluated(self, spot: Subschema) -> None:
+        """Refuse a document in which what a condition evaluates makes a difference."""
+        everything = self._source.reachable(self._source.root)
+        for word in ("unevaluatedProperties", "unevaluatedItems"):
+            if any(word in self._source[number].words for number in everything):
+                raise CannotLower(
+                    f"the condition at {spot.place or '/'} asks for a format, which "
+                    f"{self._profile.name} reads as a hint, and {word} depends on it",
+                    path=spot.place,
+                )
 
     def _asks(self, spot: Subschema, keyword: str) -> bool:
         """Tell whether the subschemas of a keyword, or what they lead to, speak of a format."""

@@ -10,7 +10,9 @@ import enum
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
+
+from anyshape.providers._source import arranged
 
 __all__ = ["Effect", "Loss", "Losses", "Said", "described", "worded"]
 
@@ -84,9 +86,19 @@ def worded(keyword: str, value: object) -> str:
     """Return an assertion as it stands in a note: `minimum=1`, `unique items`."""
     if keyword in _FIXED:
         return _FIXED[keyword]
-    text = value if isinstance(value, str) else compact(value)
+    text = value if isinstance(value, str) else compact(_arranged(value))
     text = " ".join(text.split())
     return f"{keyword}={text if len(text) <= _MOST_WORDS else text[: _MOST_WORDS - 1] + '…'}"
+
+
+def _arranged(value: Any) -> Any:
+    """Return a value that may hold schemas, with their keywords in the one order of ours."""
+    if isinstance(value, dict):
+        members = arranged(cast("dict[str, Any]", value))
+        return {name: _arranged(inner) for name, inner in members.items()}
+    if isinstance(value, list):
+        return [_arranged(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def compact(value: object) -> str:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import product
+from typing import Final
 
-__all__ = ["safe_name"]
+from anyshape.errors import CannotLower
 
-_LONGEST = 60
+__all__ = ["fits", "safe_name"]
+
+_LENGTHS: Final = (60, 30, 14, 7, 3)
+_MOST_COUNTED: Final = 9
 
 
 @functools.lru_cache(maxsize=64)
@@ -16,18 +22,30 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def fits(name: str, pattern: str) -> bool:
+    """Tell whether `pattern`, a profile's, takes `name` as it is."""
+    return _compiled(pattern).fullmatch(name) is not None
+
+
 def safe_name(name: str, pattern: str, taken: Collection[str]) -> str:
     """Return `name`, or the nearest that matches `pattern` (a profile's) and is not `taken`."""
-    rule = _compiled(pattern)
-    if rule.fullmatch(name) and name not in taken:
-        return name
+    for candidate in _candidates(name, pattern):
+        if candidate not in taken and fits(candidate, pattern):
+            return candidate
+    raise CannotLower(f"no name like {name[:60]!r} is left that matches {pattern}")
+
+
+def _candidates(name: str, pattern: str) -> Iterator[str]:
+    """Yield names that are less and less like `name`: shortened, counted, and digested."""
+    yield name
     kept = "".join(
-        character if rule.fullmatch("a" + character) else "_" for character in name[:_LONGEST]
+        character if fits("a" + character, pattern) else "_" for character in name[: _LENGTHS[0]]
     )
-    if not rule.fullmatch(kept):
-        kept = ("_" + kept)[:_LONGEST] if rule.fullmatch("_" + kept) else "p_" + kept
-    candidate, count = kept, 1
-    while candidate in taken or not rule.fullmatch(candidate):
-        count += 1
-        candidate = f"{kept[: _LONGEST - 8]}_{count}"
-    return candidate
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    letters = digest.translate(str.maketrans("0123456789", "ghijklmnop"))
+    counts = [f"_{count}" for count in range(2, _MOST_COUNTED + 1)]
+    endings = ("", *counts, f"_{digest[:8]}", f"_{digest[:16]}", letters[:3])
+    for beginning, length, ending in product(("", "_", "p_"), _LENGTHS, endings):
+        room = length - len(beginning) - len(ending)
+        if room >= 0:
+            yield f"{beginning}{kept[:room]}{ending}"

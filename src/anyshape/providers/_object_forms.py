@@ -16,7 +16,7 @@ from anyshape.providers._codecs import AsIs, Codec, Union
 from anyshape.providers._forms import Form, text_form
 from anyshape.providers._losses import Effect, Said
 from anyshape.providers._members import PAIR, Field, Members, Pairs, note_renamed
-from anyshape.providers._names import safe_name
+from anyshape.providers._names import fits, safe_name
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._scalars import Notebook
 from anyshape.providers._unions import nullable
@@ -65,6 +65,7 @@ class _Object:
         self._properties = dict(case.properties)
         if self._left_out:
             self._properties |= case.mentioned
+        self._taken = set(self._properties)
 
     @property
     def is_shapeless(self) -> bool:
@@ -104,7 +105,7 @@ class _Object:
             wanted = name in case.required
             inside = replace(at, levels=at.levels + 1, guarded=at.guarded or not wanted, root=False)
             form = self._writer.site(raw, inside)
-            lowered = self._renamed(name, written)
+            lowered = self._renamed(name)
             if lowered != name:
                 form.remark(f"named {name}", beside=profile.union_siblings)
             padded = profile.all_required and not wanted
@@ -127,12 +128,13 @@ class _Object:
         if required:
             self._node["required"] = required
 
-    def _renamed(self, name: str, written: dict[str, Any]) -> str:
+    def _renamed(self, name: str) -> str:
         rule = self._profile.property_names
         if rule is None or (self._profile.root_names_only and not self._at.root):
             return name
-        taken = {*written, *(other for other in self._properties if other != name)}
-        return safe_name(name, rule, taken)
+        lowered = name if fits(name, rule) else safe_name(name, rule, self._taken)
+        self._taken.add(lowered)
+        return lowered
 
     def admit_others(self, *, arrays: bool) -> None:
         """Write what may be given beside the declared properties."""

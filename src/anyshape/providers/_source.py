@@ -15,7 +15,7 @@ from anyshape.documents.library import Library, Spot, dialect_of, load
 from anyshape.documents.positions import Label
 from anyshape.schema._official import find_metaschema
 
-__all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema"]
+__all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema", "arranged"]
 
 ANNOTATIONS: Final = frozenset(
     (
@@ -51,6 +51,23 @@ _LATER_FORMATS: Final = {
 
 FORMAT_HINT: Final = "format hint"
 """Stands for `format` in the words of a subschema where it rules out nothing."""
+
+_ORDER: Final = (
+    *("$ref", "type", "nullable", "title", "description", "enum", "const", "not", "allOf"),
+    *("anyOf", "oneOf", "if", "then", "else", "properties"),
+    *("required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"),
+    *("maxProperties", "prefixItems", "items", "minItems", "maxItems", "uniqueItems", "minimum"),
+    *("exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+    *("pattern", "format", "contains", "minContains", "maxContains", "unevaluatedItems"),
+    *("unevaluatedProperties", "dependentRequired", "dependentSchemas", "default", "$defs"),
+)
+_RANK: Final = {keyword: rank for rank, keyword in enumerate(_ORDER)}
+
+
+def arranged(node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with its keywords in the one order in which they are read and written."""
+    return dict(sorted(node.items(), key=lambda entry: (_RANK.get(entry[0], len(_RANK)), entry[0])))
+
 
 _NEVER: Final[Mapping[str, Any]] = {}
 _NO_PARTS: Final[Mapping[tuple[str, Label], int]] = {}
@@ -149,7 +166,7 @@ class Source:
         if spot.dialect.reference_hides_siblings and "$ref" in schema:
             schema = {"$ref": schema["$ref"]}
             children = {}
-        words: dict[str, Any] = dict(schema)
+        words = arranged(schema)
         if words.get("format") in _LATER_FORMATS.get(spot.dialect.name, ()):
             words[FORMAT_HINT] = words.pop("format")
         if not spot.dialect.has_const:

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from anyshape.providers._clashes import Clash, worst
 from anyshape.providers._codecs import AsIs, Codec, Listed, Union
-from anyshape.providers._forms import BARE, Form, arranged, text_form
+from anyshape.providers._forms import BARE, Form, text_form
 from anyshape.providers._losses import Effect, Losses, compact, described
+from anyshape.providers._source import arranged
 from anyshape.providers._values import KINDS, identity
 from anyshape.providers.profile import Profile
 

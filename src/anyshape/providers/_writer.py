@@ -17,13 +17,14 @@ from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec, Reference
 from anyshape.providers._counting import nodes, recursive_definitions
 from anyshape.providers._exclusive import Overlaps
-from anyshape.providers._forms import Form, arranged, text_form
+from anyshape.providers._forms import Form, text_form
 from anyshape.providers._graph import Graph, Key, is_large
 from anyshape.providers._losses import Losses, compact, worded
 from anyshape.providers._names import safe_name
 from anyshape.providers._object_forms import object_form
 from anyshape.providers._root import fold, object_cases
 from anyshape.providers._scalars import enumeration, scalar
+from anyshape.providers._source import arranged
 from anyshape.providers._unions import unite
 from anyshape.providers._values import KINDS
 from anyshape.providers.profile import AnyValue, Profile
@@ -141,6 +142,11 @@ class Writer:
     def _cuts(self) -> bool:
         """Whether definitions carry recursion, so that nothing has to be unrolled."""
         return "$ref" in self.profile.keywords and self.profile.recursion
+
+    @property
+    def unrolls(self) -> bool:
+        """Whether recursion is written out, so that writing out less of it is an answer."""
+        return bool(self._graph.cyclic) and not self._cuts
 
     def site(self, raw: Raw, at: At) -> Form:
         """Return the form of one place."""

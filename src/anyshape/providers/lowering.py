@@ -132,7 +132,7 @@ def _written(
         try:
             written, codec = writer.document()
         except TooManyNodes:
-            if unroll == 0:
+            if unroll == 0 or not writer.unrolls:
                 raise
             unroll -= 1
             continue
