@@ -15,7 +15,7 @@ from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
 from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
-from anyshape.providers._values import KINDS, Verdicts, identity, kind_of
+from anyshape.providers._values import KINDS, Verdicts, identity, kind_of, whole
 
 __all__ = ["Case", "Cases"]
 
@@ -63,6 +63,8 @@ class Case:
     """Properties that are not declared."""
     patterns: dict[str, Raw] = field(default_factory=dict[str, Raw])
     """Those of them whose names match."""
+    overreaching: bool = False
+    """Whether what patterns say of those is wrong for declared ones that match."""
     implied: bool = True
     """Whether undeclared properties are admitted only because nothing was said of them."""
 
@@ -195,6 +197,7 @@ class Cases:
         case.patterns = {
             pattern: raw for pattern, raw in found.patterns.items() if self.possible(raw)
         }
+        case.overreaching = found.overreaching
         case.implied = found.implied
         case.mentioned = {name: raw for name, raw in found.mentioned.items() if self.possible(raw)}
         case.more += found.more
@@ -376,6 +379,9 @@ def _has_room(case: Case) -> bool:
     high_bound = next((said[keyword] for keyword in _UPPER if keyword in said), None)
     if low_bound is None or high_bound is None:
         return True
+    if case.kind == "integer":
+        (_, least), (_, most) = whole(*low_bound[:2]), whole(*high_bound[:2])
+        return least <= most
     exclusive = "exclusive" in low_bound.keyword or "exclusive" in high_bound.keyword
     return low_bound.value < high_bound.value or (
         low_bound.value == high_bound.value and not exclusive

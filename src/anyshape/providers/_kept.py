@@ -129,7 +129,8 @@ class _Keeper:
     def _rest(self, case: Case, written: dict[str, Any], *, renamed: bool) -> None:
         for name in case.forbidden if case.extra != () else ():
             written["properties"].setdefault(name, {"not": {}})
-        if case.patterns and renamed:  # a name that was changed may match what it did not
+        # A name that was changed may match what it did not.
+        if case.patterns and (renamed or case.overreaching):
             said = Said("patternProperties", list(case.patterns), case.place)
             self._losses.assertion(said)
             return

@@ -25,6 +25,8 @@ class Met:
     required: dict[str, None] = field(default_factory=dict[str, None])
     extra: Raw = ANYTHING
     patterns: dict[str, Raw] = field(default_factory=dict[str, Raw])
+    overreaching: bool = False
+    """Whether what patterns say of undeclared names is wrong for declared ones that match."""
     implied: bool = True
     mentioned: dict[str, Raw] = field(default_factory=dict[str, Raw])
     closed_by_unevaluated: bool = False
@@ -95,13 +97,21 @@ class Objects:
         """Say what holds for names that nobody declared."""
         beyond = tuple(spot.additional for spot in spots if spot.additional is not None)
         met.extra = (beyond,)
+        declared = [name for spot in spots for name in spot.properties]
         for spot in spots:
-            others = tuple(
-                other.additional
-                for other in spots
-                if other is not spot and other.additional is not None and not other.patterns
-            )
+            others: list[int] = []
+            for other in spots if spot.patterns else ():
+                if other is spot or other.additional is None:
+                    continue
+                if other.patterns:  # it depends on the name whether it matches there as well
+                    words = other.words["additionalProperties"]
+                    met.more.append(Said("additionalProperties", words, other.place))
+                else:
+                    others.append(other.additional)
             for pattern, number in spot.patterns.items():
+                met.overreaching |= bool(others) and any(
+                    self._verdicts.admits("pattern", pattern, name) for name in declared
+                )
                 known = met.patterns.get(pattern)
                 conjunction = (number, *others)
                 if known is not None:

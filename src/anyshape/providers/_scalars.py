@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from anyshape.providers._cases import Case
@@ -10,7 +9,7 @@ from anyshape.providers._codecs import AsIs, Listed
 from anyshape.providers._forms import Form
 from anyshape.providers._losses import Losses, Said, compact
 from anyshape.providers._patterns import written_pattern
-from anyshape.providers._values import identity
+from anyshape.providers._values import identity, whole
 from anyshape.providers.profile import Profile
 
 __all__ = ["Notebook", "enumeration", "scalar"]
@@ -145,7 +144,7 @@ def _bound(
     keyword, value = entry.keyword, entry.value
     exact = True
     if kind == "integer":
-        keyword, value = _whole(keyword, value)
+        keyword, value = whole(keyword, value)
     elif keyword in _INCLUSIVE and keyword not in profile.keywords:
         keyword, exact = _INCLUSIVE[keyword], False
     too_large = profile.largest_bound is not None and abs(value) > profile.largest_bound
@@ -155,11 +154,3 @@ def _bound(
     node[keyword] = value
     if not exact:
         notebook.lose(entry)
-
-
-def _whole(keyword: str, value: Any) -> tuple[str, int]:
-    if keyword in ("minimum", "exclusiveMinimum"):
-        whole = math.ceil(value)
-        return "minimum", whole + 1 if keyword != "minimum" and whole == value else whole
-    whole = math.floor(value)
-    return "maximum", whole - 1 if keyword != "maximum" and whole == value else whole

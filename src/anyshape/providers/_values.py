@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any, Final, cast
 
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
-__all__ = ["KINDS", "Verdicts", "identity", "kind_of", "same"]
+__all__ = ["KINDS", "Verdicts", "identity", "kind_of", "same", "whole"]
 
 _MOST_VERDICTS: Final = 20_000
 
@@ -54,6 +55,15 @@ def identity(value: object) -> Hashable:
 def same(first: object, second: object) -> bool:
     """Tell whether two JSON values are equal."""
     return identity(first) == identity(second)
+
+
+def whole(keyword: str, value: float) -> tuple[str, int]:
+    """Return a bound of integers as an inclusive one that is an integer itself."""
+    if keyword in ("minimum", "exclusiveMinimum"):
+        least = math.ceil(value)
+        return "minimum", least + 1 if keyword != "minimum" and least == value else least
+    most = math.floor(value)
+    return "maximum", most - 1 if keyword != "maximum" and most == value else most
 
 
 class Verdicts:

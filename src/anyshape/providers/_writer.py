@@ -105,10 +105,9 @@ class Writer:
         about = (*site.about, *(site.ways[0].about if len(site.ways) == 1 else ()))
         form.description = self._first(about, "description") or ""
         document: dict[str, Any] = {"type": "object", "properties": {}, **form.written()}
-        if self._definitions:
-            document["$defs"] = {
-                name: self._definitions[name] for name in sorted(self._definitions)
-            }
+        used = self._used(document)
+        if used:
+            document["$defs"] = {name: self._definitions[name] for name in sorted(used)}
         if self.profile.root_keywords is not None:
             if "additionalProperties" in document.keys() - self.profile.root_keywords:
                 self.losses.add("", "additionalProperties", "at the root")
@@ -118,6 +117,18 @@ class Writer:
                 if keyword in self.profile.root_keywords
             }
         return arranged(document), form.codec
+
+    def _used(self, document: dict[str, Any]) -> set[str]:
+        """Return the definitions that are left: some places become text after all."""
+        found: set[str] = set()
+        pending = [document]
+        while pending:
+            for node in nodes(pending.pop()):
+                name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+                if name in self._definitions and name not in found:
+                    found.add(name)
+                    pending.append(self._definitions[name])
+        return found
 
     def needless(self, document: dict[str, Any]) -> frozenset[Key]:
         """Return what has a definition that is used once, or small, and does not use itself."""
