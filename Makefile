@@ -6,8 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS := .cache/docs
+AGENTS := .cache/agents
 
-.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers lock clean
+.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers agents lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -42,6 +43,13 @@ docs: $(DOCS)/.ready
 peers: $(READY)
 	$(BIN)/python tests/peers/table.py
 
+agents: $(AGENTS)/.ready
+	$(AGENTS)/bin/python tests/agents/with_sdks.py
+
+$(AGENTS)/.ready: requirements/agents.txt pyproject.toml
+	$(PYTHON) scripts/environment.py $(AGENTS) requirements/agents.txt
+	@touch $@
+
 $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
 	@touch $@
@@ -55,6 +63,8 @@ lock:
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --extra telemetry -o requirements/dev.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links --group docs -o requirements/docs.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links pyproject.toml --group agents -o requirements/agents.txt
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

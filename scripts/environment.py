@@ -1,6 +1,7 @@
-"""Make an environment: pinned packages with hashes, and for development Anyshape itself, editable.
+"""Make an environment: pinned packages with hashes, and Anyshape itself, editable, to run it.
 
     python scripts/environment.py .venv
+    python scripts/environment.py .cache/agents requirements/agents.txt
     python scripts/environment.py .cache/docs requirements/docs.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`.
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVELOPMENT = ROOT / "requirements" / "dev.txt"
+WITHOUT_US = ROOT / "requirements" / "docs.txt"
 
 
 def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
@@ -33,7 +35,7 @@ def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
             venv.EnvBuilder(with_pip=True, clear=True).create(target)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
-    if requirements == DEVELOPMENT:
+    if requirements != WITHOUT_US:
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 from anyshape.providers import PROFILES, check
 
@@ -205,12 +205,12 @@ def gemini_tool(tool: Json) -> tuple[str, Json, str]:
 def in_small_letters(schema: Any) -> Any:
     """Return a schema whose types are as JSON Schema writes them; the SDK sends `OBJECT`."""
     if isinstance(schema, list):
-        return [in_small_letters(it) for it in schema]
+        return [in_small_letters(it) for it in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
     return {
         key: value.lower() if key == "type" and isinstance(value, str) else in_small_letters(value)
-        for key, value in schema.items()
+        for key, value in cast("Json", schema).items()
     }
 
 
@@ -309,7 +309,7 @@ class Conversation:
 
 
 @contextmanager
-def stand_in(api: Api, script: list[list[Call]] = SCRIPT) -> Iterator[tuple[str, Conversation]]:
+def stand_in(api: Api, script: list[list[Call]] = SCRIPT) -> Generator[tuple[str, Conversation]]:
     """Serve one conversation on a free port; gives its address, and what was said."""
     conversation = Conversation(api, script)
 

@@ -178,12 +178,7 @@ class Attributes:
 
     def __init__(self, members: dict[str, Any]) -> None:
         for name, value in members.items():
-            nested = isinstance(value, dict) and name in (
-                "function",
-                "functionCall",
-                "function_call",
-            )
-            setattr(self, name, Attributes(value) if nested else value)
+            setattr(self, name, Attributes(value) if name.startswith("function") else value)
 
 
 @pytest.mark.parametrize(("profile", "format", "call", "result"), CALLS[:4])

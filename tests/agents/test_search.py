@@ -88,14 +88,15 @@ async def test_every_profile_can_find_and_call(profile: str) -> None:
 async def test_mistakes_are_told() -> None:
     async with Client(make_shop()) as client:
         tools = await client.toolbox("openai", format="plain", search=True)
-        for name, arguments, words in (
+        mistakes: list[tuple[str, dict[str, Any], str]] = [
             ("find_tools", {}, '"query"'),
             ("find_tools", {"query": "zebra"}, "createInvoice"),
             ("call_tool", {"name": "get_wether", "arguments": {}}, "'get_weather'"),
             ("call_tool", {"name": "get_weather", "arguments": {"days": "x"}}, "/days"),
             ("call_tool", {"name": "get_weather", "arguments": 5}, "/arguments"),
             ("get_weather", {}, "find_tools"),
-        ):
+        ]
+        for name, arguments, words in mistakes:
             answer = await tools.call(name, arguments)
             assert words in answer["content"]
             assert answer["is_error"] is (arguments != {"query": "zebra"})

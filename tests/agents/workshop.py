@@ -29,6 +29,12 @@ PAYMENT: dict[str, Any] = {
     "additionalProperties": False,
 }
 
+SCRIPT: list[list[tuple[str, dict[str, Any]]]] = [
+    [("pay", {"amount": "a lot", "note": "x"}), ("nobody", {})],
+    [("pay", {"amount": 3, "note": "x", "labels": None}), ("draw", {}), ("everything", {})],
+]
+"""What a model calls in a conversation: two mistakes, then what it wants."""
+
 
 def make_server() -> Server:
     server = Server("workshop")

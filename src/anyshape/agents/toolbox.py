@@ -58,8 +58,11 @@ class Toolbox:
         self._adopt(Offering(), {})
 
     @property
-    def definitions(self) -> list[dict[str, Any]]:
-        """The tools in the provider's request format: a fresh copy, the same bytes each time."""
+    def definitions(self) -> list[Any]:
+        """The tools in the provider's request format: a fresh copy, the same bytes each time.
+
+        Dicts, typed so that they pass for what the provider's SDK calls them; results are, too.
+        """
         return json.loads(self._text)
 
     @property
@@ -119,7 +122,7 @@ class Toolbox:
         *,
         id: str | None = None,
         timeout: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Call a tool and return its result in the provider's format.
 
         `call` is the provider's own tool call, an object of its SDK or a dict, or the name of a
@@ -133,7 +136,7 @@ class Toolbox:
 
     async def call_all(
         self, calls: Sequence[object] | None, *, timeout: float | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """Call tools side by side and return their results in the order of the calls.
 
         `calls` may be everything that a model said in its turn: what is no call is passed over. In
