@@ -6,10 +6,12 @@ import dataclasses
 import datetime
 import gc
 import weakref
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple, Union, cast
 
 import pytest
 import typing_extensions
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, create_model
 from pydantic_core import core_schema
 
@@ -17,7 +19,7 @@ from anyshape.errors import ToolDefinitionError
 from anyshape.tools import Tool
 from anyshape.tools.inlining import arrange
 from anyshape.tools.signature import EMPTY, Parameter
-from anyshape.tools.types import Incoming, pydantic_schemas
+from anyshape.tools.types import ParameterTypes, pydantic_schemas
 from anyshape.tools.types.pydantic_schemas import CompactSchema
 from anyshape.tools.types.pydantic_types import describe_parameters, describe_value
 
@@ -74,7 +76,7 @@ class Choice:
         return core_schema.literal_schema(list(Chosen.names))
 
 
-def described(**annotations: Any) -> Incoming:
+def parameters_of(**annotations: Any) -> ParameterTypes:
     """Return what pydantic says of parameters."""
     return describe_parameters(
         [Parameter(name, kind, EMPTY, required=True) for name, kind in annotations.items()]
@@ -109,12 +111,44 @@ def test_parameters_are_described_as_all_together_are(signature: dict[str, Any])
     )
     definitions = document.pop("$defs", {})
     for _ in range(2):
-        incoming = described(**signature)
-        assert list(incoming.schemas) == list(document["properties"])
-        assert list(incoming.names.values()) == list(signature)
-        assert arrange({"properties": incoming.schemas}, incoming.definitions) == arrange(
+        described = parameters_of(**signature)
+        assert list(described.schemas) == list(document["properties"])
+        assert list(described.names.values()) == list(signature)
+        assert arrange({"properties": described.schemas}, described.definitions) == arrange(
             {"properties": document["properties"]}, definitions
         )
+
+
+LEAVES: st.SearchStrategy[Any] = st.sampled_from(
+    [Leaf, Tree, Place, Box, Size, str, int, float, bool, None, Literal["a", 1], Literal["a", True]]
+)
+ANNOTATIONS: st.SearchStrategy[Any] = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        inner.map(lambda it: list[it]),
+        inner.map(lambda it: dict[str, it]),
+        st.lists(inner, min_size=2, max_size=3).map(lambda members: Union[tuple(members)]),  # noqa: UP007 - made at run time
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=100)
+@given(ANNOTATIONS)
+def test_what_is_known_is_what_pydantic_would_say_again(annotation: Any) -> None:
+    for mode in ("validation", "serialization"):
+        document = TypeAdapter[Any](annotation).json_schema(
+            schema_generator=CompactSchema, mode=mode
+        )
+        expected = arrange(document, document.pop("$defs", {}))
+        for _ in range(2):
+            if mode == "serialization":
+                found = describe_value(annotation).schema
+            else:
+                described = parameters_of(it=annotation)
+                found = arrange(described.schemas["it"], described.definitions)
+            assert found == expected
+            assert str(found) == str(expected)  # 1 and True are equal, and so are other orders
 
 
 def test_the_schema_of_a_model_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +162,7 @@ def test_the_schema_of_a_model_is_generated_once(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(pydantic_schemas, "generate", generate)
     documents = [taking(model).listing.input_schema for _ in range(3)]
-    described(another=model)
+    parameters_of(another=model)
     assert documents[0] == documents[1] == documents[2]
     assert len(generated) == 1
 
@@ -184,7 +218,7 @@ def test_members_stay_in_the_order_in_which_each_tool_has_them() -> None:
     leaf, number = {"$ref": "#/$defs/Leaf"}, {"type": "integer"}
     assert Leaf | int == int | Leaf
     for annotation, members in ((Leaf | int, [leaf, number]), (int | Leaf, [number, leaf])):
-        schemas = described(it=annotation, many=list[annotation]).schemas
+        schemas = parameters_of(it=annotation, many=list[annotation]).schemas
         assert schemas["it"] == {"anyOf": members}
         assert schemas["many"]["items"] == {"anyOf": members}
 
@@ -287,7 +321,7 @@ def test_classes_that_are_gone_are_not_kept_for_ever() -> None:
 
     first = define(0)
     for number in range(1, 300):
-        described(it=Literal[number])
+        parameters_of(it=Literal[number])
         describe_value(Literal[number])
     gc.collect()
     assert first() is None

@@ -11,11 +11,11 @@ from functools import partial
 import pytest
 from patience import PATIENCE
 
-from anyshape.tools.workers import CrowdedError, Workers
+from anyshape.tools.workers import CrowdedError, WorkerThreads
 
 
 async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> None:
-    workers = Workers(limit=3)
+    workers = WorkerThreads(limit=3)
     running: list[int] = []
     most: list[int] = []
     lock = threading.Lock()
@@ -38,7 +38,7 @@ async def test_at_most_so_many_run_at_once_and_the_others_wait_their_turn() -> N
 
 
 async def test_a_call_given_up_while_it_waits_is_never_started() -> None:
-    workers = Workers(limit=1)
+    workers = WorkerThreads(limit=1)
     release = threading.Event()
     started: list[str] = []
 
@@ -55,7 +55,7 @@ async def test_a_call_given_up_while_it_waits_is_never_started() -> None:
 
 
 async def test_a_call_that_gets_no_thread_in_time_is_refused_and_never_started() -> None:
-    workers = Workers(limit=2, patience=0.05)
+    workers = WorkerThreads(limit=2, patience=0.05)
     release = threading.Event()
     started: list[str] = []
 
@@ -70,7 +70,7 @@ async def test_a_call_that_gets_no_thread_in_time_is_refused_and_never_started()
 
 
 async def test_a_call_that_has_begun_is_not_refused_however_long_it_takes() -> None:
-    workers = Workers(limit=1, patience=0.01)
+    workers = WorkerThreads(limit=1, patience=0.01)
     release = threading.Event()
     begun = workers.run(partial(release.wait, PATIENCE))
     with pytest.raises(CrowdedError):
@@ -80,13 +80,13 @@ async def test_a_call_that_has_begun_is_not_refused_however_long_it_takes() -> N
 
 
 async def test_an_idle_thread_is_used_again() -> None:
-    workers = Workers(limit=10)
+    workers = WorkerThreads(limit=10)
     threads = {await workers.run(threading.get_ident) for _ in range(20)}
     assert len(threads) == 1
 
 
 async def test_every_exception_comes_back_to_the_caller() -> None:
-    workers = Workers(limit=1)
+    workers = WorkerThreads(limit=1)
 
     def fail() -> None:
         raise KeyError("x")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from anyshape.tools.workers import Workers
+from anyshape.tools.workers import WorkerThreads
 
 __all__ = ["DaemonExecutor"]
 
@@ -26,7 +26,7 @@ class DaemonExecutor(ThreadPoolExecutor):
 
     def __init__(self) -> None:
         super().__init__(max_workers=1)
-        self._workers = Workers(_MOST_THREADS)
+        self._workers = WorkerThreads(_MOST_THREADS)
 
     def submit(
         self,

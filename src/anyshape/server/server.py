@@ -21,7 +21,7 @@ from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.service import Service
 from anyshape.tools.brought import refuse_settings
-from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool
 
@@ -122,7 +122,7 @@ class Server:
         title: str | None = None,
         description: str | None = None,
         input_schema: Mapping[str, Any] | None = None,
-        output_schema: OutputSchema = ABSENT,
+        output_schema: GivenOutputSchema = ABSENT,
         annotations: ToolAnnotations | Mapping[str, Any] | None = None,
         meta: Mapping[str, Any] | None = None,
         icons: Sequence[Icon | Mapping[str, Any]] | None = None,

@@ -20,7 +20,7 @@ from anyshape.errors import LimitExceeded
 from anyshape.protocol.nesting import is_too_deep
 from anyshape.schema import leave_loop
 from anyshape.tools.inputs import Inputs
-from anyshape.tools.types import ArgumentsError, Read
+from anyshape.tools.types import ArgumentsError, ReadArguments
 
 if TYPE_CHECKING:
     from anyshape.errors import Problem
@@ -59,7 +59,7 @@ def bind_parameters(schema: Schema, inputs: Inputs, *, derived: bool, takes_any:
 
 
 def _binder(
-    schema: Schema, names: tuple[str, ...] | None = None, read_values: Read | None = None
+    schema: Schema, names: tuple[str, ...] | None = None, read_values: ReadArguments | None = None
 ) -> Bind:
     """Return what decodes, checks and reads arguments: one function, as each more takes time.
 
@@ -95,7 +95,7 @@ def _binder(
     return bind
 
 
-def _with_others(read: Read, names: frozenset[str]) -> Read:
+def _with_others(read: ReadArguments, names: frozenset[str]) -> ReadArguments:
     """Return what reads arguments, and passes on as they are those that are not in `names`."""
 
     def read_all(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _log = logging.getLogger("anyshape.tools.context")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class _Turn(Awaitable[None]):
+class _LoopTurn(Awaitable[None]):
     """Awaited, it gives the event loop one turn."""
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class _Turn(Awaitable[None]):
         yield
 
 
-_TURN: Final = _Turn()
+_TURN: Final = _LoopTurn()
 
 
 class Context(Generic[State]):

@@ -23,19 +23,19 @@ from anyshape.tools.admission import check_names
 from anyshape.tools.binding import Bind, bind_parameters, bind_whole_object
 from anyshape.tools.docstrings import Documentation, read_docstring
 from anyshape.tools.inputs import describe_inputs, takes_whole_object
-from anyshape.tools.outputs import Output, OutputSchema, describe_output
+from anyshape.tools.outputs import GivenOutputSchema, Output, describe_output
 from anyshape.tools.results import Finish, finisher
 from anyshape.tools.serialization import encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
 from anyshape.tools.words import Words
 
-__all__ = ["Definition", "Invoke", "define_function", "define_handler"]
+__all__ = ["Invoke", "ToolDefinition", "define_function", "define_handler"]
 
 Invoke = Callable[..., Any]
 """Calls the function; takes the values of its parameters by name."""
 
 
-class Definition(msgspec.Struct, frozen=True):
+class ToolDefinition(msgspec.Struct, frozen=True):
     """What was decided: the listing, the checks, and the steps of a call."""
 
     listing: ToolDescription
@@ -62,9 +62,9 @@ def define_function(
     words: Words,
     *,
     input_schema: Mapping[str, Any] | None,
-    output_schema: OutputSchema,
+    output_schema: GivenOutputSchema,
     limits: Limits,
-) -> Definition:
+) -> ToolDefinition:
     """Define a tool from a function, deriving the schemas that were left out."""
     signature = read_signature(function, allow_variable=input_schema is not None)
     documentation = read_docstring(_docstring_of(function))
@@ -85,9 +85,9 @@ def define_handler(
     words: Words,
     *,
     input_schema: Mapping[str, Any],
-    output_schema: OutputSchema,
+    output_schema: GivenOutputSchema,
     limits: Limits,
-) -> Definition:
+) -> ToolDefinition:
     """Define a tool from a handler, which takes all arguments as one dict."""
     signature = read_signature(handler)
     if len(signature.parameters) != 1:
@@ -109,7 +109,7 @@ def _define(
     taken: _Input,
     output: Output,
     limits: Limits,
-) -> Definition:
+) -> ToolDefinition:
     label = signature.label
     words = words.checked(label)
     name = cast("str", words.name)
@@ -119,7 +119,7 @@ def _define(
         headers = header_plan(taken.document)
     except SchemaError as error:
         raise ToolDefinitionError(f"{label}: {error.message}{_at(error.path)}") from error
-    return Definition(
+    return ToolDefinition(
         listing=ToolDescription(
             name=name,
             input_schema=taken.document,

@@ -23,7 +23,7 @@ from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read
 from anyshape.tools.inlining import arrange
 from anyshape.tools.signature import EMPTY, Parameter, Signature
-from anyshape.tools.types import Read, describe_parameters
+from anyshape.tools.types import ReadArguments, describe_parameters
 
 __all__ = ["Inputs", "describe_inputs", "takes_whole_object"]
 
@@ -41,7 +41,7 @@ class Inputs(msgspec.Struct, frozen=True):
     enforced: Node
     names: dict[str, str]
     required: frozenset[str]
-    read: Read | None
+    read: ReadArguments | None
     fresh: tuple[tuple[str, Any], ...]
     """Parameters whose default is mutable: each call that leaves one out gets its own copy."""
 
@@ -55,23 +55,23 @@ def describe_inputs(
     it (the author wrote another schema) their types have yet to be found out.
     """
     parameters = [_without_words(parameter) for parameter in signature.parameters]
-    incoming = describe_parameters(parameters, signature.label, checked=checked)
-    json_names = {parameter: name for name, parameter in incoming.names.items()}
+    described = describe_parameters(parameters, signature.label, checked=checked)
+    json_names = {parameter: name for name, parameter in described.names.items()}
     for parameter in parameters:
-        schema = incoming.schemas[json_names[parameter.name]]
+        schema = described.schemas[json_names[parameter.name]]
         text = parameter.description or documentation.parameters.get(parameter.name)
         if text and "description" not in schema:
             schema["description"] = text
         publish_default(parameter.default, schema)
     required = [json_names[parameter.name] for parameter in parameters if parameter.required]
-    document = _close(incoming.schemas, required, incoming.definitions)
+    document = _close(described.schemas, required, described.definitions)
     fresh = [(item.name, item.default) for item in parameters if is_mutable(item.default)]
     return Inputs(
         document=publish(document),
         enforced=to_read(document),
-        names=incoming.names,
+        names=described.names,
         required=frozenset(required),
-        read=incoming.read,
+        read=described.read,
         fresh=tuple(fresh),
     )
 

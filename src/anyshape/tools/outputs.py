@@ -21,13 +21,13 @@ from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.result import ABSENT, Absent, ToolResult
 from anyshape.tools.formats import publish, to_write
 from anyshape.tools.signature import EMPTY
-from anyshape.tools.types import Write, describe_value
+from anyshape.tools.types import WriteValue, describe_value
 
 __all__ = [
     "UNSTRUCTURED",
+    "GivenOutputSchema",
     "Output",
     "OutputKind",
-    "OutputSchema",
     "Unstructured",
     "describe_output",
 ]
@@ -45,7 +45,7 @@ class Unstructured(enum.Enum):
 UNSTRUCTURED: Final = Unstructured.UNSTRUCTURED
 """Pass as `output_schema=` to publish none and to send values as text alone."""
 
-OutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
+GivenOutputSchema: TypeAlias = Mapping[str, Any] | bool | Unstructured | Absent
 """What may be given as `output_schema=`; `ABSENT` is what leaving it out means."""
 
 _UNION: Any = Union  # subscribed with what is known only at run time
@@ -72,12 +72,12 @@ class Output(msgspec.Struct, frozen=True):
 
     kind: OutputKind
     document: dict[str, Any] | bool | Absent = ABSENT
-    write: Write | None = None
+    write: WriteValue | None = None
     encodes: bool = False
     published: dict[str, Any] | None = None
 
 
-def describe_output(annotation: Any, written: OutputSchema, label: str) -> Output:
+def describe_output(annotation: Any, written: GivenOutputSchema, label: str) -> Output:
     """Decide what values of `annotation` become; `written` is the author's own schema, if any."""
     if written is UNSTRUCTURED:
         return _as_values_of(_value_type(annotation), Output(OutputKind.TEXT))
@@ -99,7 +99,7 @@ def describe_output(annotation: Any, written: OutputSchema, label: str) -> Outpu
     return _derive(annotation, label)
 
 
-def _read_written(written: OutputSchema, label: str) -> dict[str, Any] | bool | Absent:
+def _read_written(written: GivenOutputSchema, label: str) -> dict[str, Any] | bool | Absent:
     if written is ABSENT or isinstance(written, bool):
         return written
     if isinstance(written, Mapping):
@@ -114,14 +114,14 @@ def _read_written(written: OutputSchema, label: str) -> dict[str, Any] | bool | 
 def _derive(annotation: Any, label: str) -> Output:
     if annotation in (NoReturn, Never):
         return Output(OutputKind.STRUCTURED, False)
-    outgoing = describe_value(annotation, label)
-    published = publish(outgoing.schema)
+    described = describe_value(annotation, label)
+    published = publish(described.schema)
     return Output(
         OutputKind.STRUCTURED,
-        to_write(outgoing.schema),
-        outgoing.write,
-        encodes=outgoing.encodes,
-        published=None if published is outgoing.schema else published,
+        to_write(described.schema),
+        described.write,
+        encodes=described.encodes,
+        published=None if published is described.schema else published,
     )
 
 

@@ -19,7 +19,7 @@ from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.schema import leave_loop
 from anyshape.tools.keys import check_keys
 from anyshape.tools.outputs import Output
-from anyshape.tools.types import Write
+from anyshape.tools.types import WriteValue
 
 if TYPE_CHECKING:
     from anyshape.schema import Schema
@@ -88,7 +88,7 @@ def _encode_json_types(schema: Schema) -> EncodeValue:
     return encode
 
 
-def _encode_written(schema: Schema, write: Write, *, encodes: bool) -> EncodeValue:
+def _encode_written(schema: Schema, write: WriteValue, *, encodes: bool) -> EncodeValue:
     check = _checker(schema)
 
     def encode(value: Any) -> bytes:

@@ -27,8 +27,8 @@ from anyshape.tools import failures
 from anyshape.tools.binding import Bind
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
-from anyshape.tools.definition import Definition, Invoke, define_function, define_handler
-from anyshape.tools.outputs import OutputSchema
+from anyshape.tools.definition import Invoke, ToolDefinition, define_function, define_handler
+from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.results import Finish
 from anyshape.tools.serialization import ResultError
 from anyshape.tools.types import ArgumentsError
@@ -94,7 +94,7 @@ class Tool:
         name: str,
         handler: Callable[..., Any],
         input_schema: Mapping[str, Any],
-        output_schema: OutputSchema = ABSENT,
+        output_schema: GivenOutputSchema = ABSENT,
         title: str | None = None,
         description: str | None = None,
         annotations: ToolAnnotations | Mapping[str, Any] | None = None,
@@ -123,7 +123,7 @@ class Tool:
         title: str | None = None,
         description: str | None = None,
         input_schema: Mapping[str, Any] | None = None,
-        output_schema: OutputSchema = ABSENT,
+        output_schema: GivenOutputSchema = ABSENT,
         annotations: ToolAnnotations | Mapping[str, Any] | None = None,
         meta: Mapping[str, Any] | None = None,
         icons: Sequence[Icon | Mapping[str, Any]] | None = None,
@@ -276,7 +276,7 @@ class Tool:
     def _assemble(
         self,
         function: Callable[..., Any],
-        definition: Definition,
+        definition: ToolDefinition,
         timeout: float | None,
         *,
         inline: bool,

@@ -17,14 +17,14 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import Any, Final
 
-__all__ = ["WORKERS", "CrowdedError", "Workers"]
+__all__ = ["WORKERS", "CrowdedError", "WorkerThreads"]
 
 
 class CrowdedError(Exception):
     """No thread was free for a call, which has not begun."""
 
 
-class _Job:
+class _ThreadCall:
     """One call, from the moment it is asked for."""
 
     __slots__ = ("function", "future", "is_taken", "loop", "run")
@@ -43,7 +43,7 @@ class _Job:
         """Whether a thread has begun it, or its caller was told that none will."""
 
 
-class Workers:
+class WorkerThreads:
     """A bounded pool of daemon threads whose results come back to the calling event loop."""
 
     __slots__ = ("_idle", "_jobs", "_limit", "_lock", "_patience", "_size")
@@ -63,7 +63,7 @@ class Workers:
         Cancelling the future gives the call up: it is not started, or its outcome is dropped.
         """
         loop = asyncio.get_running_loop()
-        job = _Job(loop, loop.create_future(), function)
+        job = _ThreadCall(loop, loop.create_future(), function)
         self._jobs.put(job)
         with self._lock:
             waits = False
@@ -101,13 +101,13 @@ class Workers:
             # Kept across the wait, these would keep the last call's arguments alive.
             del job, value, error
 
-    def _take(self, job: _Job) -> bool:
+    def _take(self, job: _ThreadCall) -> bool:
         """Return whether a job is there to be taken, which it is once."""
         with self._lock:
             taken, job.is_taken = job.is_taken, True
         return not taken
 
-    def _refuse(self, job: _Job) -> None:
+    def _refuse(self, job: _ThreadCall) -> None:
         if self._take(job) and not job.future.done():
             job.future.set_exception(
                 CrowdedError(
@@ -118,7 +118,7 @@ class Workers:
 
     def _forget(self) -> None:
         """Start afresh; in a forked child the parent's threads do not exist."""
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[_ThreadCall] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
         self._size = 0
@@ -138,7 +138,7 @@ def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None
         future.set_exception(error)
 
 
-WORKERS: Final = Workers(limit=64, patience=10.0)
+WORKERS: Final = WorkerThreads(limit=64, patience=10.0)
 """The pool that every tool of the process shares."""
 
 if hasattr(os, "register_at_fork"):

@@ -11,14 +11,20 @@ longer to load than the rest of Anyshape, so its module is imported by the first
 """
 
 from anyshape.tools.types.choice import describe_parameters, describe_value
-from anyshape.tools.types.library import ArgumentsError, Incoming, Outgoing, Read, Write
+from anyshape.tools.types.library import (
+    ArgumentsError,
+    ParameterTypes,
+    ReadArguments,
+    ValueType,
+    WriteValue,
+)
 
 __all__ = [
     "ArgumentsError",
-    "Incoming",
-    "Outgoing",
-    "Read",
-    "Write",
+    "ParameterTypes",
+    "ReadArguments",
+    "ValueType",
+    "WriteValue",
     "describe_parameters",
     "describe_value",
 ]

@@ -15,7 +15,13 @@ from msgspec.structs import replace
 from anyshape.documents.positions import Node
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.types import msgspec_types, python_types
-from anyshape.tools.types.library import Incoming, Outgoing, Read, TypeLibrary, UnsupportedError
+from anyshape.tools.types.library import (
+    ParameterTypes,
+    ReadArguments,
+    TypeLibrary,
+    UnsupportedError,
+    ValueType,
+)
 
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
@@ -28,51 +34,51 @@ _LIBRARIES: tuple[TypeLibrary, ...] = (msgspec_types,)
 
 def describe_parameters(
     parameters: Sequence[Parameter], label: str, *, checked: bool = True
-) -> Incoming:
+) -> ParameterTypes:
     """Describe the parameters of one function, each by the library that knows its type.
 
     With `checked`, arguments are known to satisfy the derived schemas before they are read; without
     it (the author wrote another schema) their types have yet to be found out.
     """
     try:
-        incoming = python_types.describe_parameters(parameters)
-        if checked or not any(incoming.schemas.values()):
-            return incoming
+        described = python_types.describe_parameters(parameters)
+        if checked or not any(described.schemas.values()):
+            return described
     except UnsupportedError:
         pass
-    incoming = _join(parameters, _share_out(parameters, label), label)
+    described = _join(parameters, _share_out(parameters, label), label)
     if checked:
         try:
             # It took a library to describe them, but their values are JSON types as they are.
-            return replace(incoming, read=python_types.reader(parameters))
+            return replace(described, read=python_types.reader(parameters))
         except UnsupportedError:
             pass
-    return incoming
+    return described
 
 
-def describe_value(annotation: Any, label: str) -> Outgoing:
+def describe_value(annotation: Any, label: str) -> ValueType:
     """Describe a return annotation by the library that knows it."""
     try:
         return python_types.describe_value(annotation)
     except UnsupportedError:
-        outgoing = _describe_by_library(annotation, label)
+        described = _describe_by_library(annotation, label)
     if python_types.is_json(annotation):
         # It took a library to describe them, but these values are JSON types as they are.
-        return Outgoing(outgoing.schema)
-    return outgoing
+        return ValueType(described.schema)
+    return described
 
 
-def _describe_by_library(annotation: Any, label: str) -> Outgoing:
+def _describe_by_library(annotation: Any, label: str) -> ValueType:
     library = _claimant(annotation)
     if library is not None:
         try:
-            outgoing = library.describe_value(annotation)
+            described = library.describe_value(annotation)
         except UnsupportedError as error:
             reason = "msgspec structs and pydantic models cannot contain each other"
             raise _no_schema(annotation, label, reason) from error
         if library.overlooks(annotation):
             raise _lost_notes(library, label, "returns")
-        return outgoing
+        return described
 
     from anyshape.tools.types import pydantic_types
 
@@ -102,7 +108,7 @@ def _substitute(annotation: Any) -> TypeLibrary | None:
     return None
 
 
-def _share_out(parameters: Sequence[Parameter], label: str) -> list[Incoming]:
+def _share_out(parameters: Sequence[Parameter], label: str) -> list[ParameterTypes]:
     """Have each library describe its share of the parameters; pydantic's comes first."""
     from anyshape.tools.types import pydantic_types
 
@@ -113,7 +119,7 @@ def _share_out(parameters: Sequence[Parameter], label: str) -> list[Incoming]:
             if library.overlooks(parameter.annotation):
                 raise _lost_notes(library, label, f"parameter '{parameter.name}' is")
             owners[parameter.name] = library
-    shares: list[Incoming] = []
+    shares: list[ParameterTypes] = []
     while rest := [parameter for parameter in parameters if parameter.name not in owners]:
         try:
             shares.append(pydantic_types.describe_parameters(rest))
@@ -132,7 +138,7 @@ def _share_out(parameters: Sequence[Parameter], label: str) -> list[Incoming]:
             owners[parameter.name] = library
     for library in _LIBRARIES:
         share = [parameter for parameter in parameters if owners.get(parameter.name) is library]
-        used = {name for incoming in shares for name in incoming.definitions}
+        used = {name for described in shares for name in described.definitions}
         if share:
             try:
                 shares.append(library.describe_parameters(share, used))
@@ -159,16 +165,18 @@ def _find_unsupported(
     raise ToolDefinitionError(f"{label}: parameters {names} do not go together: {reason}")
 
 
-def _join(parameters: Sequence[Parameter], shares: list[Incoming], label: str) -> Incoming:
+def _join(
+    parameters: Sequence[Parameter], shares: list[ParameterTypes], label: str
+) -> ParameterTypes:
     """Return what the libraries say as one, in the order of the parameters."""
     if len(shares) == 1:
         return shares[0]
     found: dict[str, tuple[str, Node]] = {}
     definitions: dict[str, Node] = {}
-    for incoming in shares:
-        definitions.update(incoming.definitions)
-        for name, parameter in incoming.names.items():
-            found[parameter] = (name, incoming.schemas[name])
+    for described in shares:
+        definitions.update(described.definitions)
+        for name, parameter in described.names.items():
+            found[parameter] = (name, described.schemas[name])
     schemas: Node = {}
     names: dict[str, str] = {}
     for parameter in parameters:
@@ -177,10 +185,10 @@ def _join(parameters: Sequence[Parameter], shares: list[Incoming], label: str) -
             raise ToolDefinitionError(f"{label}: two parameters are called '{name}'; change one")
         schemas[name] = schema
         names[name] = parameter.name
-    return Incoming(schemas, names, definitions, _read_each(shares))
+    return ParameterTypes(schemas, names, definitions, _read_each(shares))
 
 
-def _read_each(parts: list[Incoming]) -> Read:
+def _read_each(parts: list[ParameterTypes]) -> ReadArguments:
     """Return what has each library read its own arguments."""
 
     def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:

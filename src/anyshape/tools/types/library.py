@@ -1,8 +1,8 @@
 """What a type library answers about annotations: a schema, and a way to read or to write values.
 
 A library is a module with the functions of `TypeLibrary`. What it says of a tool's parameters is
-one `Incoming`, what it says of a return annotation is one `Outgoing`; nothing else of it is known
-outside its own module. `docs/internals/changing.md` tells how to add one.
+one `ParameterTypes`, what it says of a return annotation is one `ValueType`; nothing else of it is
+known outside its own module. `docs/internals/changing.md` tells how to add one.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArgumentsError",
-    "Incoming",
-    "Outgoing",
-    "Read",
+    "ParameterTypes",
+    "ReadArguments",
     "TypeLibrary",
     "UnsupportedError",
-    "Write",
+    "ValueType",
+    "WriteValue",
 ]
 
-Read: TypeAlias = Callable[[dict[str, Any], bytes | None], dict[str, Any]]
+ReadArguments: TypeAlias = Callable[[dict[str, Any], bytes | None], dict[str, Any]]
 """Makes the values of parameters, by name, of decoded arguments that the schema has accepted.
 
 It is given the text of all arguments too, and may change the decoded ones. It raises
 `ArgumentsError` for what the schema could not tell.
 """
 
-Write: TypeAlias = Callable[[Any], Any]
+WriteValue: TypeAlias = Callable[[Any], Any]
 """Makes JSON types of a value."""
 
 
@@ -56,7 +56,7 @@ class ArgumentsError(Exception):
         return cls([Problem(keyword="", path=path, message=message, schema_path="")])
 
 
-class Incoming(msgspec.Struct, frozen=True):
+class ParameterTypes(msgspec.Struct, frozen=True):
     """What is known of parameters: their schemas by JSON name, and how their values are read.
 
     `names` maps each JSON name to its parameter; `definitions` are what the schemas refer to under
@@ -66,10 +66,10 @@ class Incoming(msgspec.Struct, frozen=True):
     schemas: Node
     names: dict[str, str]
     definitions: Mapping[str, Node]
-    read: Read | None = None
+    read: ReadArguments | None = None
 
 
-class Outgoing(msgspec.Struct, frozen=True):
+class ValueType(msgspec.Struct, frozen=True):
     """What is known of a return annotation: its schema, and how its values are written.
 
     Where `write` is `None`, values are JSON types as they are. `encodes` says that msgspec encodes
@@ -77,22 +77,17 @@ class Outgoing(msgspec.Struct, frozen=True):
     """
 
     schema: Node
-    write: Write | None = None
+    write: WriteValue | None = None
     encodes: bool = False
 
 
 class TypeLibrary(Protocol):
     """A library that describes types of its own, which pydantic does not know."""
 
-    @property
-    def FAMILY(self) -> str:  # noqa: N802 - a constant of a module
-        """What messages call a type of this library."""
-        ...
-
-    @property
-    def NOTES(self) -> str:  # noqa: N802 - a constant of a module
-        """What takes the place of pydantic's notes in `Annotated` for these types."""
-        ...
+    FAMILY: str
+    """What messages call a type of this library."""
+    NOTES: str
+    """What takes the place of pydantic's notes in `Annotated` for these types."""
 
     def claims(self, annotation: Any) -> bool:
         """Tell whether an annotation has a part that no other library describes rightly."""
@@ -104,13 +99,13 @@ class TypeLibrary(Protocol):
 
     def describe_parameters(
         self, parameters: Sequence[Parameter], used: Collection[str] = ()
-    ) -> Incoming:
+    ) -> ParameterTypes:
         """Describe parameters, by definitions whose names are not in `used`.
 
         Raises `UnsupportedError` if there is no schema for one of them.
         """
         ...
 
-    def describe_value(self, annotation: Any) -> Outgoing:
+    def describe_value(self, annotation: Any) -> ValueType:
         """Describe a return annotation, or raise `UnsupportedError`."""
         ...

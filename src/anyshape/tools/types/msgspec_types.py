@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,7 @@ from anyshape.documents.positions import Node, subschemas
 from anyshape.tools.formats import loosen
 from anyshape.tools.inlining import arrange
 from anyshape.tools.keys import check_keys
-from anyshape.tools.types.library import ArgumentsError, Incoming, Outgoing, UnsupportedError
+from anyshape.tools.types.library import ArgumentsError, ParameterTypes, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import with_whole_numbers
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ __all__ = [
     "to_builtins",
 ]
 
-FAMILY: Final = "a msgspec type"
-NOTES: Final = "msgspec.Meta"
+FAMILY: str = "a msgspec type"
+NOTES: str = "msgspec.Meta"
 
 _PLACE = re.compile(r" - at `(key in )?\$([^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
@@ -55,7 +55,9 @@ def overlooks(annotation: Any) -> bool:
     return any(_is_for_pydantic(part) for part in _parts(annotation))
 
 
-def describe_parameters(parameters: Sequence[Parameter], used: Collection[str] = ()) -> Incoming:
+def describe_parameters(
+    parameters: Sequence[Parameter], used: Collection[str] = ()
+) -> ParameterTypes:
     """Describe parameters; `used` are names of definitions that others have taken."""
     types = {parameter.name: parameter.annotation for parameter in parameters}
     schemas, definitions = _schemas_of(list(types.values()))
@@ -69,14 +71,14 @@ def describe_parameters(parameters: Sequence[Parameter], used: Collection[str] =
         return arguments
 
     names = {name: name for name in types}
-    return Incoming(dict(zip(types, schemas, strict=True)), names, definitions, read)
+    return ParameterTypes(dict(zip(types, schemas, strict=True)), names, definitions, read)
 
 
-def describe_value(annotation: Any) -> Outgoing:
+def describe_value(annotation: Any) -> ValueType:
     """Describe a return annotation."""
     (schema,), definitions = _schemas_of([annotation])
     write = _check_keys_first if _has_other_keys(annotation) else to_builtins
-    return Outgoing(arrange(schema, definitions), write, encodes=True)
+    return ValueType(arrange(schema, definitions), write, encodes=True)
 
 
 def to_builtins(value: Any) -> Any:

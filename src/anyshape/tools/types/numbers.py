@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from anyshape.tools.types.library import ArgumentsError, Read
+from anyshape.tools.types.library import ArgumentsError, ReadArguments
 
 __all__ = [
     "Conversion",
@@ -93,7 +93,7 @@ def changes(conversion: Conversion) -> bool:
     return False
 
 
-def number_reader(fields: Fields) -> Read:
+def number_reader(fields: Fields) -> ReadArguments:
     """Return what converts decoded arguments that satisfy the schema of `fields`, in place."""
     numbers = fields.by_key
     if all(isinstance(part, Number) for part in numbers.values()):

@@ -49,7 +49,7 @@ class DescriptionCache(Generic[Description]):
                 del self._descriptions[next(iter(self._descriptions))]
 
 
-class _Identity:
+class _SameObject:
     """Equal to another only if that is of the very same object, which it keeps alive."""
 
     __slots__ = ("_it",)
@@ -58,7 +58,7 @@ class _Identity:
         self._it = it
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self._it is other._it
+        return isinstance(other, _SameObject) and self._it is other._it
 
     def __hash__(self) -> int:
         return id(self._it)
@@ -84,7 +84,7 @@ def key_of(annotation: Any) -> TypeKey | None:
     if issubclass(annotation, BaseModel) and is_pydantics(annotation.__get_pydantic_core_schema__):
         # A model that is rebuilt is still the same class, with another core schema.
         schema: object = vars(annotation).get("__pydantic_core_schema__")
-        return (_Identity(cast("object", schema)),) if isinstance(schema, dict) else None
+        return (_SameObject(cast("object", schema)),) if isinstance(schema, dict) else None
     return None
 
 

@@ -20,7 +20,7 @@ from pydantic_core import core_schema
 
 from anyshape.documents.positions import Node
 from anyshape.tools.formats import loosen
-from anyshape.tools.types.library import Incoming, UnsupportedError
+from anyshape.tools.types.library import ParameterTypes, UnsupportedError
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
 __all__ = [
@@ -135,10 +135,10 @@ def generate(schema: Any, mode: JsonSchemaMode) -> tuple[Node, bool]:
 _PLACE: Final = " "
 """Stands for the name of a parameter in the cache, where it may have any."""
 
-_parameters: Final = DescriptionCache[Incoming]()
+_parameters: Final = DescriptionCache[ParameterTypes]()
 
 
-def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -> Incoming:
+def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -> ParameterTypes:
     """Describe parameters, given the core schema of a TypedDict that has them as fields.
 
     Those that have a key in the cache are generated one by one, the others together.
@@ -147,7 +147,7 @@ def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -
     if schema["type"] == "definitions":
         definitions, schema = schema["definitions"], schema["schema"]
     fields: Mapping[str, Any] = schema["fields"]
-    parts: list[Incoming] = []
+    parts: list[ParameterTypes] = []
     others: dict[str, Any] = {}
     for name, annotation in annotations.items():
         key = key_of(annotation)
@@ -166,7 +166,7 @@ def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -
     return _join(parts, tuple(annotations)) or _generate(fields, definitions)[0]
 
 
-def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> tuple[Incoming, bool]:
+def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> tuple[ParameterTypes, bool]:
     schema: Any = core_schema.typed_dict_schema(dict(fields))
     if definitions:
         schema = core_schema.definitions_schema(schema, definitions)
@@ -175,18 +175,18 @@ def _generate(fields: Mapping[str, Any], definitions: list[Any]) -> tuple[Incomi
     if len(properties) < len(fields):
         raise UnsupportedError("two parameters have the same alias")
     names = dict(zip(properties, fields, strict=True))
-    return Incoming(properties, names, document.get("$defs", {})), lasts
+    return ParameterTypes(properties, names, document.get("$defs", {})), lasts
 
 
-def _called(name: str, part: Incoming) -> Incoming:
+def _called(name: str, part: ParameterTypes) -> ParameterTypes:
     """Return a copy of the description of one parameter, for one that is called `name`."""
     ((given, schema),) = part.schemas.items()
     json_name = name if given == _PLACE else given
     definitions = copy_schema(part.definitions)
-    return Incoming({json_name: copy_schema(schema)}, {json_name: name}, definitions)
+    return ParameterTypes({json_name: copy_schema(schema)}, {json_name: name}, definitions)
 
 
-def _join(parts: Sequence[Incoming], order: Sequence[str]) -> Incoming | None:
+def _join(parts: Sequence[ParameterTypes], order: Sequence[str]) -> ParameterTypes | None:
     """Return all `parts` as one, or `None` if they use one name for different definitions."""
     schemas: Node = {}
     names: dict[str, str] = {}
@@ -200,7 +200,7 @@ def _join(parts: Sequence[Incoming], order: Sequence[str]) -> Incoming | None:
             if definitions.setdefault(name, definition) != definition:
                 return None
     names = dict(sorted(names.items(), key=lambda item: order.index(item[1])))
-    return Incoming({name: schemas[name] for name in names}, names, definitions)
+    return ParameterTypes({name: schemas[name] for name in names}, names, definitions)
 
 
 def copy_schema(value: Any) -> Any:

@@ -20,7 +20,13 @@ from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
 from anyshape.tools.inlining import arrange
 from anyshape.tools.keys import check_keys
-from anyshape.tools.types.library import ArgumentsError, Incoming, Outgoing, Read, UnsupportedError
+from anyshape.tools.types.library import (
+    ArgumentsError,
+    ParameterTypes,
+    ReadArguments,
+    UnsupportedError,
+    ValueType,
+)
 from anyshape.tools.types.numbers import with_whole_numbers
 from anyshape.tools.types.pydantic_cache import DescriptionCache, key_of
 from anyshape.tools.types.pydantic_core_schemas import has_other_keys, reads_decoded
@@ -39,10 +45,12 @@ __all__ = ["default_to_json", "describe_parameters", "describe_value", "to_json_
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
-_outgoing: Final = DescriptionCache[Outgoing]()
+_values: Final = DescriptionCache[ValueType]()
 
 
-def describe_parameters(parameters: Sequence[Parameter], used: Collection[str] = ()) -> Incoming:
+def describe_parameters(
+    parameters: Sequence[Parameter], used: Collection[str] = ()
+) -> ParameterTypes:
     """Describe parameters together, so that they share definitions and are read in one pass.
 
     Raises `UnsupportedError` if any of them has no schema. Pydantic is asked first, so that none of
@@ -66,15 +74,15 @@ def describe_parameters(parameters: Sequence[Parameter], used: Collection[str] =
         adapter: TypeAdapter[Any] = TypeAdapter(arguments)
         schema = cast("dict[str, Any]", adapter.core_schema)
         annotations = {parameter.name: parameter.annotation for parameter in parameters}
-        incoming = describe_fields(schema, annotations)
+        described = describe_fields(schema, annotations)
     read = _read_text(adapter)
-    return replace(incoming, read=_read_decoded(adapter, read) if reads_decoded(schema) else read)
+    return replace(described, read=_read_decoded(adapter, read) if reads_decoded(schema) else read)
 
 
-def describe_value(annotation: Any) -> Outgoing:
+def describe_value(annotation: Any) -> ValueType:
     """Describe a return annotation; raises `UnsupportedError` if it has no schema."""
     key = key_of(annotation)
-    known = _outgoing.get(key)
+    known = _values.get(key)
     if known is not None:
         return replace(known, schema=copy_schema(known.schema))
     with explain_mistakes():
@@ -91,16 +99,16 @@ def describe_value(annotation: Any) -> Outgoing:
         check_keys(value, to_json_value)
         return write(value)
 
-    outgoing = Outgoing(
+    described = ValueType(
         arrange(document, document.pop("$defs", {})),
         check_keys_first if has_other_keys(schema) else write,
     )
     if key is not None and lasts:
-        _outgoing.put(key, replace(outgoing, schema=copy_schema(outgoing.schema)))
-    return outgoing
+        _values.put(key, replace(described, schema=copy_schema(described.schema)))
+    return described
 
 
-def _read_text(adapter: TypeAdapter[Any]) -> Read:
+def _read_text(adapter: TypeAdapter[Any]) -> ReadArguments:
     """Return what reads arguments from their text."""
     validate = adapter.validator.validate_json
 
@@ -119,7 +127,7 @@ def _read_text(adapter: TypeAdapter[Any]) -> Read:
     return read
 
 
-def _read_decoded(adapter: TypeAdapter[Any], read_text: Read) -> Read:
+def _read_decoded(adapter: TypeAdapter[Any], read_text: ReadArguments) -> ReadArguments:
     """Return what reads decoded arguments, which were decoded to be checked."""
     validate = adapter.validator.validate_python
 

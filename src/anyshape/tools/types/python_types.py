@@ -21,7 +21,7 @@ import msgspec
 from anyshape.documents.positions import Node
 from anyshape.tools.inlining import arrange
 from anyshape.tools.types.constraints import only_constrains
-from anyshape.tools.types.library import Incoming, Outgoing, Read, UnsupportedError
+from anyshape.tools.types.library import ParameterTypes, ReadArguments, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import (
     Conversion,
     Each,
@@ -50,23 +50,23 @@ class _JsonType(msgspec.Struct, frozen=True):
     """The one JSON type of its values, or empty where there are several."""
 
 
-def describe_parameters(parameters: Sequence[Parameter]) -> Incoming:
+def describe_parameters(parameters: Sequence[Parameter]) -> ParameterTypes:
     """Describe parameters; raises `UnsupportedError` unless all are JSON already."""
     found, definitions = _describe(parameter.annotation for parameter in parameters)
     names = [parameter.name for parameter in parameters]
     schemas = {name: json_type.schema for name, json_type in zip(names, found, strict=True)}
-    return Incoming(
+    return ParameterTypes(
         schemas, dict(zip(names, names, strict=True)), definitions, _read(parameters, found)
     )
 
 
-def describe_value(annotation: Any) -> Outgoing:
+def describe_value(annotation: Any) -> ValueType:
     """Describe a return annotation; raises `UnsupportedError` unless it is JSON already."""
     (found,), definitions = _describe([annotation])
-    return Outgoing(arrange(found.schema, definitions))
+    return ValueType(arrange(found.schema, definitions))
 
 
-def reader(parameters: Sequence[Parameter]) -> Read | None:
+def reader(parameters: Sequence[Parameter]) -> ReadArguments | None:
     """Return how arguments are read that have passed their constraints, if anything is to do.
 
     Raises `UnsupportedError` unless all parameters are JSON already, but for their constraints.
@@ -90,7 +90,7 @@ def _describe(annotations: Iterable[Any]) -> tuple[list[_JsonType], dict[str, No
     return [walk.read(annotation) for annotation in annotations], definitions
 
 
-def _read(parameters: Sequence[Parameter], found: Sequence[_JsonType]) -> Read | None:
+def _read(parameters: Sequence[Parameter], found: Sequence[_JsonType]) -> ReadArguments | None:
     fields = Fields()
     for parameter, json_type in zip(parameters, found, strict=True):
         if json_type.convert is not None and changes(json_type.convert):
