@@ -292,6 +292,11 @@ DISAGREEING: list[tuple[Any, dict[str, Any], str]] = [
         {"patternProperties": {"^x": {}}, "additionalProperties": False},
         "parameter 'a' can never be given",
     ),
+    (
+        maybe,
+        {"if": {"properties": {"a": False}}, "else": {"maxProperties": 0}},
+        "parameter 'a' can never be given",
+    ),
     (two, CLOSED_A, "parameter 'b' can never be given"),
 ]
 

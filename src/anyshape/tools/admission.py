@@ -106,13 +106,14 @@ class _Names:
 
     def may_admit(self, name: str) -> bool:
         """Tell whether arguments with `name` could be accepted; false only if that is proved."""
-        return self._may(self._document, name, frozenset())
+        return self._may(self._document, name, frozenset(), given=True)
 
     def requires(self, name: str) -> bool:
         """Tell whether accepted arguments always have `name`; true only if that is proved."""
-        return self._must(self._document, name, frozenset())
+        return not self._may(self._document, name, frozenset(), given=False)
 
-    def _may(self, schema: Any, name: str, seen: frozenset[int]) -> bool:
+    def _may(self, schema: Any, name: str, seen: frozenset[int], *, given: bool) -> bool:
+        """Tell whether a schema could accept arguments with `name`, or without if not `given`."""
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, Mapping) or id(cast("Any", schema)) in seen:
@@ -121,17 +122,32 @@ class _Names:
         seen |= {id(keywords)}
 
         def may(part: Any) -> bool:
-            return self._may(part, name, seen)
+            return self._may(part, name, seen, given=given)
 
-        return (
-            self._may_locally(keywords, name)
-            and self._hold(keywords, may)
-            and all(may(part) for part in _dependent(keywords, name))
-        )
-
-    def _may_locally(self, schema: Mapping[str, Any], name: str) -> bool:
-        if self._is_replaced(schema):
+        target = self._target(keywords)
+        if target is not None and not may(target):
+            return False
+        if self._is_replaced(keywords):
             return True
+        if given and not self._may_stand(name, keywords):
+            return False
+        if not given and name in _strings(keywords.get("required")):
+            return False
+        if not all(
+            map(may, [*_list(keywords.get("allOf")), *_dependent(keywords, name, given=given)])
+        ):
+            return False
+        for keyword in ("anyOf", "oneOf"):
+            parts = _list(keywords.get(keyword))
+            if parts and not any(map(may, parts)):
+                return False
+        if "if" not in keywords:
+            return True
+        matched = may(keywords["if"]) and may(keywords.get("then", True))
+        return matched or may(keywords.get("else", True))
+
+    def _may_stand(self, name: str, schema: Mapping[str, Any]) -> bool:
+        """Tell whether the keywords of `schema` that speak of properties could accept `name`."""
         properties = _mapping(schema.get("properties"))
         patterns = _mapping(schema.get("patternProperties"))
         matching = [value for pattern, value in patterns.items() if _may_match(pattern, name)]
@@ -154,55 +170,6 @@ class _Names:
         if "const" in allowed and allowed["const"] != name:
             return False
         return not ("enum" in allowed and name not in allowed["enum"])
-
-    def _must(self, schema: Any, name: str, seen: frozenset[int]) -> bool:
-        if isinstance(schema, bool):
-            return not schema  # nothing is accepted, so everything accepted has the name
-        if not isinstance(schema, Mapping) or id(cast("Any", schema)) in seen:
-            return False
-        keywords = cast("Mapping[str, Any]", schema)
-        seen |= {id(keywords)}
-
-        def must(part: Any) -> bool:
-            return self._must(part, name, seen)
-
-        if not self._is_replaced(keywords) and name in _strings(keywords.get("required")):
-            return True
-        return self._some(keywords, must)
-
-    def _hold(self, schema: Mapping[str, Any], check: Callable[[Any], bool]) -> bool:
-        """Tell whether `check` holds for everything that applies, alternatives taken as "any"."""
-        target = self._target(schema)
-        if target is not None and not check(target):
-            return False
-        if self._is_replaced(schema):
-            return True
-        if not all(check(part) for part in _list(schema.get("allOf"))):
-            return False
-        for keyword in ("anyOf", "oneOf"):
-            parts = _list(schema.get(keyword))
-            if parts and not any(check(part) for part in parts):
-                return False
-        if "if" in schema:
-            return any(check(schema.get(word, True)) for word in ("then", "else"))
-        return True
-
-    def _some(self, schema: Mapping[str, Any], check: Callable[[Any], bool]) -> bool:
-        """Tell whether `check` holds for something that always applies; alternatives as "all"."""
-        target = self._target(schema)
-        if target is not None and check(target):
-            return True
-        if self._is_replaced(schema):
-            return False
-        if any(check(part) for part in _list(schema.get("allOf"))):
-            return True
-        for keyword in ("anyOf", "oneOf"):
-            parts = _list(schema.get(keyword))
-            if parts and all(check(part) for part in parts):
-                return True
-        if "if" in schema and "else" in schema and check(schema["else"]):
-            return check(schema["if"]) or ("then" in schema and check(schema["then"]))
-        return False
 
     def _evaluates(self, name: str) -> bool:
         """Tell whether any keyword in place might evaluate `name`."""
@@ -247,9 +214,10 @@ class _Names:
         return None if place is None else self._references.at(place)
 
 
-def _dependent(schema: Mapping[str, Any], name: str) -> list[Any]:
-    """Return what applies because `name` is there."""
-    found = [_mapping(schema.get(word)).get(name) for word in ("dependentSchemas", "dependencies")]
+def _dependent(schema: Mapping[str, Any], name: str, *, given: bool) -> list[Any]:
+    """Return what applies because `name` is given."""
+    words = ("dependentSchemas", "dependencies") if given else ()
+    found = [_mapping(schema.get(word)).get(name) for word in words]
     return [part for part in found if part is not None]
 
 

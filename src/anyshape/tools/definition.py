@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
 
+from anyshape.documents.positions import Node
 from anyshape.errors import (
     LimitExceeded,
     NotJson,
@@ -49,12 +50,8 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     context: tuple[str, ...]
 
 
-class _Input(msgspec.Struct, frozen=True):
-    """The arguments' side of a definition: what is published, enforced and run."""
-
-    document: dict[str, Any]
-    schema: Schema
-    bind: Bind
+_Taken: TypeAlias = tuple[Node, Schema, Bind]
+"""The arguments' side of a definition: what is published, enforced and run."""
 
 
 def define_function(
@@ -97,7 +94,7 @@ def define_handler(
             f"Tool.from_function for a function with parameters of its own"
         )
     document, schema = _compile_written(input_schema, signature.label, limits)
-    taken = _Input(document, schema, bind_whole_object(schema, signature.parameters[0].name))
+    taken = (document, schema, bind_whole_object(schema, signature.parameters[0].name))
     output = describe_output(EMPTY, output_schema, signature.label)
     return _define(handler, signature, words, taken, output, limits)
 
@@ -106,23 +103,24 @@ def _define(
     function: Callable[..., Any],
     signature: Signature,
     words: Words,
-    taken: _Input,
+    taken: _Taken,
     output: Output,
     limits: Limits,
 ) -> ToolDefinition:
     label = signature.label
     words = words.checked(label)
     name = cast("str", words.name)
+    document, schema, bind = taken
     promised = output.document
     checked = None if promised is ABSENT else _compile(promised, "output", label, limits)
     try:
-        headers = header_plan(taken.document)
+        headers = header_plan(document)
     except SchemaError as error:
         raise ToolDefinitionError(f"{label}: {error.message}{_at(error.path)}") from error
     return ToolDefinition(
         listing=ToolDescription(
             name=name,
-            input_schema=taken.document,
+            input_schema=document,
             title=words.title,
             description=words.description,
             output_schema=_published(output, checked),
@@ -130,10 +128,10 @@ def _define(
             meta=words.meta,
             icons=words.icons,
         ),
-        input=taken.schema,
+        input=schema,
         output=checked,
         headers=headers,
-        bind=taken.bind,
+        bind=bind,
         invoke=_invoker(function, signature),
         finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
         asynchronous=signature.asynchronous,
@@ -141,19 +139,19 @@ def _define(
     )
 
 
-def _derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Input:
+def _derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Taken:
     inputs = describe_inputs(signature, documentation)
     schema = _compile(inputs.enforced, "input", signature.label, limits)
     bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
-    return _Input(inputs.document, schema, bind)
+    return (inputs.document, schema, bind)
 
 
-def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits) -> _Input:
+def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits) -> _Taken:
     """Take the author's own schema, and decide how what it accepts reaches the parameters."""
     document, schema = _compile_written(written, signature.label, limits)
     whole = takes_whole_object(signature, document)
     if whole is not None:
-        return _Input(document, schema, bind_whole_object(schema, whole))
+        return (document, schema, bind_whole_object(schema, whole))
     inputs = describe_inputs(signature, Documentation(), checked=False)
     takes_any = signature.variable is not None
     check_names(
@@ -163,7 +161,7 @@ def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits
         takes_any=takes_any,
     )
     bind = bind_parameters(schema, inputs, derived=False, takes_any=takes_any)
-    return _Input(document, schema, bind)
+    return (document, schema, bind)
 
 
 def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
@@ -190,16 +188,14 @@ def _published(output: Output, checked: Schema | None) -> dict[str, Any] | bool 
     return checked.document if output.published is None else output.published
 
 
-def _compile_written(
-    written: Mapping[str, Any], label: str, limits: Limits
-) -> tuple[dict[str, Any], Schema]:
+def _compile_written(written: Mapping[str, Any], label: str, limits: Limits) -> tuple[Node, Schema]:
     """Return a copy of what an author wrote, so that changing it later changes no tool."""
     if not isinstance(cast("object", written), Mapping):
         raise ToolDefinitionError(
             f"{label}: input_schema has to be a JSON Schema object, got {type(written).__name__}"
         )
     schema = _compile(written, "input", label, limits)
-    return cast("dict[str, Any]", schema.document), schema
+    return cast("Node", schema.document), schema
 
 
 def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:

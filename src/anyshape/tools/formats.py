@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from anyshape.documents.positions import Node, rebuild, subschemas
+from anyshape.documents.positions import Node, rebuild
 
 __all__ = ["loosen", "publish", "to_read", "to_write"]
 
@@ -56,41 +56,21 @@ def to_write(document: Node) -> Node:
 
 
 def _settle(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
-    if not _is_marked(document):
-        return document
+    """Return a document with marked formats given a meaning; the document itself if it has none."""
+    try:
+        if _MARK.encode() not in _encode(document):
+            return document
+    except (TypeError, ValueError):
+        pass  # a default that is no JSON is refused where it is published
 
     def settle(schema: Any) -> Any:
         if not isinstance(schema, dict):
             return schema
         keywords = cast("Node", schema)
-        name = _marked_name(keywords)
-        if name is not None:
+        name = keywords.get("format")
+        if isinstance(name, str) and name.startswith(_MARK):
             rest = {key: value for key, value in keywords.items() if key != "format"}
-            keywords = meaning(rest, name)
+            keywords = meaning(rest, name.removeprefix(_MARK))
         return rebuild(keywords, settle)
 
     return settle(document)
-
-
-def _is_marked(document: Node) -> bool:
-    try:
-        if _MARK.encode() not in _encode(document):
-            return False
-    except (TypeError, ValueError):
-        pass  # a default that is no JSON is refused where it is published
-    pending: list[Any] = [document]
-    while pending:
-        schema = pending.pop()
-        if isinstance(schema, dict):
-            keywords = cast("Node", schema)
-            if _marked_name(keywords) is not None:
-                return True
-            pending.extend(inner for _, _, inner in subschemas(keywords))
-    return False
-
-
-def _marked_name(schema: Node) -> str | None:
-    name = schema.get("format")
-    if isinstance(name, str) and name.startswith(_MARK):
-        return name.removeprefix(_MARK)
-    return None

@@ -1,11 +1,11 @@
-"""Derived schemas without ballast: definitions used once stand where they are used.
+"""Derived schemas made small: definitions that are used once stand where they are used.
 
 Every tool's schema travels in every listing and, in most hosts, in every prompt. A definition
 stays under `$defs` when it is shared or contains itself; one that is used once costs a name, a
 reference and a reader's jump for nothing. OpenAPI's `discriminator` means nothing in JSON Schema;
 what it stands for, that each member of the union has its tag, is said by `required`, and then
-`anyOf` says what `oneOf` would. Only documents
-that Anyshape derived pass through here; a schema that an author wrote is published as written.
+`anyOf` says what `oneOf` would. Only documents that Anyshape derived pass through here; a schema
+that an author wrote is published as written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ def arrange(schema: Node, definitions: Mapping[str, Node]) -> Node:
     if not definitions:
         return _Inliner(definitions, set()).place(schema)
     uses = _count_uses(schema, definitions)
-    kept = {name for name in uses if uses[name] > 1 or _contains_itself(name, definitions)}
+    kept = {
+        name
+        for name in uses
+        if uses[name] > 1 or name in _count_uses(definitions[name], definitions)
+    }
     arranged = _Inliner(definitions, kept)
     root = arranged.place(schema)
     shared = {name: arranged.place(definitions[name]) for name in sorted(kept)}
@@ -80,11 +84,7 @@ class _Inliner:
         """Return whether each member requires the tag, with string values that no other has."""
         seen: set[str] = set()
         for member in members:
-            target = member
-            required = {*member.get("required", ())}
-            while (name := _target(target)) in self._definitions:
-                target = self._definitions[cast("str", name)]
-                required |= {*target.get("required", ())}
+            target, required = self._follow(member)
             said: Any = target.get("properties", {}).get(tag, {})
             values: list[Any] = [said["const"]] if "const" in said else said.get("enum", [])
             is_tagged = target.get("type") == "object" and tag in required and values
@@ -96,12 +96,18 @@ class _Inliner:
         return True
 
     def _require(self, tag: str, member: Node) -> Node:
-        target = member
-        while (name := _target(target)) in self._definitions:
-            target = self._definitions[cast("str", name)]
+        target, _ = self._follow(member)
         if tag in target.get("required", ()) or tag not in target.get("properties", (tag,)):
             return member
         return {**member, "required": [*member.get("required", ()), tag]}
+
+    def _follow(self, member: Node) -> tuple[Node, set[str]]:
+        """Return what a reference leads to, and the names that are required on the way."""
+        required = {*member.get("required", ())}
+        while (name := _target(member)) in self._definitions:
+            member = self._definitions[cast("str", name)]
+            required |= {*member.get("required", ())}
+        return member, required
 
 
 def _require_both(target: Node, beside: Node) -> Node:
@@ -114,6 +120,7 @@ def _require_both(target: Node, beside: Node) -> Node:
 
 
 def _count_uses(schema: Node, definitions: Mapping[str, Node]) -> Counter[str]:
+    """Count the references to each definition in `schema`, and in the definitions it uses."""
     uses: Counter[str] = Counter()
     pending: list[Any] = [schema]
     while pending:
@@ -128,24 +135,6 @@ def _count_uses(schema: Node, definitions: Mapping[str, Node]) -> Counter[str]:
                 pending.append(definitions[name])
         pending.extend(inner for _, _, inner in subschemas(document))
     return uses
-
-
-def _contains_itself(name: str, definitions: Mapping[str, Node]) -> bool:
-    seen: set[str] = set()
-    pending: list[Any] = [definitions[name]]
-    while pending:
-        current = pending.pop()
-        if not isinstance(current, dict):
-            continue
-        document = cast("Node", current)
-        target = _target(document)
-        if target == name:
-            return True
-        if target is not None and target in definitions and target not in seen:
-            seen.add(target)
-            pending.append(definitions[target])
-        pending.extend(inner for _, _, inner in subschemas(document))
-    return False
 
 
 def _target(schema: Node) -> str | None:

@@ -86,7 +86,12 @@ def describe_output(annotation: Any, written: GivenOutputSchema, label: str) -> 
     if annotation is EMPTY:
         kind = OutputKind.BY_VALUE if document is ABSENT else OutputKind.STRUCTURED
         return Output(kind, document)
-    content = _content_in(annotation, label)
+    content = _content_members(annotation)
+    if content is False:
+        raise ToolDefinitionError(
+            f"{label}: its return annotation mixes content with other values; return ToolResult "
+            f"with content= and structured= instead"
+        )
     if content:
         if document is not ABSENT:
             raise ToolDefinitionError(
@@ -152,19 +157,6 @@ def _value_type(annotation: Any) -> Any:
             values = [member for member in members if member is not EMPTY]
             return _UNION[tuple(values)] if values else EMPTY
     return annotation
-
-
-def _content_in(annotation: Any, label: str) -> bool:
-    """Tell whether values of `annotation` are content; refuse a mixture with other values."""
-    found = _content_members(annotation)
-    if found is None:
-        return False
-    if found is False:
-        raise ToolDefinitionError(
-            f"{label}: its return annotation mixes content with other values; return ToolResult "
-            f"with content= and structured= instead"
-        )
-    return True
 
 
 def _content_members(annotation: Any) -> bool | None:

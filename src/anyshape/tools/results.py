@@ -40,60 +40,45 @@ def finisher(name: str, kind: OutputKind, encode: EncodeValue, *, promises: bool
             return EncodedResult(None, content, result.is_error, meta)
         return EncodedResult(encode_value(result.structured), content, result.is_error, meta)
 
-    if kind is OutputKind.STRUCTURED:
-
-        def finish_structured(value: Any) -> EncodedResult:
-            if isinstance(value, ToolResult):
-                return finish_result(cast("ToolResult[Any]", value))
-            return EncodedResult(encode(value))
-
-        return finish_structured
-
-    finish_value = {
-        OutputKind.CONTENT: _finish_content,
-        OutputKind.BY_VALUE: _finish_by_value,
-        OutputKind.TEXT: _finish_text,
-    }[kind](encode)
+    finish_value = _FINISHERS.get(kind)
 
     def finish(value: Any) -> EncodedResult:
         if isinstance(value, ToolResult):
             return finish_result(cast("ToolResult[Any]", value))
-        return finish_value(value)
+        return EncodedResult(encode(value)) if finish_value is None else finish_value(value, encode)
 
     return finish
 
 
-def _finish_content(encode: EncodeValue) -> Finish:
-    def finish(value: Any) -> EncodedResult:
-        if value is None:
-            return EncodedResult()
-        blocks = _as_blocks(value)
-        if blocks is None:
-            got = type(cast("object", value)).__name__
-            raise NotJson(f"expected content, as annotated, got {got}")
-        return _of_blocks(blocks)
-
-    return finish
+def _finish_content(value: Any, encode: EncodeValue) -> EncodedResult:
+    if value is None:
+        return EncodedResult()
+    blocks = _as_blocks(value)
+    if blocks is None:
+        got = type(cast("object", value)).__name__
+        raise NotJson(f"expected content, as annotated, got {got}")
+    return _of_blocks(blocks)
 
 
-def _finish_by_value(encode: EncodeValue) -> Finish:
-    def finish(value: Any) -> EncodedResult:
-        if type(value) is str:
-            return EncodedResult(None, (encode_text(value),))
-        blocks = _blocks_in(value)
-        return _of_blocks(blocks) if blocks else EncodedResult(encode(value))
-
-    return finish
+def _finish_by_value(value: Any, encode: EncodeValue) -> EncodedResult:
+    if type(value) is str:
+        return EncodedResult(None, (encode_text(value),))
+    blocks = _blocks_in(value)
+    return _of_blocks(blocks) if blocks else EncodedResult(encode(value))
 
 
-def _finish_text(encode: EncodeValue) -> Finish:
-    def finish(value: Any) -> EncodedResult:
-        if value is None:
-            return EncodedResult()
-        blocks = _blocks_in(value)
-        return _of_blocks(blocks) if blocks else EncodedResult(None, (_text_of(value, encode),))
+def _finish_text(value: Any, encode: EncodeValue) -> EncodedResult:
+    if value is None:
+        return EncodedResult()
+    blocks = _blocks_in(value)
+    return _of_blocks(blocks) if blocks else EncodedResult(None, (_text_of(value, encode),))
 
-    return finish
+
+_FINISHERS = {
+    OutputKind.CONTENT: _finish_content,
+    OutputKind.BY_VALUE: _finish_by_value,
+    OutputKind.TEXT: _finish_text,
+}
 
 
 def _text_of(value: Any, encode: EncodeValue) -> bytes:

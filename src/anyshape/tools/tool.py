@@ -293,6 +293,7 @@ class Tool:
             raise ToolDefinitionError(
                 f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
             )
+        start = self._start_on_worker if threaded else definition.invoke
         for attribute, value in {
             "function": function,
             "headers": definition.headers,
@@ -305,12 +306,10 @@ class Tool:
             "_context": definition.context,
             "_finish": definition.finish,
             "_invoke": definition.invoke,
+            "_start": start,
             "_threaded": threaded,
-            "_start": definition.invoke,
         }.items():
             object.__setattr__(self, attribute, value)
-        if threaded:
-            object.__setattr__(self, "_start", self._start_on_worker)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Tool does not change; make another one to set {name!r}")

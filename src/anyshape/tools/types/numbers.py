@@ -95,26 +95,6 @@ def changes(conversion: Conversion) -> bool:
 
 def number_reader(fields: Fields) -> ReadArguments:
     """Return what converts decoded arguments that satisfy the schema of `fields`, in place."""
-    numbers = fields.by_key
-    if all(isinstance(part, Number) for part in numbers.values()):
-        # Most tools take a number or two; writing a function for each would take a third of the
-        # time in which they are defined.
-        integers = tuple(key for key, part in numbers.items() if part is Number.WHOLE)
-        floats = tuple(key for key, part in numbers.items() if part is Number.FRACTION)
-
-        def read_numbers(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
-            for key in integers:
-                if type(arguments.get(key)) is float:
-                    arguments[key] = int(arguments[key])
-            for key in floats:
-                if type(arguments.get(key)) is int:
-                    try:
-                        arguments[key] = float(arguments[key])
-                    except OverflowError:
-                        raise _too_large(key) from None
-            return arguments
-
-        return read_numbers
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
@@ -124,20 +104,15 @@ def number_reader(fields: Fields) -> ReadArguments:
         try:
             return convert(arguments)
         except OverflowError:
-            for name, part in numbers.items():
+            for name, part in fields.by_key.items():
                 try:
                     converter(Fields({name: part}, {name}))(arguments)
                 except OverflowError:
-                    raise _too_large(name) from None
+                    message = "expected a number that a float can hold, got a larger one"
+                    raise ArgumentsError.at(f"/{name}", message) from None
             raise
 
     return read
-
-
-def _too_large(name: str) -> ArgumentsError:
-    return ArgumentsError.at(
-        f"/{name}", "expected a number that a float can hold, got a larger one"
-    )
 
 
 def converter(fields: Fields) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -110,9 +110,11 @@ class _AnnotationWalk:
         self._fields: dict[str, Fields | None] = {}
 
     def read(self, annotation: Any) -> _JsonType:
-        scalar = _SCALARS.get(annotation) if _is_hashable(annotation) else None
-        if scalar is not None:
+        try:
+            scalar = _SCALARS[annotation]
             return _JsonType(dict(scalar.schema), scalar.convert, scalar.kind)
+        except (KeyError, TypeError):  # the latter, if it is not hashable
+            pass
         if isinstance(annotation, typing.NewType):
             return self.read(annotation.__supertype__)
         if _is_typed_dict(annotation):
@@ -237,14 +239,6 @@ def _has_unusual_rules(cls: Any) -> bool:
         or bool(getattr(cls, "__closed__", False))
         or not hasattr(cls, "__annotations__")
     )
-
-
-def _is_hashable(annotation: Any) -> bool:
-    try:
-        hash(annotation)
-    except TypeError:
-        return False
-    return True
 
 
 _TO_CONVERT: dict[str, type] = {"integer": float, "number": int, "array": list, "object": dict}
