@@ -106,7 +106,6 @@ def test_an_unexpected_exception_is_logged_and_not_shown(
 )
 def test_a_code_travels_under_its_status(code: int, modern: int, handshake: int) -> None:
     assert http_status(code, Revision.V2026_07_28) == modern
-    assert http_status(code, None) == modern
     for revision in (Revision.V2025_03_26, Revision.V2025_11_25, Revision.V2026_06_30):
         assert http_status(code, revision) == handshake
 

@@ -16,11 +16,11 @@ from anyshape.protocol.clients import Needs
 from anyshape.protocol.completed import encode_result
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server import Connection, ServerOptions
-from anyshape.server.exchange import Exchange
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, Meta
+from anyshape.server.request import OpenRequest
 from anyshape.server.service import Service
 
 CHANGED = "notifications/proverbs/list_changed"
@@ -57,10 +57,10 @@ class Proverbs(Feature):
     def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
         return {"proverbs": {"listChanged": tells_changes}} if revision.has_titles else {}
 
-    async def say(self, parameters: Saying, exchange: Exchange) -> bytes:
+    async def say(self, parameters: Saying, request: OpenRequest) -> bytes:
         await asyncio.sleep(0)
         text = json.dumps(self.roster.things[parameters.name].name).encode()
-        return encode_result(exchange.revision, b'"said":' + text)
+        return encode_result(request.revision, b'"said":' + text)
 
 
 class Wise:

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeAlias
 
 from anyshape.protocol.jsonrpc import Request, encode_error
 from anyshape.server.failures import BATCH_FULL
 
-__all__ = ["Answer", "answer_requests"]
-
-Answer: TypeAlias = bytes | Awaitable[bytes | None] | None
-"""The answer to a message, which may have none, or what to await for it."""
+__all__ = ["answer_requests"]
 
 
 async def answer_requests(
-    requests: Iterable[Request], begin: Callable[[Request], Answer], room: int
+    requests: Iterable[Request], answer: Callable[[Request], Awaitable[bytes | None]], room: int
 ) -> list[bytes]:
     """Return the answers to the requests of a batch, of at most `room` bytes together.
 
@@ -30,18 +26,17 @@ async def answer_requests(
     """
     left = room
 
-    async def answer(request: Request) -> bytes | None:
+    async def answer_one(request: Request) -> bytes | None:
         nonlocal left
         if left <= 0:
             return _refuse(request, room, "it was not begun; ask again, alone")
-        begun = begin(request)
-        given = begun if begun is None or isinstance(begun, bytes) else await begun
+        given = await answer(request)
         if given is None:
             return None
         left -= len(given)
         return given if left >= 0 else _refuse(request, room, "its answer did not fit")
 
-    answers = await asyncio.gather(*(answer(request) for request in requests))
+    answers = await asyncio.gather(*(answer_one(request) for request in requests))
     return [given for given in answers if given is not None]
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
 
 import msgspec
 
-from anyshape.protocol.clients import NOTHING, Needs
+from anyshape.errors import ProtocolError
+from anyshape.protocol.clients import NOTHING
 from anyshape.protocol.jsonrpc import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -30,15 +31,23 @@ from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import CANCELLED, INITIALIZE, INITIALIZED, PING, TOOLS_CALL
 from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.protocol.salvage import salvage_id
-from anyshape.server.batches import Answer, answer_requests
+from anyshape.resumption import start
+from anyshape.server.batches import answer_requests
 from anyshape.server.dispatch import dispatch
-from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import missing_meta
 from anyshape.server.features.announcements import Listener, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lifespan import Lease
-from anyshape.server.parameters import CancelledParameters, InitializeParameters
+from anyshape.server.parameters import CallParameters, CancelledParameters, InitializeParameters
+from anyshape.server.peer import Peer
 from anyshape.server.raw_object import RawObject
+from anyshape.server.request import (
+    IN_MESSAGE,
+    IN_PARAMETERS,
+    Answer,
+    Interruption,
+    OpenRequest,
+)
 from anyshape.server.service import Service
 
 __all__ = ["Connection"]
@@ -50,37 +59,37 @@ _BEFORE_HANDSHAKE: Final = frozenset({INITIALIZE, PING})
 _SHOWN: Final = 120
 
 
-class Connection:
+class Connection(Peer):
     """A peer: feed it frames with `handle`, and close it when the peer is gone.
 
     `send` is called, on the loop, with every message that is not the answer to a `handle`.
-    `suspended` is called when a request has to wait, before anything else runs; a caller that gives
-    it handles messages one after another in shared tasks, so each call gets context variables of
+    `on_wait` is called when a message has to wait, before anything else runs; a caller that gives
+    it handles messages one after another in shared tasks, so each request gets context variables of
     its own. With `opens`, the connection keeps the server's lifespan open from its first message
     until it is closed; a caller without it has seen to that already.
     """
+
+    tells_changes = True
+    announces_closing = True
 
     def __init__(
         self,
         service: Service,
         send: Callable[[bytes], None],
         *,
-        suspended: Callable[[], None] | None = None,
+        on_wait: Callable[[], None] | None = None,
         opens: bool = False,
     ) -> None:
         self.service = service
         self._is_unopened = opens and service.lifespan.is_needed
         self._opening: asyncio.Task[Lease] | None = None
-        self.is_congested = False
-        """Whether the peer is far behind in reading; whoever carries its messages says so."""
         self._max_depth = service.options.max_message_depth
         self._max_batch = service.options.max_batch
-        self.send = send
-        self.suspended = suspended
+        self._send = send
+        self._on_wait = on_wait
+        self.shares_task = on_wait is not None
         self.revision: Revision | None = None
-        self.client: Mapping[str, Any] | None = None
-        self.needs = NOTHING
-        self._flights: dict[bytes, PipeExchange] = {}
+        self._flights: dict[bytes, OpenRequest] = {}
         self._batches: list[dict[bytes, set[bytes]]] = []
         """For each batch its requests, and where to put those that are cancelled before they begin.
         """
@@ -94,31 +103,28 @@ class Connection:
         return len(self._flights)
 
     async def handle(self, frame: bytes) -> bytes | None:
-        """Take one message and return its answer, or `None` when it has none."""
-        answer = self.begin(frame)
-        return answer if answer is None or isinstance(answer, bytes) else await answer
-
-    def begin(self, frame: bytes) -> Answer:
-        """Take one message, in a task: its answer, or what to await for it in the same task."""
+        """Take one message, in a task, and return its answer, or `None` when it has none."""
         if self._is_unopened:
-            return self._open_and_handle(frame)
+            await self._open()
         message = read(frame, self._max_depth, self._max_batch)
         if isinstance(message, Call):
-            id = bytes(message.id)
-            if self._flights and request_key(id) in self._flights:
-                return _refuse_duplicate(id)
-            exchange = PipeExchange(self, id, frame)
-            return dispatch(TOOLS_CALL, message.params, exchange)
+            request = OpenRequest(self, bytes(message.id), frame, IN_MESSAGE)
+            return (await self._answer(request, TOOLS_CALL, message.params)).message
         if isinstance(message, Request):
-            return self._answer(message)
+            request = OpenRequest(self, message.id, message.params, IN_PARAMETERS)
+            return (await self._answer(request, message.method, message.params)).message
         if isinstance(message, Notification):
             self._notice(message)
             return None
         if isinstance(message, Malformed):
             return self._refuse(message)
         if isinstance(message, Batch):
-            return self._answer_all(message)
+            return await self._answer_all(message)
         return None  # A response: we ask nothing of clients, so there is nothing it could answer.
+
+    def begin(self, frame: bytes) -> bytes | Awaitable[bytes | None] | None:
+        """Do as `handle`, up to where it first waits: the answer, or what to await for it."""
+        return start(self.handle(frame))
 
     def oversized(self, start: bytes, end: bytes) -> bytes:
         """Return the answer to a message that was longer than allowed: how it starts and ends."""
@@ -157,7 +163,7 @@ class Connection:
             if not opening.cancelled() and opening.exception() is None:
                 await opening.result().release()
 
-    async def _open_and_handle(self, frame: bytes) -> bytes | None:
+    async def _open(self) -> None:
         if self._opening is None:
             acquiring = self.service.lifespan.acquire()
             self._opening = asyncio.get_running_loop().create_task(acquiring)
@@ -169,36 +175,45 @@ class Connection:
                 self._opening = None
             raise
         self._is_unopened = False
-        return await self.handle(frame)
 
-    def greeted(self, revision: Revision, parameters: InitializeParameters) -> None:
+    def assumed_revision(self, method: str) -> Revision:
+        """Return what the handshake has settled."""
+        if method in _BEFORE_HANDSHAKE:
+            return self.revision or LATEST_HANDSHAKE
+        if self.revision is None:
+            raise missing_meta(PROTOCOL_VERSION)
+        return self.revision
+
+    def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Remember what the handshake has settled."""
         self.revision = revision
         info = parameters.client_info
-        self.client = RawObject(info) if isinstance(info, msgspec.Raw) else None
-        self.needs = (
-            self.service.clients.needs_of(bytes(info)) if isinstance(info, msgspec.Raw) else NOTHING
-        )
+        known = isinstance(info, msgspec.Raw)
+        self.client = RawObject(info) if known else None
+        self.needs = self.service.clients.needs_of(bytes(info)) if known else NOTHING
 
-    def track(self, flight: PipeExchange) -> None:
-        """Know a request that waits, so that it can be cancelled."""
-        self._flights[flight.key] = flight
-        if self.suspended is not None and not flight.batched:
-            self.suspended()
+    def send(self, message: bytes) -> None:
+        """Send a message that is no answer."""
+        self._send(message)
 
-    def untrack(self, flight: PipeExchange) -> None:
+    def hold(self, request: OpenRequest) -> None:
+        """Know a request that waits, so that it can be cancelled, and let others be handled."""
+        self._flights[request.key] = request
+        if self._on_wait is not None and not request.batched:
+            self._on_wait()
+
+    def release(self, request: OpenRequest) -> None:
         """Forget a request that no longer waits."""
-        self._flights.pop(flight.key, None)
+        self._flights.pop(request.key, None)
         if not self._flights and self._landed is not None and not self._landed.done():
             self._landed.set_result(None)
 
-    def _answer(self, request: Request, *, batched: bool = False) -> Answer:
-        if self._flights and request_key(request.id) in self._flights:
-            return _refuse_duplicate(request.id)
-        exchange = PipeExchange(self, request.id, request.params)
-        if batched:
-            exchange.batched = True
-        return dispatch(request.method, request.params, exchange)
+    def _answer(
+        self, request: OpenRequest, method: str, parameters: CallParameters | msgspec.Raw | None
+    ) -> Coroutine[Any, Any, Answer]:
+        if self._flights and request.key in self._flights:
+            return _refuse_duplicate(request)
+        return request.answer(dispatch(request, method, parameters))
 
     async def _answer_all(self, batch: Batch) -> bytes | None:
         if self.revision is None or not self.revision.has_batches:
@@ -217,20 +232,21 @@ class Connection:
         return encode_batch(answers) if answers else None
 
     async def _answer_requests(self, requests: list[Request]) -> list[bytes]:
-        if self.suspended is not None:
-            self.suspended()
+        if self._on_wait is not None:
+            self._on_wait()
         # They begin in the next turn of the loop, and may be cancelled before.
         unwanted: set[bytes] = set()
         keys = {request_key(request.id): unwanted for request in requests}
         self._batches.append(keys)
 
-        def begin(request: Request) -> Answer:
+        async def answer(request: Request) -> bytes | None:
             if unwanted and request_key(request.id) in unwanted:
                 return None
-            return self._answer(request, batched=True)
+            opened = OpenRequest(self, request.id, request.params, IN_PARAMETERS, batched=True)
+            return (await self._answer(opened, request.method, request.params)).message
 
         try:
-            return await answer_requests(requests, begin, self.service.options.max_batch_bytes)
+            return await answer_requests(requests, answer, self.service.options.max_batch_bytes)
         finally:
             self._batches = [other for other in self._batches if other is not keys]
 
@@ -284,64 +300,9 @@ class Connection:
             flight.interrupt(Interruption.CANCELLED)
 
 
-def _refuse_duplicate(id: bytes) -> bytes:
-    return encode_error(
-        id, INVALID_REQUEST, "Invalid Request: a request with this id is still in flight"
+async def _refuse_duplicate(request: OpenRequest) -> Answer:
+    return request.refuse(
+        ProtocolError(
+            "Invalid Request: a request with this id is still in flight", code=INVALID_REQUEST
+        )
     )
-
-
-class PipeExchange(Exchange):
-    """A request on a connection."""
-
-    tells_changes = True
-    announces_closing = True
-
-    def __init__(self, connection: Connection, id: bytes, raw: bytes | msgspec.Raw | None) -> None:
-        self.service = connection.service
-        self.id = id
-        self._raw = raw
-        if not isinstance(raw, bytes):
-            self._path = ("_meta",)
-        self._connection = connection
-        self.shares_task = connection.suspended is not None
-
-    @property
-    def key(self) -> bytes:
-        """What the request is known by while it is in flight."""
-        return request_key(self.id)
-
-    @property
-    def client(self) -> Mapping[str, Any] | None:
-        return self._connection.client
-
-    @property
-    def needs(self) -> Needs:
-        return self._connection.needs
-
-    def assumed(self, method: str) -> Revision:
-        revision = self._connection.revision
-        if method in _BEFORE_HANDSHAKE:
-            return revision or LATEST_HANDSHAKE
-        if revision is None:
-            raise missing_meta(PROTOCOL_VERSION)
-        return revision
-
-    def send(self, message: bytes) -> None:
-        self._connection.send(message)
-
-    @property
-    def is_pressed(self) -> bool:
-        # Progress that will be overtaken before it is read is not worth the room it would wait in.
-        return self._connection.is_congested
-
-    def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
-        self._connection.greeted(revision, parameters)
-
-    def suspended(self) -> None:
-        super().suspended()
-        self._connection.track(self)
-
-    def settled(self) -> None:
-        if self._task is not None:
-            self._connection.untrack(self)
-        super().settled()

@@ -101,13 +101,12 @@ _OWN_STATUS: Final = {
 }
 
 
-def http_status(code: int, revision: Revision | None) -> int:
-    """Return the HTTP status an error travels under; `None` is a peer of unknown revision.
+def http_status(code: int, revision: Revision) -> int:
+    """Return the HTTP status an error travels under.
 
     The handshake revisions leave it at 200 for everything that was understood as a request.
     """
-    has_statuses = revision is None or revision.has_error_statuses
-    return (_OWN_STATUS if has_statuses else _STATUS).get(code, 200)
+    return (_OWN_STATUS if revision.has_error_statuses else _STATUS).get(code, 200)
 
 
 def invalid_params(reason: str) -> ProtocolError:

@@ -26,19 +26,26 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
 )
 from anyshape.protocol.methods import TOOLS_CALL
-from anyshape.protocol.revision import WITHOUT_HEADER, Revision
+from anyshape.protocol.revision import MODERN, WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.dispatch import dispatch
-from anyshape.server.exchange import Interruption
 from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
-from anyshape.server.http_exchange import BatchExchange, HttpExchange
+from anyshape.server.http_peer import HttpPeer
 from anyshape.server.incoming import Call, Incoming, read
 from anyshape.server.options import HttpOptions
 from anyshape.server.parameters import ToolName
+from anyshape.server.request import (
+    IN_MESSAGE,
+    IN_PARAMETERS,
+    NO_ANSWER,
+    Answer,
+    Interruption,
+    OpenRequest,
+)
 from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
@@ -87,7 +94,7 @@ class HttpApplication:
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )
         self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
-        self._flights: set[HttpExchange] = set()
+        self._flights: set[OpenRequest] = set()
         self._idle: asyncio.Event | None = None
         self._draining: asyncio.Task[None] | None = None
         self._is_unopened = service.lifespan.is_needed
@@ -145,25 +152,22 @@ class HttpApplication:
             if body is None:
                 return
         message = read(body, self._max_depth, self._max_batch)
-        if isinstance(message, Call):
-            id = bytes(message.id)
-            exchange = HttpExchange(self, headers, receive, send, accepted, id, body)
-        else:
-            exchange = HttpExchange(self, headers, receive, send, accepted)
+        peer = HttpPeer(self, headers, receive, send, accepted)
         if access is not None:
-            exchange.access = access
+            peer.access = access
             refused = self._missing_scope(message, access)
             if refused is not None:
                 await _challenge(send, refused)
                 return
         try:
             if isinstance(message, Call):
-                answer = dispatch(TOOLS_CALL, message.params, exchange)
-                await exchange.respond(answer if isinstance(answer, bytes) else await answer)
+                request = OpenRequest(peer, bytes(message.id), body, IN_MESSAGE)
+                answer = await request.answer(dispatch(request, TOOLS_CALL, message.params))
+                await peer.respond(answer, request.revision)
             else:
-                await self._answer(message, exchange, send)
+                await self._answer(message, peer, send)
         except BaseException:
-            exchange.abandon()  # The host has given the request up.
+            peer.abandon()  # The host has given the request up.
             raise
 
     async def _admit(
@@ -249,54 +253,47 @@ class HttpApplication:
                 for flight in tuple(self._flights):
                     flight.interrupt(Interruption.STOPPED)
 
-    def track(self, flight: HttpExchange) -> None:
+    def track(self, flight: OpenRequest) -> None:
         """Know a request that waits."""
         self._flights.add(flight)
 
-    def untrack(self, flight: HttpExchange) -> None:
+    def untrack(self, flight: OpenRequest) -> None:
         """Forget a request that no longer waits."""
         self._flights.discard(flight)
         if not self._flights and self._idle is not None:
             self._idle.set()
 
-    async def _answer(
-        self,
-        message: Message,
-        exchange: HttpExchange,
-        send: Send,
-    ) -> None:
+    async def _answer(self, message: Message, peer: HttpPeer, send: Send) -> None:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
-            exchange.identify(message.id, message.params)
-            answer = dispatch(message.method, message.params, exchange)
-            await exchange.respond(answer if isinstance(answer, bytes) else await answer)
+            request = OpenRequest(peer, message.id, message.params, IN_PARAMETERS)
+            answer = await request.answer(dispatch(request, message.method, message.params))
+            await peer.respond(answer, request.revision)
             return
         if isinstance(message, Malformed):
             await send_json(send, 400, encode_error(message.id, message.code, message.message))
             return
-        assert exchange.headers is not None
-        version = exchange.headers.version
+        version = peer.headers.version
         if version is not None and Revision.parse(version) is None:
             failure = translate(unsupported_version(version), "")
             body = encode_error(None, failure.code, failure.message, failure.data)
             await send_json(send, 400, body)
             return
         try:
-            exchange.recall()
+            peer.recall()
         except ProtocolError as error:
-            status = http_status(error.code, None)
+            status = http_status(error.code, MODERN[-1])
             await send_json(send, status, encode_error(None, error.code, error.message))
             return
         if isinstance(message, Batch):
-            await self._answer_all(message, exchange, send)
+            await self._answer_all(message, peer, send)
         else:
             # Notifications we know belong to a pipe, and responses to requests we never make.
             await accept(send)
 
-    async def _answer_all(self, batch: Batch, lead: HttpExchange, send: Send) -> None:
-        assert lead.headers is not None
-        settled = WITHOUT_HEADER if lead.session is None else lead.session.revision
-        revision = lead.headers.revision or settled
+    async def _answer_all(self, batch: Batch, peer: HttpPeer, send: Send) -> None:
+        settled = WITHOUT_HEADER if peer.session is None else peer.session.revision
+        revision = peer.headers.revision or settled
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return
@@ -307,15 +304,14 @@ class HttpApplication:
             if isinstance(message, Malformed)
         ]
 
-        def begin(request: Request) -> bytes | Awaitable[bytes | None]:
-            return dispatch(request.method, request.params, BatchExchange.of(lead, request))
+        async def answer(request: Request) -> bytes | None:
+            opened = OpenRequest(peer, request.id, request.params, IN_PARAMETERS, batched=True)
+            return (await opened.answer(dispatch(opened, request.method, request.params))).message
 
         room = self.service.options.max_batch_bytes
-        answers += await answer_requests(requests, begin, room)
-        if answers:
-            await lead.respond(encode_batch(answers))
-        elif requests:
-            await lead.respond(None)
+        answers += await answer_requests(requests, answer, room)
+        if answers or requests:
+            await peer.respond(Answer(encode_batch(answers)) if answers else NO_ANSWER, revision)
         else:
             await accept(send)
 

@@ -14,26 +14,26 @@ from anyshape.server.parameters import BareParameters, InitializeParameters, Lis
 from anyshape.server.subscriptions import listen
 
 if TYPE_CHECKING:
-    from anyshape.server.exchange import Exchange
+    from anyshape.server.request import OpenRequest
 
 __all__ = ["METHODS"]
 
 
-def _initialize(parameters: InitializeParameters, exchange: Exchange) -> bytes:
-    if exchange.batched:
+async def _initialize(parameters: InitializeParameters, request: OpenRequest) -> bytes:
+    if request.batched:
         raise ProtocolError("Invalid Request: initialize inside a batch", code=INVALID_REQUEST)
-    revision = exchange.revision = negotiate(parameters.protocol_version)
-    exchange.greet(revision, parameters)
-    introduction = exchange.service.introduction
-    return introduction.greeting(revision, tells_changes=exchange.tells_changes)
+    revision = request.revision = negotiate(parameters.protocol_version)
+    peer = request.peer
+    peer.greet(revision, parameters)
+    return peer.service.introduction.greeting(revision, tells_changes=peer.tells_changes)
 
 
-def _ping(_parameters: BareParameters, _exchange: Exchange) -> bytes:
+async def _ping(_parameters: BareParameters, _request: OpenRequest) -> bytes:
     return b"{}"
 
 
-def _discover(_parameters: BareParameters, exchange: Exchange) -> bytes:
-    return exchange.service.introduction.discovery(exchange.revision)
+async def _discover(_parameters: BareParameters, request: OpenRequest) -> bytes:
+    return request.peer.service.introduction.discovery(request.revision)
 
 
 METHODS: Final[Mapping[str, Method]] = {

@@ -45,7 +45,7 @@ class Session:
         self._deserted = False
         self._writer = PipeWriter(sink, self._congested, self._desert)
         self._reader = PipeReader(source, self._received)
-        self._connection = Connection(service, self._writer.write, suspended=self._step_back)
+        self._connection = Connection(service, self._writer.write, on_wait=self._step_back)
 
     async def serve(self) -> None:
         """Serve until the client closes its end; what is in flight then has the grace time.
@@ -120,7 +120,8 @@ class Session:
         runner.add_done_callback(self._runners.discard)
 
     def _step_back(self) -> None:
-        """Let another runner lead: the call of the one that leads has to wait."""
+        """Let another runner lead: the request of the one that leads has to wait."""
+        self._writer.flush()
         self._term += 1
         self._leading = False
         if self._lines:
@@ -129,7 +130,7 @@ class Session:
     async def _run(self) -> None:
         """Handle lines while there are any; then be idle until there are more."""
         lines = self._lines
-        begin = self._connection.begin
+        handle = self._connection.handle
         queue, flush = self._writer.queue, self._writer.flush
         while True:
             term = self._term
@@ -138,10 +139,7 @@ class Session:
                 while lines:
                     line = lines.popleft()
                     if isinstance(line, bytes):
-                        answer = begin(line)
-                        if answer is not None and not isinstance(answer, bytes):
-                            flush()
-                            answer = await answer
+                        answer = await handle(line)
                     else:  # It was too long to be kept.
                         answer = self._connection.oversized(line.start, line.end)
                     if term != self._term:

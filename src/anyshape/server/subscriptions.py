@@ -14,10 +14,10 @@ from anyshape.protocol.completed import SERVER_INFO_KEY
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import CANCELLED, LISTENING
-from anyshape.server.exchange import Abandoned, Exchange
 from anyshape.server.failures import busy, not_acceptable
 from anyshape.server.features.announcements import Topic
 from anyshape.server.parameters import ListenParameters
+from anyshape.server.request import OpenRequest
 
 __all__ = ["listen"]
 
@@ -25,44 +25,36 @@ _encode: Final = msgspec.json.Encoder().encode
 _ID_KEY: Final = _encode(SUBSCRIPTION_ID)
 
 
-async def listen(parameters: ListenParameters, exchange: Exchange) -> bytes:
+async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
     """Acknowledge a subscription, tell of changes, and answer when the server ends it."""
-    service = exchange.service
+    peer = request.peer
+    service = peer.service
     asked = parameters.notifications
     grants = [grant for feature in service.features for grant in feature.grants(asked)]
-    if not exchange.takes_stream:
+    if not peer.takes_stream:
         raise not_acceptable()
     allowed = service.options.max_subscriptions
     if len(service.subscriptions) >= allowed:
         raise busy(allowed, "subscriptions")
-    tag = b"%b:%b" % (_ID_KEY, exchange.id)
+    tag = b"%b:%b" % (_ID_KEY, request.id)
     meta = b"{%b}" % tag
     honoured = _encode({grant.member: grant.value for grant in grants})
-    exchange.send(
-        encode_notification(LISTENING, b'{"_meta":%b,"notifications":%b}' % (meta, honoured))
-    )
+    peer.send(encode_notification(LISTENING, b'{"_meta":%b,"notifications":%b}' % (meta, honoured)))
 
     def tell(topic: Topic) -> None:
-        exchange.send(topic.message(meta))
+        peer.send(topic.message(meta))
 
     listener = service.listeners.add((topic for grant in grants for topic in grant.topics), tell)
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    service.subscriptions.add(ended)
-    exchange.subscription = ended
-    exchange.suspended()
+    request.subscription = asyncio.get_running_loop().create_future()
+    service.subscriptions.add(request.subscription)
     try:
-        await ended
-    except asyncio.CancelledError:
-        if exchange.interruption is None:
-            raise
-        raise Abandoned from None
+        await request.subscription
     finally:
-        exchange.settled()
-        service.subscriptions.discard(ended)
+        service.subscriptions.discard(request.subscription)
         service.listeners.remove(listener)
-    if exchange.announces_closing:
-        exchange.send(
-            encode_notification(CANCELLED, b'{"_meta":%b,"requestId":%b}' % (meta, exchange.id))
+    if peer.announces_closing:
+        peer.send(
+            encode_notification(CANCELLED, b'{"_meta":%b,"requestId":%b}' % (meta, request.id))
         )
-    info = service.introduction.server_info(exchange.revision)
+    info = service.introduction.server_info(request.revision)
     return b'{"resultType":"complete","_meta":{%b,%b:%b}}' % (tag, SERVER_INFO_KEY, info)

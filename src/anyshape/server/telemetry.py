@@ -24,8 +24,8 @@ from anyshape.server.failures import translate
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from anyshape.server.exchange import Exchange
     from anyshape.server.parameters import CallParameters, Meta
+    from anyshape.server.request import OpenRequest
 
 __all__ = ["active_tracer", "traced"]
 
@@ -57,7 +57,7 @@ def active_tracer() -> Tracer | None:
 async def traced(
     tracer: Tracer,
     parameters: CallParameters,
-    exchange: Exchange,
+    request: OpenRequest,
     call: Coroutine[Any, Any, EncodedResult],
 ) -> EncodedResult:
     """Await a call inside a span of its own."""
@@ -67,9 +67,9 @@ async def traced(
         "mcp.method.name": TOOLS_CALL,
         "gen_ai.tool.name": parameters.name,
         "gen_ai.operation.name": "execute_tool",
-        "jsonrpc.request.id": exchange.id.decode().strip('"'),
-        "network.transport": exchange.transport,
-        "mcp.protocol.version": exchange.revision.value,
+        "jsonrpc.request.id": request.id.decode().strip('"'),
+        "network.transport": request.peer.transport,
+        "mcp.protocol.version": request.revision.value,
     }
     with tracer.start_as_current_span(
         f"{TOOLS_CALL} {parameters.name}",

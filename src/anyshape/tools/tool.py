@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
-from types import CoroutineType
 from typing import Any, NoReturn, cast
 
 from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError
@@ -21,7 +20,6 @@ from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, EncodedResult
-from anyshape.resumption import Resumed
 from anyshape.schema import Limits, Schema, WouldWait, aside
 from anyshape.tools import failures
 from anyshape.tools.binding import Bind
@@ -38,7 +36,6 @@ from anyshape.tools.workers import WORKERS, CrowdedError
 __all__ = ["Tool"]
 
 _DEFAULT_LIMITS = Limits()
-_COROUTINE: type = CoroutineType
 _VALUES = frozenset((str, int, float, bool, list, dict, type(None)))
 """Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
 
@@ -161,60 +158,15 @@ class Tool:
         cancellation of the task that awaits this, what ends the process, and `CrowdedError` if the
         call could not begin.
         """
-        outcome = self.begin(arguments, context)
-        return outcome if isinstance(outcome, EncodedResult) else await outcome
-
-    def begin(
-        self, arguments: bytes | None = None, context: Context | None = None
-    ) -> EncodedResult | Coroutine[Any, Any, EncodedResult]:
-        """Run one call, in a task, as far as it gets without waiting.
-
-        Returns its result, or what remains of it, to be awaited in the same task. Most calls never
-        wait; those cost no coroutine but the function's own.
-        """
         returned = False
-        outcome: Any = None
         try:
-            values = self._bind(arguments)
-            if self._context:
-                context = self._hand_over(context, values)
-            outcome = self._start(**values)
-            if type(outcome) is _COROUTINE:
-                try:
-                    waited = outcome.send(None)
-                except StopIteration as stop:
-                    outcome = stop.value
-                else:
-                    return self._end(Resumed(outcome, waited), context)
-            if type(outcome) not in _VALUES and isawaitable(outcome):
-                return self._end(outcome, context)
-            returned = True
-            result = self._finish(outcome)
-        except WouldWait:
-            if returned:
-                return self._end(outcome, context)
-            return self._begin_aside(arguments, context)
-        except BaseException as error:
-            return self._excuse(error, context, returned=returned)
-        if context is not None:
-            context.end()
-        return result
-
-    async def _begin_aside(self, arguments: bytes | None, context: Context | None) -> EncodedResult:
-        """Run one call whose arguments are judged elsewhere, in a process that can be stopped."""
-        try:
-            values = await aside(self._bind, arguments)
+            try:
+                values = self._bind(arguments)
+            except WouldWait:
+                values = await aside(self._bind, arguments)
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(**values)
-        except BaseException as error:
-            return self._excuse(error, context, returned=False)
-        return await self._end(outcome, context)
-
-    async def _end(self, outcome: Any, context: Context | None) -> EncodedResult:
-        """Wait for what a call waits for, if it does, then finish it."""
-        returned = False
-        try:
             while type(outcome) not in _VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome

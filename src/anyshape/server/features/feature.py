@@ -17,12 +17,12 @@ from anyshape.server.features.announcements import Topic
 
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
-    from anyshape.server.exchange import Exchange
+    from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
 __all__ = ["Feature", "Grant", "Handler", "Method", "read_member"]
 
-Handler: TypeAlias = "Callable[[Any, Exchange], bytes | Awaitable[bytes]]"
+Handler: TypeAlias = "Callable[[Any, OpenRequest], Awaitable[bytes]]"
 """Answers a method: from its parameters to the JSON text of its result."""
 
 _decode_bool: Final = msgspec.json.Decoder(bool).decode

@@ -24,7 +24,7 @@ from anyshape.server.features.announcements import Topic
 from anyshape.server.parameters import ListParameters
 
 if TYPE_CHECKING:
-    from anyshape.server.exchange import Exchange
+    from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
 __all__ = ["Listed", "Roster"]
@@ -109,10 +109,10 @@ class Roster(Generic[Thing]):
         self._service.listeners.notify(self._topic)
         return thing
 
-    def list(self, parameters: ListParameters, exchange: Exchange) -> bytes:
+    async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
         """Answer a request for a page of the listing."""
-        needs = exchange.needs_in(parameters.meta)
-        return self.page(exchange.revision, needs, parameters.cursor)
+        needs = request.peer.needs_in(parameters.meta)
+        return self.page(request.revision, needs, parameters.cursor)
 
     def page(self, revision: Revision, needs: Needs, cursor: str | None) -> bytes:
         """Return the page that a cursor stands for, or the first.

@@ -5,10 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Mapping
-from contextvars import copy_context
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import msgspec
@@ -21,16 +18,16 @@ from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import Encode, ShapeOptions, shape
+from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
-from anyshape.resumption import start
-from anyshape.server.exchange import Abandoned, Exchange, Interruption
-from anyshape.server.failures import busy, invalid_params, missing_capability, stopping
+from anyshape.server.failures import busy, invalid_params, missing_capability
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import CallParameters, ListParameters
+from anyshape.server.progress import ProgressReports
 from anyshape.server.raw_object import RawObject
+from anyshape.server.request import OpenRequest
 from anyshape.server.telemetry import active_tracer, traced
 from anyshape.tools.context import Context
 from anyshape.tools.failures import timed_out
@@ -52,9 +49,9 @@ class OfferedTool(Listed):
     """A tool that a server offers, with what has been made for it per revision."""
 
     __slots__ = (
+        "_encoders",
         "_meaning",
-        "_shape_options",
-        "encoders",
+        "_service",
         "is_guarded",
         "requires",
         "takes_context",
@@ -62,36 +59,38 @@ class OfferedTool(Listed):
         "tool",
     )
 
-    def __init__(
-        self,
-        tool: Tool,
-        requires: Mapping[str, Any] | None,
-        timeout: float | None,
-        shape_options: ShapeOptions,
-    ) -> None:
+    def __init__(self, tool: Tool, requires: Mapping[str, Any] | None, service: Service) -> None:
         super().__init__(tool.name)
         self.tool = tool
-        self.timeout = timeout if tool.timeout is None else None
+        self.timeout = service.options.call_timeout if tool.timeout is None else None
         """Seconds until the server ends a call; a tool with a time-out of its own does that."""
         self.requires = requires
         self.is_guarded = bool(requires) or bool(tool.headers)
         """Whether a modern call is checked for more than its arguments."""
         self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
-        self.encoders: dict[Revision, Encode] = {}
+        self._service = service
+        self._encoders: dict[Revision, Encode] = {}
         self._meaning: Meaning | None = None
-        self._shape_options = shape_options
 
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the `tools/list` entry."""
-        return shape(revision).entry(self.tool.listing, self._shape_options, needs)
+        return shape(revision).entry(self.tool.listing, self._service.options.shape, needs)
 
-    def make_encoder(self, revision: Revision, server_info: bytes) -> Encode:
-        """Return what turns a natural result into the revision's `result`, and keep it."""
-        encode = self.encoders[revision] = shape(revision).result_encoder(
-            self.tool.listing.output_schema, self._shape_options, server_info
-        )
-        return encode
+    def encode(self, result: EncodedResult, revision: Revision) -> bytes:
+        """Return a natural result as the `result` of a revision."""
+        encode = self._encoders.get(revision)
+        if encode is None:
+            encode = self._encoders[revision] = shape(revision).result_encoder(
+                self.tool.listing.output_schema,
+                self._service.options.shape,
+                self._service.introduction.server_info(revision),
+            )
+        return encode(result)
+
+    def late_result(self, revision: Revision) -> bytes:
+        """Return the `result` of a call that has taken too long."""
+        return self.encode(timed_out(self.name, self.timeout or 0), revision)
 
     def meant(self, arguments: bytes, needs: Needs) -> bytes:
         """Return what a client with such needs means by the arguments it sends."""
@@ -125,17 +124,17 @@ class Tools(Feature):
 
     def add(self, tool: Tool, requires: Mapping[str, Any] | None = None) -> None:
         """Offer a tool under a name that is free."""
-        options = self._service.options
-        if not self.roster.add(OfferedTool(tool, requires, options.call_timeout, options.shape)):
+        if not self.roster.add(OfferedTool(tool, requires, self._service)):
             raise ToolDefinitionError(
                 f"a tool named {tool.name!r} is already there; "
                 "give this one another name, or remove that one first"
             )
 
-    def call(self, parameters: CallParameters, exchange: Exchange) -> bytes | Awaitable[bytes]:
-        """Answer a call: at once if it need not wait, else by what is returned to be awaited."""
+    async def call(self, parameters: CallParameters, request: OpenRequest) -> bytes:
+        """Answer a call."""
         service = self._service
-        revision = exchange.revision
+        peer = request.peer
+        revision = request.revision
         offered = self._find(parameters.name)
         if offered is None:
             raise ProtocolError(f"Unknown tool: {parameters.name[:_SHOWN]}", code=INVALID_PARAMS)
@@ -146,84 +145,47 @@ class Tools(Feature):
                 raise invalid_params("arguments have to be an object")
             arguments = None  # How some clients say that there are none.
         if offered.is_guarded and revision.has_declared_calls:
-            _check_declarations(offered, arguments, exchange)
+            _check_declarations(offered, arguments, request)
         if arguments is not None and may_mean_less(arguments):
-            arguments = offered.meant(arguments, exchange.needs_in(parameters.meta))
+            arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
         if service.waiting >= service.most_waiting:
             raise busy(service.most_waiting)
-        context = _context(parameters, exchange) if offered.takes_context else None
-        variables = copy_context() if exchange.shares_task else None
+        context = _context(parameters, request) if offered.takes_context else None
+        request.limit = offered
         tracer = active_tracer()
-        if tracer is not None:
-            call = offered.tool.call(arguments, context)
-            result = start(traced(tracer, parameters, exchange, call), variables)
-        elif variables is None:
-            result = offered.tool.begin(arguments, context)
-        else:
-            result = variables.run(offered.tool.begin, arguments, context)
-            if not isinstance(result, EncodedResult):
-                result = start(result, variables)
-        encode = offered.encoders.get(revision)
-        if encode is None:
-            encode = offered.make_encoder(revision, service.introduction.server_info(revision))
-        if isinstance(result, EncodedResult):
-            if context is not None:
-                exchange.report_last()
-            return encode(result)
-        return _wait(offered, exchange, context, result, encode)
+        call = offered.tool.call(arguments, context)
+        result = await (call if tracer is None else traced(tracer, parameters, request, call))
+        if request.progress is not None:
+            request.progress.send_last()
+        return offered.encode(result, revision)
 
 
-async def _wait(
-    offered: OfferedTool,
-    exchange: Exchange,
-    context: Context | None,
-    rest: Awaitable[EncodedResult],
-    encode: Encode,
-) -> bytes:
-    """Await what remains of a call, for as long as somebody wants its answer."""
-    result: EncodedResult | None = None
-    exchange.timeout = offered.timeout
-    exchange.suspended()
-    try:
-        result = await rest
-        exchange.report_last()
-    except asyncio.CancelledError:
-        if context is not None:
-            context.cancel()
-        if exchange.interruption is None:
-            raise
-    finally:
-        exchange.settled()
-    if exchange.interruption is not None or result is None:
-        result = _interrupted(offered.tool.name, exchange)
-    return encode(result)
-
-
-def _context(parameters: CallParameters, exchange: Exchange) -> Context:
+def _context(parameters: CallParameters, request: OpenRequest) -> Context:
+    peer = request.peer
     meta = parameters.meta
     token = meta.progress_token
+    if token is not UNSET:
+        request.progress = ProgressReports(request, token)
     return Context(
-        request_id=_read_id(exchange.id),
-        meta=exchange.meta,
-        client=exchange.client if meta.client_info is UNSET else RawObject(meta.client_info),
-        access=exchange.access,
-        state=exchange.service.lifespan.state,
-        report=None if token is UNSET else partial(exchange.report, token),
+        request_id=_read_id(request.id),
+        meta=request.meta,
+        client=peer.client if meta.client_info is UNSET else RawObject(meta.client_info),
+        access=peer.access,
+        state=peer.service.lifespan.state,
+        report=None if request.progress is None else request.progress.report,
     )
 
 
-def _check_declarations(offered: OfferedTool, arguments: bytes | None, exchange: Exchange) -> None:
+def _check_declarations(
+    offered: OfferedTool, arguments: bytes | None, request: OpenRequest
+) -> None:
     """Raise unless headers and capabilities are declared as the tool needs them."""
-    if exchange.headers is not None and offered.tool.headers:
-        exchange.headers.check_arguments(offered.tool.headers, arguments)
+    if offered.tool.headers:
+        request.peer.check_arguments(offered.tool.headers, arguments)
     if offered.requires:
-        _check_capabilities(offered.requires, exchange.meta)
-
-
-def _check_capabilities(required: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
-    missing = _lacking(required, meta[CLIENT_CAPABILITIES])
-    if missing:
-        raise missing_capability(missing)
+        missing = _lacking(offered.requires, request.meta[CLIENT_CAPABILITIES])
+        if missing:
+            raise missing_capability(missing)
 
 
 def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,14 +200,6 @@ def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[s
             if inner:
                 missing[name] = inner
     return missing
-
-
-def _interrupted(tool: str, exchange: Exchange) -> EncodedResult:
-    if exchange.interruption is Interruption.TIMED_OUT and exchange.timeout is not None:
-        return timed_out(tool, exchange.timeout)
-    if exchange.interruption is Interruption.STOPPED:
-        raise stopping()
-    raise Abandoned
 
 
 def _read_id(id: bytes) -> str | int | float:

@@ -1,42 +1,40 @@
-"""A request that came by HTTP: its revision from headers, its notifications onto the response."""
+"""Whoever sent a POST: known by its headers and its session, reached by the response to it."""
 
 from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from anyshape.protocol.clients import NOTHING, Needs
-from anyshape.protocol.headers import SESSION_HEADER
-from anyshape.protocol.jsonrpc import Request
+from anyshape.protocol.headers import SESSION_HEADER, HeaderPlan
 from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
 from anyshape.server.bodies import Receive
-from anyshape.server.exchange import Exchange, Interruption
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.parameters import InitializeParameters
+from anyshape.server.peer import Peer
+from anyshape.server.request import Answer, Interruption, OpenRequest
 from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Session
 
-__all__ = ["BatchExchange", "HttpExchange"]
+__all__ = ["HttpPeer"]
 
 _SESSION: Final = SESSION_HEADER.encode()
 
 _PATIENCE: Final = 0.02
-"""Seconds a call may wait before its connection is watched: most are done by then."""
-
+"""Seconds a request may wait before its connection is watched: most are done by then."""
 
 _BRIEF: Final = 0.002
-"""Seconds of a call that costs others little; the answer to any other has waited enough."""
+"""Seconds of a request that costs others little; the answer to any other has waited enough."""
 
 
 @types.coroutine
@@ -45,8 +43,8 @@ def _next_turn() -> Generator[None]:
     yield
 
 
-class HttpExchange(Exchange):
-    """One request in one POST, and the response to it.
+class HttpPeer(Peer):
+    """Whoever sent one POST, with a request or several in it, and the response to it.
 
     The response is JSON unless something has to be said before the answer, or the answer is so long
     in coming that an intermediary might give the connection up: then it is a stream.
@@ -61,7 +59,7 @@ class HttpExchange(Exchange):
     """The handshake that its session id recalls."""
 
     _given: tuple[tuple[bytes, bytes], ...] = ()
-    """The headers of the response that only this request has."""
+    """The headers of the response that only this one has."""
 
     _patience: asyncio.TimerHandle | None = None
     _silence: asyncio.TimerHandle | None = None
@@ -74,12 +72,8 @@ class HttpExchange(Exchange):
         receive: Receive,
         respond: Send,
         accepted: tuple[bool, bool],
-        id: bytes = b"",
-        raw: bytes | None = None,
     ) -> None:
         self._began = monotonic()
-        self.id = id
-        self._raw = raw
         self.service = application.service
         self.headers = headers
         self._application = application
@@ -87,28 +81,13 @@ class HttpExchange(Exchange):
         self._respond = respond
         self._takes_json, self.takes_stream = accepted
 
-    def identify(self, id: bytes, parameters: msgspec.Raw | None) -> None:
-        """Say which request this is, if it is no call that was read whole."""
-        self.id = id
-        self._raw = parameters
-        self._path = ("_meta",)
-
-    @property
-    def client(self) -> Mapping[str, Any] | None:
-        """What the client said of itself in the handshake that is recalled."""
-        return None if self.session is None else self.session.client
-
-    @property
-    def needs(self) -> Needs:
-        """What the client of that handshake is known to need."""
-        return NOTHING if self.session is None else self.session.needs
-
     def recall(self) -> Session | None:
         """Return the handshake that the session id stands for, if any; raise if it is over."""
-        assert self.headers is not None
         id = self.headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
-            self.session = self._application.session_ids.find(id)
+            self.session = session = self._application.session_ids.find(id)
+            if session is not None:
+                self.client, self.needs = session.client, session.needs
         return self.session
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
@@ -119,9 +98,8 @@ class HttpExchange(Exchange):
             said = bytes(info) if isinstance(info, msgspec.Raw) else None
             self._given = ((_SESSION, ids.issue(revision, said)),)
 
-    def assumed(self, method: str) -> Revision:
+    def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""
-        assert self.headers is not None
         version = self.headers.version
         # A new handshake does not depend on an old one.
         session = None if method == INITIALIZE else self.recall()
@@ -136,57 +114,70 @@ class HttpExchange(Exchange):
             return LATEST_HANDSHAKE
         raise missing_meta(PROTOCOL_VERSION)
 
+    def repeats(self, version: str, method: str, subject: str | None) -> bool:
+        """Tell whether the headers plainly say what the body says; most do."""
+        return self.headers.repeat(version, method, subject)
+
+    def check_version(self, version: str) -> None:
+        """Raise unless the header names the same revision."""
+        self.headers.check_version(version)
+
+    def check_subject(self, method: str, subject: str | None) -> None:
+        """Raise unless the headers name the same method and subject."""
+        self.headers.check(method, subject)
+
+    def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
+        """Raise unless the headers repeat the arguments they are planned for."""
+        self.headers.check_arguments(plan, arguments)
+
     def send(self, message: bytes) -> None:
         """Put a message on the response, for a client that takes a stream."""
         if self.takes_stream:
             self._open_stream().push(message)
 
-    async def respond(self, answer: bytes | None) -> None:
-        """Send the answer; `None` when nobody waits for it."""
+    async def respond(self, answer: Answer, revision: Revision) -> None:
+        """Send the answer to a request of that revision."""
+        message = answer.message
         if self.stream is not None:
-            await self.stream.finish(answer)
-        elif answer is None:
+            await self.stream.finish(message)
+        elif message is None:
             await dismiss(self._respond)
-        elif self.failure is None and self._takes_json:
+        elif answer.failure is None and self._takes_json:
             if self._application.takes_turns and monotonic() - self._began < _BRIEF:
                 await _next_turn()
             # As `send_json` does, without another coroutine.
             respond = self._respond
-            await respond(json_start(200, answer, *self._given))
-            await respond({"type": "http.response.body", "body": answer})
+            await respond(json_start(200, message, *self._given))
+            await respond({"type": "http.response.body", "body": message})
         else:
-            status = 200 if self.failure is None else http_status(self.failure, self.revision)
+            status = 200 if answer.failure is None else http_status(answer.failure, revision)
             if self._takes_json:
-                await send_json(self._respond, status, answer)
+                await send_json(self._respond, status, message)
             else:
-                await self._open_stream().finish(answer, status)
+                await self._open_stream().finish(message, status)
 
     def abandon(self) -> None:
         """Send nothing more."""
         if self.stream is not None:
             self.stream.abandon()
 
-    def suspended(self) -> None:
-        """Watch for the client going away, and for silence."""
-        super().suspended()
-        self._application.track(self)
+    def hold(self, request: OpenRequest) -> None:
+        """Know a request that waits; watch for the client going away, and for silence."""
+        self._application.track(request)
+        if request.batched:
+            return
         loop = asyncio.get_running_loop()
         if self.takes_stream and self.stream is None:
             self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
-        if self.revision.disconnect_cancels:
-            self._patience = loop.call_later(_PATIENCE, self._start_watch)
+        if request.revision.disconnect_cancels:
+            self._patience = loop.call_later(_PATIENCE, self._start_watch, request)
 
-    def settled(self) -> None:
-        """Stop watching."""
-        if self.waits:
-            self._application.untrack(self)
-            if self._patience is not None:
-                self._patience.cancel()
-            if self._silence is not None:
-                self._silence.cancel()
-            if self._watch is not None:
-                self._watch.cancel()
-        super().settled()
+    def release(self, request: OpenRequest) -> None:
+        """Forget a request that no longer waits, and stop watching."""
+        self._application.untrack(request)
+        for watching in (self._patience, self._silence, self._watch):
+            if watching is not None:
+                watching.cancel()
 
     def _open_stream(self) -> EventStream:
         if self.stream is None:
@@ -197,37 +188,10 @@ class HttpExchange(Exchange):
         if self.stream is None:
             self._open_stream().break_silence()
 
-    def _start_watch(self) -> None:
-        self._watch = asyncio.get_running_loop().create_task(self._await_disconnect())
+    def _start_watch(self, request: OpenRequest) -> None:
+        self._watch = asyncio.get_running_loop().create_task(self._await_disconnect(request))
 
-    async def _await_disconnect(self) -> None:
+    async def _await_disconnect(self, request: OpenRequest) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.interrupt(Interruption.CANCELLED)
-
-
-class BatchExchange(HttpExchange):
-    """One request of several in a POST; what it says goes onto the response they share."""
-
-    batched = True
-    _lead: HttpExchange
-
-    @classmethod
-    def of(cls, lead: HttpExchange, request: Request) -> BatchExchange:
-        """Return the exchange of one request in the POST that `lead` stands for."""
-        assert lead.headers is not None
-        accepted = (lead._takes_json, lead.takes_stream)
-        exchange = cls(lead._application, lead.headers, lead._receive, lead._respond, accepted)
-        exchange.identify(request.id, request.params)
-        exchange.access = lead.access
-        exchange._lead = lead
-        return exchange
-
-    def send(self, message: bytes) -> None:
-        """Put a message on the shared response."""
-        self._lead.send(message)
-
-    def suspended(self) -> None:
-        """Set up what a request that waits needs, without a watch on the shared response."""
-        Exchange.suspended(self)
-        self._application.track(self)
+        request.interrupt(Interruption.CANCELLED)

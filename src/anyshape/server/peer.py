@@ -1,0 +1,103 @@
+"""Who asks: a peer, as the transport that carries its messages knows it.
+
+Dispatch and the features know a peer only by what is here. A connection is one peer with many
+requests; over HTTP, where nothing outlives a request, each POST comes from a peer of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from anyshape.protocol.clients import NOTHING, Needs
+
+if TYPE_CHECKING:
+    from anyshape.protocol.headers import HeaderPlan
+    from anyshape.protocol.revision import Revision
+    from anyshape.server.authorization import AccessToken
+    from anyshape.server.parameters import InitializeParameters, Meta
+    from anyshape.server.request import OpenRequest
+    from anyshape.server.service import Service
+
+__all__ = ["Peer"]
+
+
+class Peer(ABC):
+    """What is known of whoever asks, and how to reach them."""
+
+    transport = "pipe"
+    """The `network.transport` of telemetry."""
+
+    tells_changes = False
+    """Whether a peer of a handshake is told of changes to what is listed."""
+
+    takes_stream = True
+    """Whether anything can be said before an answer."""
+
+    announces_closing = False
+    """Whether the end of a subscription is announced by a cancellation, too."""
+
+    shares_task = False
+    """Whether requests are answered one after another in the same task, so that each needs context
+    variables of its own."""
+
+    is_congested = False
+    """Whether the peer is too far behind in reading for anything that will be overtaken."""
+
+    access: AccessToken | None = None
+    """What its access token proved."""
+
+    client: Mapping[str, Any] | None = None
+    """What it said of itself in a handshake, if there was one."""
+
+    needs: Needs = NOTHING
+    """What the client of that handshake is known to need."""
+
+    service: Service
+
+    def needs_in(self, meta: Meta) -> Needs:
+        """Return what the client is known to need that sent this metadata."""
+        info = meta.client_info
+        return self.needs if info is UNSET else self.service.clients.needs_of(bytes(info))
+
+    @abstractmethod
+    def assumed_revision(self, method: str) -> Revision:
+        """Return the revision of a request that does not name its own, or raise."""
+
+    @abstractmethod
+    def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
+        """Remember what a handshake has settled, or have the client remember it."""
+
+    @abstractmethod
+    def send(self, message: bytes) -> None:
+        """Send a message that is no answer."""
+
+    @abstractmethod
+    def hold(self, request: OpenRequest) -> None:
+        """Know a request that has to wait, so that it can be stopped."""
+
+    @abstractmethod
+    def release(self, request: OpenRequest) -> None:
+        """Forget a request that no longer waits."""
+
+    def repeats(self, version: str, method: str, subject: str | None) -> bool:
+        """Tell whether what the transport says of a modern request plainly is what it says itself.
+
+        Only HTTP says anything, in headers.
+        """
+        return True
+
+    def check_version(self, version: str) -> None:
+        """Raise unless the transport names the same revision, if it names any."""
+        return
+
+    def check_subject(self, method: str, subject: str | None) -> None:
+        """Raise unless the transport names the same method and subject, if it names any."""
+        return
+
+    def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
+        """Raise unless the transport repeats the arguments that are planned to be repeated."""
+        return
