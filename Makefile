@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 DOCS := .cache/docs
 AGENTS := .cache/agents
 
-.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers agents lock clean
+.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers agents hosts lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -49,6 +49,10 @@ agents: $(AGENTS)/.ready
 $(AGENTS)/.ready: requirements/agents.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(AGENTS) requirements/agents.txt
 	@touch $@
+
+hosts: $(READY)
+	$(BIN)/python tests/hosts/hosts.py $(ARGS)
+	$(BIN)/python tests/hosts/page.py
 
 $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt

@@ -16,6 +16,7 @@ import visits
 from visits import Peer
 
 DOCUMENT = visits.ROOT / "docs" / "reference" / "peers.md"
+MARK = "<!-- What follows is written by `make hosts`"
 
 Json = dict[str, Any]
 Visit = Callable[[Peer, str], Json]
@@ -69,8 +70,8 @@ def main() -> int:
 
         text = document(visit)
     _print(text)
-    DOCUMENT.parent.mkdir(parents=True, exist_ok=True)
-    DOCUMENT.write_text(text)
+    _, mark, rest = DOCUMENT.read_text().partition(MARK)
+    DOCUMENT.write_text("\n".join((text, mark + rest)) if mark else text)
     return 0
 
 
@@ -206,8 +207,8 @@ def _notes() -> list[str]:
     )
     notes.append("The Inspector's command line shows no progress.")
     notes.append(
-        "FastMCP's results cannot tell null from nothing, and its `data` keeps our envelope: it "
-        "takes off only its own."
+        "FastMCP's results cannot tell null from nothing. Its `data` is the value, since envelopes "
+        "are marked for it as it marks its own."
     )
     return notes
 
