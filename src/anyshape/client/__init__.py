@@ -1,12 +1,21 @@
-"""Calling tools: connect to any server, list its tools, get natural values back."""
+"""Connect to any server: call tools, get prompts, read resources, answer what it asks."""
 
 from __future__ import annotations
 
 from anyshape.client.client import Client, Target
+from anyshape.client.completion import Completion
+from anyshape.client.elicitation import ElicitAnswer, Elicitation, OnElicit
+from anyshape.client.listening import OnChange
+from anyshape.client.logs import LogLevel, LogMessage, OnLog
+from anyshape.client.messages import ReceivedMessage
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress, Progress
+from anyshape.client.prompts import ListedPrompt, PromptArgument, PromptResult
+from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 from anyshape.client.result import CallResult
+from anyshape.client.roots import Root, Roots
+from anyshape.client.sampling import OnSample, Sampled, Sampling, SamplingRequest
 from anyshape.client.tools import ListedTool
 
 __all__ = [
@@ -14,12 +23,33 @@ __all__ = [
     "Bounds",
     "CallResult",
     "Client",
+    "Completion",
+    "ElicitAnswer",
+    "Elicitation",
     "Http",
     "Identity",
+    "ListedPrompt",
+    "ListedResource",
+    "ListedTemplate",
     "ListedTool",
+    "LogLevel",
+    "LogMessage",
+    "OnChange",
+    "OnElicit",
+    "OnLog",
     "OnProgress",
+    "OnSample",
     "Process",
     "Progress",
+    "PromptArgument",
+    "PromptResult",
+    "ReadResource",
+    "ReceivedMessage",
+    "Root",
+    "Roots",
+    "Sampled",
+    "Sampling",
+    "SamplingRequest",
     "ServerInfo",
     "Target",
 ]

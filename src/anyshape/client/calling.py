@@ -1,19 +1,16 @@
 """One call of a tool: its arguments checked and written, its answer read and checked.
 
-https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools and, for answers
-that ask for another round, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
 """
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
 
-from anyshape.client.answers import decode_value
-from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
@@ -27,10 +24,20 @@ from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
-__all__ = ["Check", "finish_call", "read_answer", "write_call"]
+__all__ = ["CallOptions", "Check", "read_answer", "write_call"]
 
 Check: TypeAlias = bool | Literal["lenient"]
 """Whether arguments are checked; `lenient` does not insist on those that have a default."""
+
+
+class CallOptions(TypedDict, total=False):
+    """What a caller may choose about one call."""
+
+    timeout: float | None
+    on_progress: OnProgress | None
+    meta: Mapping[str, Any] | None
+    check_arguments: Check | None
+
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
@@ -65,43 +72,15 @@ def write_call(
     plan = tool.header_plan
     return Question(
         "tools/call",
-        _encode_object(given, "arguments"),
+        encode_object(given, "arguments"),
         tool.name,
         plan.extract(given) if plan.parameters else None,
-        _write_meta(meta) if meta else b"",
+        write_meta(meta) if meta else b"",
         on_progress,
         tool.is_repeatable,
         tool.opening,
         calls_tool=True,
     )
-
-
-async def finish_call(
-    channel: Channel,
-    tool: ListedTool,
-    question: Question,
-    timeout: float | None,
-    begun: Result | Coroutine[Any, Any, Result],
-) -> OrdinaryResult | dict[str, Any]:
-    """Return the result of a call that was begun, asking again while the server wants that."""
-    rounds, depth = channel.bounds.max_rounds, channel.bounds.max_depth
-    members = question.members
-    result = begun if isinstance(begun, Result) else await begun
-    for asked in range(1, rounds + 1):
-        if isinstance(result, OrdinaryResult):
-            return result
-        value = decode_value(result, depth)
-        if type(value) is not dict:
-            raise ProtocolError(f"tool {tool.name!r} gave a result that is no object")
-        answer = cast("dict[str, Any]", value)
-        kind = answer.get("resultType", "complete")
-        if kind == "complete":
-            return answer
-        again = members + _next_round(tool, answer, kind)
-        if asked < rounds:
-            question = msgspec.structs.replace(question, members=again)
-            result = await channel.request(question, timeout)
-    raise ProtocolError(f"tool {tool.name!r} asked to be called again {rounds} times")
 
 
 def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> CallResult:
@@ -138,23 +117,6 @@ def _mismatch(name: str, problems: list[Problem]) -> OutputMismatch:
     )
 
 
-def _next_round(tool: ListedTool, answer: Mapping[str, Any], kind: object) -> bytes:
-    """Return what to add to a call that the server wants to see once more."""
-    if kind != "input_required":
-        raise ProtocolError(
-            f"tool {tool.name!r} gave a result of the unknown type {shorten(repr(kind), 60)}"
-        )
-    wanted = answer.get("inputRequests")
-    if wanted:
-        raise ProtocolError(
-            f"tool {tool.name!r} asks for input that this client did not offer to give"
-        )
-    state = answer.get("requestState")
-    if not isinstance(state, str):
-        raise ProtocolError(f"tool {tool.name!r} asks for input without saying which")
-    return b',"requestState":%b' % _encode(state)
-
-
 def _as_object(arguments: object) -> Any:
     """Return arguments as the dict they are to be; what is no mapping is left to the checks."""
     if arguments is None:
@@ -170,7 +132,8 @@ def _anything() -> Schema:
     return compile(True)
 
 
-def _write_meta(meta: Mapping[str, Any]) -> bytes:
+def write_meta(meta: Mapping[str, Any]) -> bytes:
+    """Return the members of a caller's metadata; `ProtocolError` for those that are ours."""
     given = _as_object(meta)
     _anything().validate(given)
     taken = RESERVED.intersection(given)
@@ -180,10 +143,11 @@ def _write_meta(meta: Mapping[str, Any]) -> bytes:
             "Client(identity=…) or on_progress",
             code=INVALID_PARAMS,
         )
-    return _encode_object(given, "meta")[1:-1]
+    return encode_object(given, "meta")[1:-1]
 
 
-def _encode_object(value: Mapping[str, Any], what: str) -> bytes:
+def encode_object(value: Mapping[str, Any], what: str) -> bytes:
+    """Return the text of a JSON object; `NotJson` if it is none."""
     try:
         text = _encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

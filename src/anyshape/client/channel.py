@@ -13,12 +13,16 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from anyshape.client.answering import Answering
 from anyshape.client.answers import protocol_error
+from anyshape.client.deadlines import Deadlines
 from anyshape.client.lifecycle import Lifecycle, open_request
 from anyshape.client.options import Bounds
-from anyshape.client.progress import ProgressRelay, read_progress
+from anyshape.client.progress import Progress, read_progress
 from anyshape.client.question import Outgoing, Question
 from anyshape.client.quoting import shorten
+from anyshape.client.relay import Relay
+from anyshape.client.server_requests import ServerRequests
 from anyshape.client.transports.transport import (
     ConnectionLost,
     Received,
@@ -27,13 +31,7 @@ from anyshape.client.transports.transport import (
     Transport,
 )
 from anyshape.errors import TransportError
-from anyshape.protocol.jsonrpc import (
-    METHOD_NOT_FOUND,
-    Request,
-    Response,
-    encode_error,
-    encode_response,
-)
+from anyshape.protocol.jsonrpc import Request, Response
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = ["Channel", "NoAnswer", "Result", "not_open"]
@@ -55,15 +53,17 @@ class NoAnswer(TransportError):
 class Channel:
     """Everything that is asked of one server; `lifecycle` is there once it was agreed."""
 
-    def __init__(self, transport: Transport, bounds: Bounds) -> None:
+    def __init__(self, transport: Transport, bounds: Bounds, answering: Answering) -> None:
         self.transport = transport
         self.bounds = bounds
+        self.answering = answering
         self.lifecycle: Lifecycle | None = None
-        self.heard: dict[str, Callable[[], None]] = {}
-        """What to do when a server sends a notification, by its method."""
         self.reopen: Callable[[], Awaitable[None]] | None = None
         self._ids = itertools.count(1)
-        self._relays: dict[int | str, ProgressRelay] = {}
+        self._hearers: dict[str, list[Callable[[msgspec.Raw | None], None]]] = {}
+        self._deadlines = Deadlines(bounds.answer_timeout)
+        self._requests = ServerRequests(transport, answering, bounds, self._deadlines)
+        self._relays: dict[int | str, Relay[Progress]] = {}
         self._reopening = asyncio.Lock()
         self._generation = 0
 
@@ -73,7 +73,16 @@ class Channel:
 
     async def close(self) -> None:
         """Close the transport."""
+        await self._requests.close()
         await self.transport.close()
+
+    def on(self, method: str, hear: Callable[[msgspec.Raw | None], None]) -> None:
+        """Have a function called with the parameters of every such notification."""
+        self._hearers.setdefault(method, []).append(hear)
+
+    def next_id(self) -> int:
+        """Return an id for a request that has to be known before it is sent."""
+        return next(self._ids)
 
     async def ask(
         self,
@@ -82,9 +91,10 @@ class Channel:
         *,
         cancellable: bool = True,
         endless: bool = False,
+        id: int | None = None,
     ) -> msgspec.Raw:
         """Send one request, once, and return its result; only calls have another kind."""
-        answer = self._send(lifecycle, question, cancellable, endless)
+        answer = self._send(lifecycle, question, cancellable, endless, id)
         result = self._result_of(answer if isinstance(answer, Received) else await answer)
         return cast("msgspec.Raw", result)
 
@@ -114,8 +124,9 @@ class Channel:
         question: Question,
         cancellable: bool = True,
         endless: bool = False,
+        id: int | None = None,
     ) -> Received | Coroutine[Any, Any, Received]:
-        id = next(self._ids)
+        id = id or next(self._ids)
         meta, on_progress = question.meta, question.on_progress
         if on_progress is not None:
             meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
@@ -124,9 +135,9 @@ class Channel:
         outgoing = Outgoing(id, frame, question, lifecycle, cancellable, endless)
         if on_progress is None:
             return self.transport.request(outgoing)
-        return self._send_and_relay(outgoing, ProgressRelay(on_progress))
+        return self._send_and_relay(outgoing, Relay(on_progress, "progress"))
 
-    async def _send_and_relay(self, outgoing: Outgoing, relay: ProgressRelay) -> Received:
+    async def _send_and_relay(self, outgoing: Outgoing, relay: Relay[Progress]) -> Received:
         self._relays[outgoing.id] = relay
         try:
             answer = self.transport.request(outgoing)
@@ -149,8 +160,13 @@ class Channel:
         self, question: Question, attempt: Coroutine[Any, Any, Received], timeout: float | None
     ) -> Result:
         try:
-            async with asyncio.timeout(timeout):
-                return self._result_of(await self._persist(question, attempt))
+            async with asyncio.timeout(timeout) as deadline:
+                self._deadlines.add(deadline)
+                try:
+                    return self._result_of(await self._persist(question, attempt))
+                finally:
+                    self._deadlines.discard(deadline)
+                    self._requests.forget_count()
         except TimeoutError as error:
             raise self.silence(question, timeout) from error
 
@@ -216,24 +232,25 @@ class Channel:
 
     def _hear(self, message: ServerMessage) -> bytes | None:
         if isinstance(message, Request):
-            return self._refuse(message)
+            return self._take_request(message)
         if message.method == "notifications/progress":
             report = read_progress(message.params)
             relay = self._relays.get(report[0]) if report is not None else None
             if report is not None and relay is not None:
                 relay.take(report[1])
-        elif message.method in self.heard:
-            self.heard[message.method]()
+        elif message.method == "notifications/cancelled":
+            self._requests.cancel(message.params)
+        for hear in self._hearers.get(message.method, ()):
+            hear(message.params)
         return None
 
-    def _refuse(self, message: Request) -> bytes | None:
+    def _take_request(self, message: Request) -> bytes | None:
         """Answer a server's request; only those with a handshake may send any.
 
         Before anything is agreed, whoever asks is one of those: some ping before they answer
         `initialize`, which every revision with a handshake allows.
         """
-        if self.lifecycle is not None and not self.lifecycle.stateful:
+        lifecycle = self.lifecycle
+        if lifecycle is not None and not lifecycle.stateful:
             return None
-        if message.method == "ping":
-            return encode_response(message.id, b"{}")
-        return encode_error(message.id, METHOD_NOT_FOUND, "this client answers only ping")
+        return self._requests.take(message, {} if lifecycle is None else lifecycle.headers(""))

@@ -12,33 +12,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast, overload
 
-from anyshape.client.answers import as_object
-from anyshape.client.calling import Check, finish_call, read_answer, write_call
+from anyshape.client.answering import Answering
+from anyshape.client.answers import as_object, decode_value
+from anyshape.client.calling import CallOptions, Check, read_answer, write_call
 from anyshape.client.channel import Channel, not_open
 from anyshape.client.conversion import converter_to
+from anyshape.client.elicitation import OnElicit
 from anyshape.client.lifecycle import Introduction
-from anyshape.client.listening import Listening
+from anyshape.client.listening import Listening, OnChange
 from anyshape.client.listing import EntryT, Feature, Listing
+from anyshape.client.listings import Listings
+from anyshape.client.logs import LogLevel, OnLog, check_level, read_log
 from anyshape.client.negotiation import Agreement, Negotiator, ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.relay import Relay
 from anyshape.client.result import CallResult
+from anyshape.client.roots import Roots
+from anyshape.client.rounds import complete_result
+from anyshape.client.sampling import OnSample, Sampling
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
-from anyshape.protocol.jsonrpc import HEADER_MISMATCH
+from anyshape.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
 
 if TYPE_CHECKING:
+    import msgspec
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
     from anyshape.agents import FormatName, Toolbox
+    from anyshape.client.completion import Completion
+    from anyshape.client.prompts import ListedPrompt, PromptResult
+    from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
     from anyshape.providers import Profile
 
 __all__ = ["Client", "Target"]
@@ -61,6 +74,10 @@ class Client:
     a tool twice does no harm: such calls are sent again when the connection is lost. `limits` bound
     what the server's schemas may cost, `bounds` what its answers may; `http`, `process` and
     `identity` say how to reach it and how to introduce ourselves.
+
+    A server may ask back while it works: `on_elicit` asks the user, `on_sample` a model, and
+    `roots` are the directories it may know of; what is not given is not offered to servers.
+    `on_log` is told what the server logs.
     """
 
     def __init__(
@@ -80,6 +97,10 @@ class Client:
         http: Http | None = None,
         process: Process | None = None,
         identity: Identity | None = None,
+        on_elicit: OnElicit | None = None,
+        on_sample: OnSample | Sampling | None = None,
+        roots: Roots | None = None,
+        on_log: OnLog | None = None,
     ) -> None:
         self._wanted = choose_revision(revision)
         self._or_older = or_older
@@ -90,15 +111,19 @@ class Client:
         self._listen = listen
         self._limits = limits or Limits()
         self._bounds = bounds or Bounds()
-        self._channel = Channel(
-            make_transport(target, self._bounds, http or Http(), process or Process(), auth),
-            self._bounds,
+        transport = make_transport(target, self._bounds, http or Http(), process or Process(), auth)
+        answering = Answering(
+            transport.place, self._limits, on_elicit=on_elicit, on_sample=on_sample, roots=roots
         )
-        introduction = Introduction(identity or Identity())
+        self._channel = Channel(transport, self._bounds, answering)
+        introduction = Introduction(identity or Identity(), answering.capabilities)
         self._negotiator = Negotiator(self._channel, introduction, timeout)
         self._listening = Listening(self._channel)
         self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
+        self._listings: Listings | None = None
         self._agreement: Agreement | None = None
+        self._logs = None if on_log is None else Relay(on_log, "log")
+        self._channel.on("notifications/message", self._hear_log)
         self._open = False
 
     async def __aenter__(self) -> Client:
@@ -124,8 +149,11 @@ class Client:
             trust_annotations=self._trust_annotations,
             has_tasks=agreement.has_tasks,
         )
-        self._tools = self._make_listing(tool_feature(terms), agreement)
+        self._listings = Listings(channel, agreement, self._listening if self._listen else None)
+        self._tools = self._listings.of(tool_feature(terms))
         channel.lifecycle = agreement.lifecycle
+        if self._logs is not None and agreement.offers("logging"):
+            channel.lifecycle.ask_for_logs("info")
         channel.reopen = self._reopen
         return self
 
@@ -138,6 +166,8 @@ class Client:
         """Stop listening, end what is in flight, and close."""
         self._open = False
         await self._listening.stop()
+        if self._logs is not None:
+            self._logs.abandon()
         self._channel.lifecycle = None
         await self._channel.close()
 
@@ -199,7 +229,8 @@ class Client:
         try:
             result = channel.begin(question, limit)
             if not isinstance(result, OrdinaryResult):
-                result = await finish_call(channel, tool, question, limit, result)
+                what = f"tool {tool.name!r}"
+                result = await complete_result(channel, what, question, limit, result)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
@@ -208,7 +239,8 @@ class Client:
             tool = await listing.find(name, limit)
             question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
             result = channel.begin(question, limit)
-            result = await finish_call(channel, tool, question, limit, result)
+            what = f"tool {tool.name!r}"
+            result = await complete_result(channel, what, question, limit, result)
         try:
             return read_answer(tool, result)
         except WouldWait:
@@ -219,11 +251,7 @@ class Client:
         self,
         name: str,
         arguments: Mapping[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-        meta: Mapping[str, Any] | None = None,
-        check_arguments: Check | None = None,
+        **options: Unpack[CallOptions],
     ) -> Any: ...
 
     @overload
@@ -233,10 +261,7 @@ class Client:
         arguments: Mapping[str, Any] | None = None,
         *,
         returns: TypeAdapter[T],
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-        meta: Mapping[str, Any] | None = None,
-        check_arguments: Check | None = None,
+        **options: Unpack[CallOptions],
     ) -> T: ...
 
     @overload
@@ -246,10 +271,7 @@ class Client:
         arguments: Mapping[str, Any] | None = None,
         *,
         returns: TypeForm[T],
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-        meta: Mapping[str, Any] | None = None,
-        check_arguments: Check | None = None,
+        **options: Unpack[CallOptions],
     ) -> T: ...
 
     async def call(
@@ -258,10 +280,7 @@ class Client:
         arguments: Mapping[str, Any] | None = None,
         *,
         returns: Any = _UNTYPED,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-        meta: Mapping[str, Any] | None = None,
-        check_arguments: Check | None = None,
+        **options: Unpack[CallOptions],
     ) -> Any:
         """Call a tool and return its value, as a `returns` if that is given.
 
@@ -270,14 +289,7 @@ class Client:
         before anything is sent, if `returns` is no type that values can be read as.
         """
         converter = None if returns is _UNTYPED else converter_to(returns)
-        result = await self.call_tool(
-            name,
-            arguments,
-            timeout=timeout,
-            on_progress=on_progress,
-            meta=meta,
-            check_arguments=check_arguments,
-        )
+        result = await self.call_tool(name, arguments, **options)
         if result.is_error:
             reason = result.text or f"tool {shorten(name, 60)!r} failed and gave no reason"
             raise RemoteToolError(reason)
@@ -311,6 +323,112 @@ class Client:
             timeout=timeout,
         )
 
+    # Prompts and resources.
+
+    async def list_prompts(self, *, timeout: float | None = None) -> list[ListedPrompt]:
+        """Return every usable prompt; `rejected_prompts` has the others."""
+        from anyshape.client.prompts import PROMPTS
+
+        return await self._listing_of(PROMPTS).current(self._limit(timeout))
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> PromptResult:
+        """Return the messages of a prompt."""
+        from anyshape.client.prompts import ask_prompt, read_prompt
+
+        question = ask_prompt(name, arguments, meta)
+        return read_prompt(name, await self._ask(question, timeout, "prompt"))
+
+    async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
+        """Return every usable resource; `rejected_resources` has the others."""
+        from anyshape.client.resources import RESOURCES
+
+        return await self._listing_of(RESOURCES).current(self._limit(timeout))
+
+    async def list_resource_templates(
+        self, *, timeout: float | None = None
+    ) -> list[ListedTemplate]:
+        """Return every usable template of resources; `rejected_resources` has the others."""
+        from anyshape.client.resources import TEMPLATES
+
+        return await self._listing_of(TEMPLATES).current(self._limit(timeout))
+
+    async def read_resource(
+        self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
+    ) -> ReadResource:
+        """Return the contents of a resource, which need not be listed."""
+        from anyshape.client.resources import ask_resource, read_contents
+
+        question = ask_resource(uri, meta)
+        return read_contents(uri, await self._ask(question, timeout, "resource"))
+
+    async def subscribe(
+        self, uri: str, on_change: OnChange, *, timeout: float | None = None
+    ) -> None:
+        """Have `on_change` called with the URI whenever a resource changes.
+
+        After the connection was lost and found again it is called once, because changes may have
+        gone unheard. `ProtocolError` if the server does not tell of changes to this resource.
+        """
+        resources = as_object(self.server.capabilities.get("resources"))
+        if resources.get("subscribe") is not True:
+            place = self._channel.transport.place
+            raise ProtocolError(
+                f"{place} does not tell of changes to resources", code=METHOD_NOT_FOUND
+            )
+        await self._listening.subscribe(uri, on_change, self._limit(timeout))
+
+    async def unsubscribe(self, uri: str, *, timeout: float | None = None) -> None:
+        """Have nobody called for a resource any more."""
+        await self._listening.unsubscribe(uri, self._limit(timeout))
+
+    async def complete(
+        self,
+        argument: str,
+        value: str = "",
+        *,
+        prompt: str | None = None,
+        resource: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Completion:
+        """Return suggestions for an argument of a prompt, or of a template of resources.
+
+        `value` is what was typed so far, `context` the other arguments.
+        """
+        from anyshape.client.completion import ask_completion, read_completion
+
+        question = ask_completion(argument, value, prompt, resource, context)
+        raw = await self._channel.request(question, self._limit(timeout))
+        return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
+
+    async def set_log_level(self, level: LogLevel, *, timeout: float | None = None) -> None:
+        """Have the server log what is of this level or above; `on_log` is told of it.
+
+        Up to 2025-11-25 the server is asked to; from 2026-07-28 on every request says so. Without
+        a call of this, requests ask for `info`, and older servers decide for themselves.
+        """
+        lifecycle = self._channel.agreed()
+        if not lifecycle.ask_for_logs(check_level(level)):
+            question = Question("logging/setLevel", b'"level":"%b"' % level.encode())
+            await self._channel.request(question, self._limit(timeout))
+
+    @property
+    def rejected_prompts(self) -> Mapping[str, AnyshapeError]:
+        """The prompts of the last listing that cannot be used, and why."""
+        return self._rejected("prompts/list")
+
+    @property
+    def rejected_resources(self) -> Mapping[str, AnyshapeError]:
+        """The resources and templates of the last listings that cannot be used, and why."""
+        return self._rejected("resources/list", "resources/templates/list")
+
     # Inside.
 
     def _agreed(self) -> Agreement:
@@ -321,24 +439,35 @@ class Client:
     def _limit(self, timeout: float | None) -> float | None:
         return self._timeout if timeout is None else timeout
 
-    def _make_listing(self, feature: Feature[EntryT], agreement: Agreement) -> Listing[EntryT]:
-        """Return what a server lists, to be listed anew whenever it announces a change."""
-        offered = as_object(agreement.server.capabilities.get(feature.capability))
-        hears = self._listen and offered.get("listChanged") is True
-        listing = Listing(
-            self._channel,
-            feature,
-            offered=agreement.offers(feature.capability),
-            listening=self._listening if hears else None,
-        )
-        changed = f"notifications/{feature.capability}/list_changed"
-        self._channel.heard[changed] = listing.invalidate
-        return listing
+    async def _ask(self, question: Question, timeout: float | None, noun: str) -> dict[str, Any]:
+        """Return the result of a request that may take several rounds."""
+        limit = self._limit(timeout)
+        begun = self._channel.begin(question, limit)
+        what = f"{noun} {shorten(question.name or '', 100)!r}"
+        result = await complete_result(self._channel, what, question, limit, begun)
+        return cast("dict[str, Any]", result)
+
+    def _listing_of(self, feature: Feature[EntryT]) -> Listing[EntryT]:
+        self._channel.agreed()
+        if self._listings is None:
+            raise not_open()
+        return self._listings.of(feature)
+
+    def _rejected(self, *methods: str) -> Mapping[str, AnyshapeError]:
+        return {} if self._listings is None else self._listings.rejected(*methods)
+
+    def _hear_log(self, params: msgspec.Raw | None) -> None:
+        if self._logs is not None:
+            message = read_log(params, self._bounds.max_depth)
+            if message is not None:
+                self._logs.take(message)
 
     async def _reopen(self) -> None:
         lifecycle = self._channel.agreed()
-        self._tools.invalidate()
+        if self._listings is not None:
+            self._listings.invalidate()
         if lifecycle.stateful:
             revision = lifecycle.revision
             agreement = await self._negotiator.handshake(revision, (revision,))
             self._channel.lifecycle = agreement.lifecycle
+        await self._listening.renew()

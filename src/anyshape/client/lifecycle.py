@@ -23,8 +23,9 @@ _encode: Final = msgspec.json.Encoder().encode
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _INFO: Final = "io.modelcontextprotocol/clientInfo"
 _CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 
-RESERVED: Final = frozenset({_VERSION, _INFO, _CAPABILITIES, "progressToken"})
+RESERVED: Final = frozenset({_VERSION, _INFO, _CAPABILITIES, _LOG_LEVEL, "progressToken"})
 """The metadata of a request that is for the client to write, whatever the revision."""
 
 
@@ -54,6 +55,10 @@ class Lifecycle(Protocol):
         """Whether a handshake holds the requests together."""
         ...
 
+    def ask_for_logs(self, level: str) -> bool:
+        """Have requests ask for log messages; say whether that is done by requests at all."""
+        ...
+
     def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
         """Return a request: `opening` as `open_request` gives it, then the rest of the parameters.
 
@@ -80,7 +85,17 @@ class Stateless:
             _INFO: introduction.identity.wire(),
             _CAPABILITIES: introduction.capabilities,
         }
-        self._meta = b'"_meta":%b' % _encode(described)[:-1]
+        self._described = described
+        self._write_meta()
+
+    def ask_for_logs(self, level: str) -> bool:
+        """Have every request ask for log messages of this level and above."""
+        self._described[_LOG_LEVEL] = level
+        self._write_meta()
+        return True
+
+    def _write_meta(self) -> None:
+        self._meta = b'"_meta":%b' % _encode(self._described)[:-1]
         self._end = b",%b}}}" % self._meta
 
     def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
@@ -114,6 +129,10 @@ class Handshake:
         self._headers: Mapping[str, str] = (
             {"MCP-Protocol-Version": revision.value} if revision.has_version_header else {}
         )
+
+    def ask_for_logs(self, level: str) -> bool:
+        """Do nothing: a request of its own sets the level for all others."""
+        return False
 
     def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
         """Return a request."""

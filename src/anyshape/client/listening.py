@@ -1,73 +1,252 @@
 """Being told of changes, for as long as a server tells; lifetimes of lists cover the rest.
 
 A stateless server is asked with `subscriptions/listen`
-(https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions); one with a
-handshake tells by itself, over HTTP on a stream that has to be opened.
+(https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions), on one
+stream for everything: when more is wanted, a stream for all of it takes the place of the last. One
+with a handshake tells of its lists by itself, and of resources that were subscribed to; over HTTP
+it does so on a stream that has to be opened.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from anyshape.client.answers import as_list, as_object, decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.question import Question
+from anyshape.client.quoting import shorten
+from anyshape.client.relay import Relay
 from anyshape.client.transports.transport import ConnectionLost
-from anyshape.errors import AnyshapeError
+from anyshape.errors import AnyshapeError, ProtocolError
 
-__all__ = ["Listening"]
+__all__ = ["Listening", "OnChange"]
 
 logger = logging.getLogger(__name__)
 
+OnChange: TypeAlias = Callable[[str], Awaitable[None] | None]
+"""Called with the URI of a resource that changed; may be async, and then holds nothing else up."""
+
 _encode: Final = msgspec.json.Encoder().encode
+_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
+_ATTEMPTS: Final = 8
+_LONGEST_DELAY: Final = 30.0
 
 
 class Listening:
-    """The stream on which one server tells of changes."""
+    """The stream on which one server tells of changes, and who wants to hear of them."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._wanted: dict[str, Any] = {}
-        self._stream: asyncio.Task[None] | None = None
+        self._lists: dict[str, bool] = {}
+        self._resources: dict[str, Relay[str]] = {}
+        self._stream: _Stream | None = None
+        channel.on("notifications/subscriptions/acknowledged", self._acknowledge)
+        channel.on("notifications/resources/updated", self._tell)
 
     async def start(self, wanted: str) -> None:
-        """Ask to be told of one kind of change; `wanted` is a member of the filter.
+        """Ask to be told of one kind of list; `wanted` is a member of the filter.
 
         This comes before the list is asked for, so that no change goes unheard in between.
         """
-        if self._stream is None:
-            self._wanted[wanted] = True
-            self._stream = asyncio.get_running_loop().create_task(self._hear())
-            await asyncio.sleep(0)
+        if self._stream is None or wanted not in self._lists:
+            self._lists[wanted] = True
+            await self._open()
+
+    async def subscribe(self, uri: str, on_change: OnChange, timeout: float | None) -> None:
+        """Have a callback told of every change to a resource."""
+        before = self._resources.get(uri)
+        self._resources[uri] = Relay(on_change, "resource")
+        try:
+            if before is None:
+                await self._subscribe(uri, timeout)
+            else:
+                before.abandon()
+        except BaseException:
+            self._resources.pop(uri, None)
+            raise
+
+    async def _subscribe(self, uri: str, timeout: float | None) -> None:
+        question = _about("resources/subscribe", uri)
+        stream = await self._open()
+        if self._channel.agreed().stateful:
+            await self._channel.request(question, timeout)
+            return
+        try:
+            async with asyncio.timeout(timeout):
+                heard = await asyncio.shield(stream.acknowledged)
+        except TimeoutError as error:
+            raise self._channel.silence(question, timeout) from error
+        if uri not in as_list(heard.get("resourceSubscriptions")):
+            place = self._channel.transport.place
+            raise ProtocolError(f"{place} does not tell of changes to {shorten(uri, 100)!r}")
+
+    async def unsubscribe(self, uri: str, timeout: float | None) -> None:
+        """Hear no more of a resource."""
+        relay = self._resources.pop(uri, None)
+        if relay is None:
+            return
+        relay.abandon()
+        if self._channel.agreed().stateful:
+            await self._channel.request(_about("resources/unsubscribe", uri), timeout)
+        elif self._stream is not None:
+            await self._open()
+
+    async def renew(self) -> None:
+        """Say again what is wanted to a server that started anew, and knows nothing of it."""
+        lifecycle = self._channel.agreed()
+        if not self._resources:
+            return
+        if lifecycle.stateful:
+            for uri in list(self._resources):
+                await self._channel.ask(lifecycle, _about("resources/subscribe", uri))
+        await self._open()
+        self._tell_all()
 
     async def stop(self) -> None:
         """Hear no more."""
         stream, self._stream = self._stream, None
+        for relay in self._resources.values():
+            relay.abandon()
+        self._resources.clear()
         if stream is not None:
-            stream.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await stream
+            await stream.end()
 
-    async def _hear(self) -> None:
-        lifecycle = self._channel.agreed()
+    # The stream.
+
+    async def _open(self) -> _Stream:
+        """Return the stream that tells of everything that is wanted by now."""
+        stateful = self._channel.agreed().stateful
+        before = self._stream
+        if before is None or not stateful or before.is_over:
+            stream = self._stream = _Stream(self._channel.next_id(), before)
+            stream.task = asyncio.get_running_loop().create_task(self._hear(stream))
+            await asyncio.sleep(0)
+            return stream
+        return before
+
+    async def _hear(self, stream: _Stream) -> None:
+        """Follow a stream; open it again, if it was lost, as long as a resource depends on it."""
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(min(0.05 * 4 ** (attempt - 1), _LONGEST_DELAY))
+                stream.id = self._channel.next_id()
+            lost = await self._follow(stream)
+            if not lost:
+                return
+            if not self._resources or self._stream is not stream:
+                break
+        # The next listing asks again; a server that refused is not asked twice.
+        if self._stream is stream:
+            self._stream = None
+
+    async def _follow(self, stream: _Stream) -> bool:
+        """Return whether a stream ended and another may be asked for."""
+        lifecycle = self._channel.lifecycle
+        if lifecycle is None:
+            return False
         try:
             if lifecycle.stateful:
-                ended = await self._channel.transport.overhear(lifecycle.headers(""))
-            else:
-                members = b'"notifications":%b' % _encode(self._wanted)
-                question = Question("subscriptions/listen", members, repeatable=True)
-                await self._channel.ask(lifecycle, question, endless=True)
-                ended = True
-            if ended:
-                self._stream = None
+                return await self._channel.transport.overhear(lifecycle.headers(""))
+            members = b'"notifications":%b' % _encode(self._wanted())
+            question = Question("subscriptions/listen", members, repeatable=True)
+            await self._channel.ask(lifecycle, question, endless=True, id=stream.id)
         except ConnectionLost:
-            # The next listing asks again; a server that refused is not asked twice.
-            self._stream = None
-        except AnyshapeError:
             pass
-        except Exception:
+        except AnyshapeError as error:
+            stream.fail(error)
+            return False
+        except Exception as error:
             logger.exception("could not listen for changes")
+            stream.fail(error)
+            return False
+        return True
+
+    def _wanted(self) -> dict[str, Any]:
+        wanted: dict[str, Any] = dict(self._lists)
+        return (
+            {**wanted, "resourceSubscriptions": list(self._resources)}
+            if self._resources
+            else wanted
+        )
+
+    def _acknowledge(self, params: msgspec.Raw | None) -> None:
+        said = self._read(params)
+        stream = self._stream
+        if stream is None or as_object(said.get("_meta")).get(_SUBSCRIPTION) != stream.id:
+            return
+        if stream.acknowledged.done():
+            self._tell_all()
+        else:
+            stream.acknowledged.set_result(as_object(said.get("notifications")))
+        stream.replace()
+
+    # What was heard.
+
+    def _tell(self, params: msgspec.Raw | None) -> None:
+        uri = self._read(params).get("uri")
+        if isinstance(uri, str):
+            # It may be a part of what was subscribed to.
+            for wanted, relay in list(self._resources.items()):
+                if uri == wanted or uri.startswith(wanted.rstrip("/") + "/"):
+                    relay.take(uri)
+
+    def _tell_all(self) -> None:
+        """Tell of everything: what changed while nobody listened is not known."""
+        for uri, relay in list(self._resources.items()):
+            relay.take(uri)
+
+    def _read(self, params: msgspec.Raw | None) -> dict[str, Any]:
+        try:
+            return as_object(
+                None if params is None else decode_value(params, self._channel.bounds.max_depth)
+            )
+        except AnyshapeError:
+            return {}
+
+
+class _Stream:
+    """One request to listen, and the one before it, which is ended when this one is heard."""
+
+    def __init__(self, id: int, before: _Stream | None) -> None:
+        self.id = id
+        self.task: asyncio.Task[None] | None = None
+        self.acknowledged: asyncio.Future[dict[str, Any]] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._before = before
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is heard any more."""
+        return self.task is not None and self.task.done()
+
+    def fail(self, error: Exception) -> None:
+        """Tell who waits for it that there is no stream."""
+        if not self.acknowledged.done():
+            self.acknowledged.set_exception(error)
+            self.acknowledged.exception()  # nobody has to wait for it
+
+    def replace(self) -> None:
+        """End the stream before this one."""
+        before, self._before = self._before, None
+        if before is not None:
+            before.replace()
+            if before.task is not None:
+                before.task.cancel()
+
+    async def end(self) -> None:
+        """End this stream and the one before it."""
+        self.acknowledged.cancel()
+        self.replace()
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.gather(self.task, return_exceptions=True)
+
+
+def _about(method: str, uri: str) -> Question:
+    return Question(method, b'"uri":%b' % _encode(uri), repeatable=True)

@@ -40,7 +40,6 @@ _LONG_ENTRY: Final = 64_000
 """Bytes of an entry that is not read on the event loop."""
 _HEAVY: Final = 64_000_000
 """Bytes that the entries of one listing may keep of what was compiled; further ones keep none."""
-_LONGEST_KEY: Final = 1024
 _STAND_IN: Final = "\ufdd0"
 
 
@@ -76,6 +75,8 @@ class Feature(Generic[EntryT]):
     """
     key: str = "name"
     """The member that tells one entry from another."""
+    longest: int = 1024
+    """How many characters that may have."""
 
 
 class Listing(Generic[EntryT]):
@@ -392,6 +393,6 @@ def _key_of(text: bytes, feature: Feature[Any]) -> str:
         raise ProtocolError(f"a {noun} needs a {member}, got {shorten(repr(key), 60)}")
     if LONE_SURROGATE in text and _STAND_IN in key:
         raise ProtocolError(f"a {member} holds half of a surrogate pair")
-    if len(key) > _LONGEST_KEY:
-        raise ProtocolError(f"a {member} is longer than {_LONGEST_KEY} characters")
+    if len(key) > feature.longest:
+        raise ProtocolError(f"a {member} is longer than {feature.longest} characters")
     return key

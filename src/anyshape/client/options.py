@@ -36,13 +36,21 @@ class Bounds:
     max_depth: int = 200
     """Nesting of the JSON in one message."""
     max_pages: int = 100
-    """Pages of one `tools/list`."""
+    """Pages of one listing."""
     max_tools: int = 10_000
     """Tools on all pages of one `tools/list`."""
     max_listing_bytes: int = 8 * 1024 * 1024
-    """Bytes of all pages of one `tools/list` together."""
-    max_rounds: int = 4
-    """Times a server may answer a call with "ask me again" before the call fails."""
+    """Bytes of all pages of one listing together."""
+    max_prompts: int = 10_000
+    """Prompts on all pages of one `prompts/list`."""
+    max_resources: int = 10_000
+    """Resources, or templates of them, on all pages of one listing."""
+    max_rounds: int = 10
+    """Times a server may answer a request with "ask me again" before the request fails."""
+    max_questions: int = 32
+    """Questions to the user or a model that a server may ask while it answers one request."""
+    answer_timeout: float = 600.0
+    """Seconds for answering them, which do not count for the time limit of the request."""
     probe_timeout: float = 10.0
     """Seconds of silence after `server/discover` before the older handshake is tried too."""
 

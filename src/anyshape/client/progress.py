@@ -5,21 +5,13 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import logging
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
 
-__all__ = ["OnProgress", "Progress", "ProgressRelay", "read_progress"]
-
-logger = logging.getLogger(__name__)
-
-_KEPT = 256
+__all__ = ["OnProgress", "Progress", "read_progress"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,52 +46,3 @@ def read_progress(params: msgspec.Raw | None) -> tuple[int | str, Progress] | No
     except (msgspec.DecodeError, RecursionError):
         return None
     return report.progressToken, Progress(report.progress, report.total, report.message)
-
-
-class ProgressRelay:
-    """Hands the reports of one call to its callback; a slow one misses the oldest of many."""
-
-    def __init__(self, callback: OnProgress) -> None:
-        self._callback = callback
-        self._queue: deque[Progress] = deque(maxlen=_KEPT)
-        self._task: asyncio.Task[None] | None = None
-
-    def take(self, progress: Progress) -> None:
-        """Deliver a report now, or after those before it."""
-        if self._task is not None:
-            self._queue.append(progress)
-            return
-        pending = self._deliver(progress)
-        if pending is not None:
-            self._task = asyncio.get_running_loop().create_task(self._run(pending))
-
-    async def finish(self) -> None:
-        """Wait until every report was delivered."""
-        if self._task is not None:
-            await self._task
-
-    def abandon(self) -> None:
-        """Deliver nothing more."""
-        self._queue.clear()
-        if self._task is not None:
-            self._task.cancel()
-
-    def _deliver(self, progress: Progress) -> Awaitable[None] | None:
-        try:
-            returned = self._callback(progress)
-        except Exception:
-            logger.exception("a progress callback failed")
-            return None
-        return returned if inspect.isawaitable(returned) else None
-
-    async def _run(self, pending: Awaitable[None] | None) -> None:
-        while True:
-            if pending is not None:
-                try:
-                    await pending
-                except Exception:
-                    logger.exception("a progress callback failed")
-            if not self._queue:
-                self._task = None
-                return
-            pending = self._deliver(self._queue.popleft())

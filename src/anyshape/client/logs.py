@@ -1,0 +1,56 @@
+"""Log messages of a server on their way to the caller.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from anyshape.client.answers import as_object, as_string, decode_value
+from anyshape.errors import AnyshapeError
+
+__all__ = ["LOG_LEVELS", "LogLevel", "LogMessage", "OnLog", "check_level", "read_log"]
+
+LogLevel: TypeAlias = Literal[
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
+]
+LOG_LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
+"""The levels of RFC 5424, the least severe first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogMessage:
+    """One message: how severe it is, any JSON value, and the part of the server that wrote it."""
+
+    level: LogLevel
+    data: Any
+    logger: str | None = None
+
+
+OnLog: TypeAlias = Callable[[LogMessage], Awaitable[None] | None]
+"""Called with each message, in order; may be async, and then holds nothing else up."""
+
+
+def check_level(level: str) -> LogLevel:
+    """Return a level; `ValueError` if there is none of that name."""
+    for known in LOG_LEVELS:
+        if level == known:
+            return known
+    raise ValueError(f"log level {level!r}: expected one of {', '.join(LOG_LEVELS)}")
+
+
+def read_log(params: msgspec.Raw | None, max_depth: int) -> LogMessage | None:
+    """Return the message of a notification, or `None` if it is malformed."""
+    try:
+        found = as_object(None if params is None else decode_value(params, max_depth))
+        level = check_level(str(found.get("level")))
+    except (AnyshapeError, ValueError):
+        return None
+    if "data" not in found:
+        return None
+    return LogMessage(level, found["data"], as_string(found.get("logger")))

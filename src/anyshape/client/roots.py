@@ -1,0 +1,61 @@
+"""The directories and files that a client tells servers about.
+
+https://modelcontextprotocol.io/specification/2026-07-28/client/roots
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
+
+__all__ = ["Root", "Roots", "check_roots", "list_roots"]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A directory or file by its `file://` URI."""
+
+    uri: str
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no absolute `file://` URI, or steps out of itself."""
+        parts = urlsplit(self.uri)
+        steps = parts.path.lower().replace("%2e", ".").replace("%2f", "/").split("/")
+        if parts.scheme != "file" or not parts.path.startswith("/") or ".." in steps:
+            raise ValueError(f"Root({self.uri!r}): expected an absolute file:// URI without ..")
+
+    def wire(self) -> dict[str, str]:
+        """Return the JSON form."""
+        return {"uri": self.uri} if self.name is None else {"uri": self.uri, "name": self.name}
+
+
+_Given: TypeAlias = str | Path | Root
+Roots: TypeAlias = Iterable[_Given] | Callable[[], Iterable[_Given] | Awaitable[Iterable[_Given]]]
+"""Paths, `file://` URIs and `Root`s, or a callable that gives them whenever a server asks."""
+
+
+def check_roots(roots: Any) -> Any:
+    """Return roots as they are kept: a callable, or each of them read."""
+    return roots if callable(roots) else [_read_root(root) for root in roots]
+
+
+async def list_roots(roots: Any) -> dict[str, Any]:
+    """Return the result of `roots/list`."""
+    given = roots() if callable(roots) else roots
+    if inspect.isawaitable(given):
+        given = await given
+    listed = cast("Iterable[_Given]", given)
+    return {"roots": [_read_root(root).wire() for root in listed]}
+
+
+def _read_root(root: _Given) -> Root:
+    if isinstance(root, Root):
+        return root
+    if isinstance(root, Path):
+        return Root(root.resolve().as_uri(), root.name or None)
+    return Root(root)
