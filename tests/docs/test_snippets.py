@@ -152,6 +152,13 @@ async def _remote() -> AsyncGenerator[dict[str, Any]]:
 
 
 @asynccontextmanager
+async def _models() -> AsyncGenerator[dict[str, Any]]:
+    weather = load(EXAMPLES / "weather.py").server
+    async with Client(weather) as shop, Client(weather) as mail:
+        yield {"shop": shop, "mail": mail}
+
+
+@asynccontextmanager
 async def _limits() -> AsyncGenerator[dict[str, Any]]:
     from anyshape.schema import Limits, compile
 
@@ -176,6 +183,7 @@ SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]
     "docs/guides/deploying.md": _deploying,
     "docs/guides/opening-and-closing.md": _opening,
     "docs/guides/calling-tools.md": _calling,
+    "docs/guides/tools-for-models.md": _models,
     "docs/guides/remote-references.md": _remote,
     "docs/concepts/cost.md": _cost,
     "docs/concepts/limits.md": _limits,

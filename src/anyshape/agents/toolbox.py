@@ -101,7 +101,8 @@ class Toolbox:
     def __repr__(self) -> str:
         """Return what it is for, and how much it is."""
         missing = f", {len(self._left_out)} left out" if self._left_out else ""
-        return f"<Toolbox for {self.profile.name}: {len(self)} tools, {self._cost} tokens{missing}>"
+        tools = "1 tool" if len(self) == 1 else f"{len(self)} tools"
+        return f"<Toolbox for {self.profile.name}: {tools}, {self._cost} tokens{missing}>"
 
     async def refresh(self) -> bool:
         """Ask servers again whose list may have changed; tell whether the definitions did.
