@@ -160,3 +160,12 @@ async def test_many_problems_are_told_up_to_a_point() -> None:
         tools = await client.toolbox("anthropic")
         text = told(await tools.call("pay", {f"x{'y' * 300}{n}": n for n in range(200)}))
         assert len(text) <= 4_000
+
+
+async def test_arguments_that_are_nested_too_deeply_are_told() -> None:
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"labels": deep}
+    async with Client(make_server()) as client:
+        tools = await client.toolbox("anthropic")
+        assert "pay" in told(await tools.call("pay", deep))

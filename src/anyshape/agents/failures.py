@@ -56,6 +56,8 @@ def _words(tool: str, error: Exception) -> str:
         return f"The server refused the call of {tool}: {error}."
     if isinstance(error, TransportError):
         return f"No answer came from {tool}: {error}. {_PERHAPS}"
+    if isinstance(error, RecursionError):
+        return f"The arguments for {tool} are nested too deeply. {_AGAIN}"
     logger.error("calling tool %s failed", tool, exc_info=error)
     return f"{tool} could not be called because of a mistake in this program."
 
