@@ -101,6 +101,10 @@ async def test_a_server_that_is_gone_costs_its_own_tools() -> None:
         tools = await toolbox({"here": here, "gone": gone}, "openai")
         assert list(tools.tools) == ["here_get"]
         assert "could not be listed" in tools.left_out["gone"]
+        async with gone:
+            assert await tools.refresh()
+            assert list(tools.tools) == ["gone_get", "here_get"]
+            assert not tools.left_out
     with pytest.raises(Exception, match="open"):
         await gone.toolbox("openai")
 

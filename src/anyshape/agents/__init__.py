@@ -11,17 +11,17 @@ from __future__ import annotations
 from anyshape.agents.budget import estimate_tokens
 from anyshape.agents.calls import ToolCall
 from anyshape.agents.formats import FormatName
-from anyshape.agents.offering import Note, OfferedTool
+from anyshape.agents.offering import Note, ToolboxTool
 from anyshape.agents.sources import ToolSource
 from anyshape.agents.toolbox import Toolbox, toolbox
 
 __all__ = [
     "FormatName",
     "Note",
-    "OfferedTool",
     "ToolCall",
     "ToolSource",
     "Toolbox",
+    "ToolboxTool",
     "estimate_tokens",
     "toolbox",
 ]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from anyshape.agents.budget import compact, estimate_tokens
 from anyshape.agents.formats import Definition
-from anyshape.agents.offering import OfferedTool
+from anyshape.agents.offering import ToolboxTool
 from anyshape.agents.ranking import Ranking, terms_of_tool
 from anyshape.providers import Lowered, Profile, lower
 
@@ -71,7 +71,7 @@ class Disclosure:
 class Index:
     """Tools to be found by words."""
 
-    def __init__(self, tools: Sequence[OfferedTool]) -> None:
+    def __init__(self, tools: Sequence[ToolboxTool]) -> None:
         self._tools = tools
         self._ranking = Ranking(
             terms_of_tool(it.name, it.tool.title, it.tool.description, it.tool.input_schema)

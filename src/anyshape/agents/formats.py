@@ -118,13 +118,10 @@ def _chat_follow(answered: Sequence[tuple[ToolCall, Outcome]]) -> list[Json]:
     """Return one message of the user with all images: messages of tools hold text alone."""
     parts: list[Json] = []
     for call, outcome in answered:
-        if outcome.pictures:
+        urls = [_url(it) for it in outcome.pictures if it.media_type in _IMAGES]
+        if urls:
             parts.append({"type": "text", "text": f"Images that {call.name} returned:"})
-        parts += [
-            {"type": "image_url", "image_url": {"url": _url(picture)}}
-            for picture in outcome.pictures
-            if picture.media_type in _IMAGES
-        ]
+            parts += [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     return [{"role": "user", "content": parts}] if parts else []
 
 

@@ -27,7 +27,7 @@ from anyshape.documents.positions import subschemas
 from anyshape.errors import AnyshapeError
 from anyshape.providers import PROFILES, Loss, Lowered, Profile, lower
 
-__all__ = ["Note", "OfferedTool", "Offering", "offer"]
+__all__ = ["Note", "Offering", "ToolboxTool", "offer"]
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedTool:
+class ToolboxTool:
     """One tool that a model can call."""
 
     name: str
@@ -77,7 +77,7 @@ class OfferedTool:
 class Offering:
     """What a model is offered, in the order of the names, and what is to be said of it."""
 
-    tools: tuple[OfferedTool, ...] = ()
+    tools: tuple[ToolboxTool, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[Note, ...] = ()
 
@@ -122,7 +122,7 @@ def offer(
                 key = f"{label}\0{tool.name}" if prefixed else tool.name
                 found[key], wanted[key] = (label, tool, lowered), shown
     names = offered_names(wanted, profile.tool_names)
-    offered: list[OfferedTool] = []
+    offered: list[ToolboxTool] = []
     for key, name in sorted(names.items(), key=lambda it: it[1]):
         label, tool, lowered = found[key]
         description = tool.description or tool.title or tool.name
@@ -130,7 +130,7 @@ def offer(
             notes.append(Note("renamed", wanted[key], f"offered as {name}"))
             if tool.name not in description:
                 description = f"{description} (named {tool.name})"
-        made = OfferedTool(name, label, tool, lowered, description, lowered.document)
+        made = ToolboxTool(name, label, tool, lowered, description, lowered.document)
         offered.append(made)
     if all_at_once:
         offered = _within_request(offered, profile, notes, left_out)
@@ -181,8 +181,8 @@ def _fallback(profile: Profile) -> tuple[Profile, ...]:
 
 
 def _within_request(
-    offered: list[OfferedTool], profile: Profile, notes: list[Note], left_out: dict[str, str]
-) -> list[OfferedTool]:
+    offered: list[ToolboxTool], profile: Profile, notes: list[Note], left_out: dict[str, str]
+) -> list[ToolboxTool]:
     """Return what fits into one request: the first tools, and the first strict ones as such."""
     bounds = _REQUESTS.get(profile.name, _RequestBounds())
     most = len(offered) if bounds.tools is None else bounds.tools
@@ -192,7 +192,7 @@ def _within_request(
             "search=True discloses all of them"
         )
     strict = optional = unions = 0
-    kept: list[OfferedTool] = []
+    kept: list[ToolboxTool] = []
     for tool in offered[:most]:
         if tool.lowered.profile is profile and bounds.strict_tools is not None:
             more_optional, more_unions = _counts(tool.document)
@@ -230,14 +230,14 @@ def _counts(document: Mapping[str, Any]) -> tuple[int, int]:
 # What it may cost.
 
 
-def cost_of(tools: Iterable[OfferedTool], format: Format) -> int:
+def cost_of(tools: Iterable[ToolboxTool], format: Format) -> int:
     """Return about how many tokens the definitions of tools take."""
     return sum(estimate_tokens(compact(format.define(tool.definition))) for tool in tools)
 
 
 def _within_budget(
-    offered: list[OfferedTool], format: Format, tokens: int, notes: list[Note]
-) -> list[OfferedTool]:
+    offered: list[ToolboxTool], format: Format, tokens: int, notes: list[Note]
+) -> list[ToolboxTool]:
     """Return tools with descriptions as long as the budget lets them be: one measure for all."""
     whole = cost = cost_of(offered, format)
     if whole <= tokens:
@@ -258,7 +258,7 @@ def _within_budget(
     return cut
 
 
-def _cut(tool: OfferedTool, authors: set[str], cap: Cap) -> OfferedTool:
+def _cut(tool: ToolboxTool, authors: set[str], cap: Cap) -> ToolboxTool:
     most, most_inside = cap
     return replace(
         tool,

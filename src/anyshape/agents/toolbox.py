@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -17,8 +18,8 @@ from anyshape.agents.budget import compact, estimate_tokens
 from anyshape.agents.calls import ToolCall, calls_in, read_arguments, read_call
 from anyshape.agents.disclosure import CALL, FIND, Disclosure, Index
 from anyshape.agents.failures import failed, unknown_tool
-from anyshape.agents.formats import Format, FormatName, format_for
-from anyshape.agents.offering import Note, OfferedTool, Offering, offer
+from anyshape.agents.formats import Definition, Format, FormatName, format_for
+from anyshape.agents.offering import Note, ToolboxTool, offer
 from anyshape.agents.outcome import Outcome, outcome_of
 from anyshape.agents.sources import SourceTool, ToolSource
 from anyshape.errors import AnyshapeError
@@ -26,6 +27,21 @@ from anyshape.providers import PROFILES, Lowered, Profile
 from anyshape.schema import aside, text_size
 
 __all__ = ["Toolbox", "toolbox"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a toolbox holds between two listings; replaced as a whole."""
+
+    tools: Mapping[str, ToolboxTool] = field(default_factory=dict[str, ToolboxTool])
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: tuple[Note, ...] = ()
+    names: frozenset[str] = frozenset()
+    """What a model may call: the names of the tools, or of the two that stand for them."""
+    text: str = "[]"
+    """The definitions, as JSON text."""
+    cost: int = 0
+    index: Index | None = None
 
 
 class Toolbox:
@@ -55,7 +71,7 @@ class Toolbox:
         self._disclosure = Disclosure(sources, profile) if search else None
         self._listings: dict[str, Sequence[SourceTool]] = {}
         self._refreshing = asyncio.Lock()
-        self._adopt(Offering(), {})
+        self._contents = _Contents()
 
     @property
     def definitions(self) -> list[Any]:
@@ -63,27 +79,27 @@ class Toolbox:
 
         Dicts, typed so that they pass for what the provider's SDK calls them; results are, too.
         """
-        return json.loads(self._text)
+        return json.loads(self._contents.text)
 
     @property
-    def tools(self) -> Mapping[str, OfferedTool]:
+    def tools(self) -> Mapping[str, ToolboxTool]:
         """The tools that can be called, by the name that the model knows."""
-        return MappingProxyType(self._tools)
+        return MappingProxyType(self._contents.tools)
 
     @property
     def left_out(self) -> Mapping[str, str]:
         """The tools, and servers, that are not offered, and why."""
-        return MappingProxyType(self._left_out)
+        return MappingProxyType(self._contents.left_out)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What became of tools on the way: renamed, not strict, trimmed, left out."""
-        return self._notes
+        return self._contents.notes
 
     @property
     def tokens(self) -> int:
         """About how many tokens the definitions take in a model's context."""
-        return self._cost
+        return self._contents.cost
 
     @property
     def is_stale(self) -> bool:
@@ -92,17 +108,17 @@ class Toolbox:
 
     def __contains__(self, name: object) -> bool:
         """Tell whether a model that calls this name means a tool of this toolbox."""
-        return name in self._names
+        return name in self._contents.names
 
     def __len__(self) -> int:
         """Return how many tools can be called."""
-        return len(self._tools)
+        return len(self._contents.tools)
 
     def __repr__(self) -> str:
         """Return what it is for, and how much it is."""
-        missing = f", {len(self._left_out)} left out" if self._left_out else ""
+        missing = f", {len(self.left_out)} left out" if self.left_out else ""
         tools = "1 tool" if len(self) == 1 else f"{len(self)} tools"
-        return f"<Toolbox for {self.profile.name}: {tools}, {self._cost} tokens{missing}>"
+        return f"<Toolbox for {self.profile.name}: {tools}, {self.tokens} tokens{missing}>"
 
     async def refresh(self) -> bool:
         """Ask servers again whose list may have changed; tell whether the definitions did.
@@ -112,9 +128,9 @@ class Toolbox:
         async with self._refreshing:
             if not self.is_stale:
                 return False
-            before = self._text
-            await self._list(keep=True)
-            return self._text != before
+            before = self._contents.text
+            await self._fill(keep=True)
+            return self._contents.text != before
 
     async def call(
         self,
@@ -159,42 +175,51 @@ class Toolbox:
         listed = self._sources[label].listed
         return listed is None or list(listed.values()) != list(self._listings.get(label, ()))
 
-    async def _list(self, *, keep: bool) -> None:
-        failures: dict[str, str] = {}
-        for label, source in self._sources.items():
-            try:
-                self._listings[label] = await source.list_tools()
-            except AnyshapeError as error:
-                if len(self._sources) == 1 and not keep:
-                    raise
-                failures[label] = f"its tools could not be listed: {error}"
+    async def _fill(self, *, keep: bool = False) -> None:
+        """List the tools, of all servers or but for those whose last list holds, and offer them."""
+        labels = [it for it in self._sources if not keep or self._is_stale(it)]
+        reasons = await asyncio.gather(*(self._ask(label) for label in labels))
+        left_out = {it: reason for it, reason in zip(labels, reasons, strict=True) if reason}
         several = len(self._sources) > 1
         for label, source in self._sources.items():
             for name, reason in source.rejected.items():
-                failures[f"{label}_{name}" if several else name] = str(reason)
-        offering = await aside(
-            offer,
-            dict(self._listings),
+                left_out[f"{label}_{name}" if several else name] = str(reason)
+        self._contents = await aside(self._make_contents, left_out)
+
+    async def _ask(self, label: str) -> str:
+        """List the tools of one server; return why they could not be."""
+        try:
+            self._listings[label] = await self._sources[label].list_tools()
+        except AnyshapeError as error:
+            if len(self._sources) == 1 and label not in self._listings:
+                raise
+            return f"its tools could not be listed: {error}"
+        return ""
+
+    def _make_contents(self, left_out: dict[str, str]) -> _Contents:
+        offering = offer(
+            {it: self._listings[it] for it in self._sources if it in self._listings},
             self.profile,
             self._format,
-            prefixed=several,
+            prefixed=len(self._sources) > 1,
             tokens=self._tokens,
             all_at_once=self._disclosure is None,
         )
-        self._adopt(offering, failures)
-
-    def _adopt(self, offering: Offering, failures: Mapping[str, str]) -> None:
-        self._tools = {tool.name: tool for tool in offering.tools}
-        self._left_out = {**failures, **offering.left_out}
-        unlisted = (Note("left out", name, reason) for name, reason in failures.items())
-        self._notes = (*unlisted, *offering.notes)
-        shown = [tool.definition for tool in offering.tools]
+        unlisted = (Note("left out", name, reason) for name, reason in left_out.items())
+        shown: Sequence[Definition] = [tool.definition for tool in offering.tools]
+        index: Index | None = None
         if self._disclosure is not None:
-            shown = self._disclosure.definitions
-            self._index = Index(offering.tools)
-        self._names = frozenset(it.name for it in shown)
-        self._text = compact(self._format.gather([self._format.define(it) for it in shown]))
-        self._cost = estimate_tokens(self._text)
+            shown, index = self._disclosure.definitions, Index(offering.tools)
+        text = compact(self._format.gather([self._format.define(it) for it in shown]))
+        return _Contents(
+            tools={tool.name: tool for tool in offering.tools},
+            left_out={**left_out, **offering.left_out},
+            notes=(*unlisted, *offering.notes),
+            names=frozenset(it.name for it in shown),
+            text=text,
+            cost=estimate_tokens(text),
+            index=index,
+        )
 
     async def _outcome(self, call: ToolCall, timeout: float | None) -> Outcome:
         if self._disclosure is None:
@@ -208,17 +233,19 @@ class Toolbox:
                 return await self._call(ToolCall(inner["name"], inner["arguments"]), timeout)
         except Exception as error:
             return failed(call.name, error)
-        return unknown_tool(call.name, sorted(self._names))
+        return unknown_tool(call.name, sorted(self._contents.names))
 
     async def _find(self, query: str) -> Outcome:
         if self.is_stale:
             await self.refresh()
-        return Outcome((self._index.find(query, self._tokens),))
+        index = self._contents.index or Index(())
+        return Outcome((index.find(query, self._tokens),))
 
     async def _call(self, call: ToolCall, timeout: float | None) -> Outcome:
-        offered = self._tools.get(call.name)
+        tools = self._contents.tools
+        offered = tools.get(call.name)
         if offered is None:
-            return unknown_tool(call.name, list(self._tools))
+            return unknown_tool(call.name, list(tools))
         try:
             arguments = await _restored(offered.lowered, read_arguments(call))
             limit = self._timeout if timeout is None else timeout
@@ -278,7 +305,7 @@ async def toolbox(
         images=images,
         timeout=timeout,
     )
-    await made._list(keep=False)
+    await made._fill()
     return made
 
 
