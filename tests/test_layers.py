@@ -69,6 +69,16 @@ def test_a_module_imports_only_the_layers_below_it(path: Path) -> None:
     assert set(imported_rooms(path)) <= allowed
 
 
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_private_rooms_are_entered_by_their_front_door(path: Path) -> None:
+    here = path.relative_to(PACKAGE).parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anyshape."):
+            parts = (node.module or "").split(".")[1:]
+            inner = [at for at, part in enumerate(parts[:-1]) if part.startswith("_")]
+            assert all(here[: at + 1] == tuple(parts[: at + 1]) for at in inner), node.module
+
+
 def test_every_room_is_named_in_the_plan() -> None:
     rooms = {room(path) for path in modules()}
     assert rooms <= MAY_IMPORT.keys() | ANYTHING

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from anyshape.errors import LimitExceeded, Problem, SchemaError
 from anyshape.schema import Limits, Schema, _verdicts, compile
-from anyshape.schema._build import build
-from anyshape.schema._explain import Explainer
-from anyshape.schema._sources import Sources
+from anyshape.schema._compile.core import build
+from anyshape.schema._compile.sources import Sources
+from anyshape.schema._explain.explainer import Explainer
 
 NAMES = st.sampled_from(["a", "b", "ab", "c/d", "ä\n"])
 SCALARS = st.one_of(

@@ -10,7 +10,7 @@ from patience import PATIENCE
 from anyshape.errors import InvalidSchema
 from anyshape.schema import compile
 from anyshape.schema._cache import Cache
-from anyshape.schema._compile import _KEPT_BYTES, _cache
+from anyshape.schema._pipeline import _KEPT_BYTES, _cache
 
 
 def kept(cache: Cache[str], keys: str) -> str:

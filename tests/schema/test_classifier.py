@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from anyshape.documents.dialects import DIALECTS, Dialect
 from anyshape.schema import Limits, Schema, compile
-from anyshape.schema._official import metaschema_documents
+from anyshape.schema._compile.metaschemas import metaschema_documents
 
 T = TypeVar("T")
 ORDINARY = 4_000

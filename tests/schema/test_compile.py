@@ -24,7 +24,7 @@ from anyshape.schema import (
     compile,
     compile_here,
 )
-from anyshape.schema._document import admit_document
+from anyshape.schema._compile.intake import admit_document
 
 SUPPORTED = (
     "https://json-schema.org/draft/2020-12/schema",

@@ -34,9 +34,9 @@ from anyshape.schema import (
     compile_here,
     text_size,
 )
-from anyshape.schema import _compile as compiling
-from anyshape.schema import _confined as confined
-from anyshape.schema import _document as admission
+from anyshape.schema import _pipeline as compiling
+from anyshape.schema._bounds import confinement as confined
+from anyshape.schema._compile import intake as admission
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="limits processes as POSIX does")
 
@@ -71,7 +71,7 @@ def workers() -> list[int]:
     return [
         child.pid
         for child in psutil.Process().children()
-        if child.is_running() and "anyshape.schema._worker" in " ".join(child.cmdline())
+        if child.is_running() and "anyshape.schema._bounds.worker" in " ".join(child.cmdline())
     ]
 
 

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from anyshape.documents.dialects import SUPPORTED
 from anyshape.errors import Problem
 from anyshape.schema import Schema, ValidationError, compile
-from anyshape.schema._leaves import equal_items
+from anyshape.schema._explain.leaves import equal_items
 from anyshape.schema._wording import LINE_WIDTH, nearest
 
 TABLE = Path(__file__).with_name("problems.txt")
@@ -271,7 +271,7 @@ NESTED: dict[str, Any] = {"type": ["array", "integer"], "items": {"$ref": "#"}}
 
 
 def test_where_the_budget_ends_what_was_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anyshape.schema._explain._BUDGET", 5_000_000)
+    monkeypatch.setattr("anyshape.schema._explain.explainer._BUDGET", 5_000_000)
     one: list[Any] = [[1]]
     (found,) = compile(NESTED).problems([["x"], *one * 2_000])
     assert found.path == "/0/0"

@@ -10,14 +10,18 @@ from anyshape.documents.dialects import DIALECTS, Dialect
 from anyshape.documents.library import Library, dialect_of, load
 from anyshape.documents.uris import join
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
-from anyshape.schema._graph import Graph, build
-from anyshape.schema._official import find_metaschema, is_metaschema, metaschema_documents
+from anyshape.schema._compile.graph import Graph, build_graph
+from anyshape.schema._compile.metaschemas import (
+    find_metaschema,
+    is_metaschema,
+    metaschema_documents,
+)
 
 
 def graph_of(document: dict[str, object], resources: dict[str, object] | None = None) -> Graph:
     library = Library(resources or {}, subschemas=1_000, metaschemas=find_metaschema)
     root = load(document, library, dialect_of(document))
-    return build(root, library, subschemas=1_000, depth=64)
+    return build_graph(root, library, subschemas=1_000, depth=64)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from anyshape.errors import (
     UnsupportedDialect,
 )
 from anyshape.schema import RemoteReferences, compile
-from anyshape.schema._remote import Document, RemoteSession, fetch_references
+from anyshape.schema._remote.references import Document, RemoteSession, fetch_references
 
 LOOPBACK = "127.0.0.1"
 NAME = "schemas.example"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anyshape.schema._vetting import (
+from anyshape.schema._remote.vetting import (
     Refused,
     Target,
     admits,

@@ -19,9 +19,9 @@ import pytest
 
 from anyshape.errors import Problem
 from anyshape.schema import Limits, _verdicts, compile
-from anyshape.schema._build import Core, build
-from anyshape.schema._explain import Explainer
-from anyshape.schema._sources import Sources
+from anyshape.schema._compile.core import Core, build
+from anyshape.schema._compile.sources import Sources
+from anyshape.schema._explain.explainer import Explainer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DRAFTS = {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from anyshape.documents.library import Library, Spot, dialect_of, load
 from anyshape.documents.positions import Label
-from anyshape.schema._official import find_metaschema
+from anyshape.schema._compile import find_metaschema
 
 __all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema", "arranged"]
 

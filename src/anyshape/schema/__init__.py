@@ -20,11 +20,10 @@ from anyshape.errors import (
     UnsupportedDialect,
     ValidationError,
 )
-from anyshape.schema._classifier import Cost
-from anyshape.schema._compile import compile, compile_async, compile_here
-from anyshape.schema._confined import WouldWait, aside, leave_loop
+from anyshape.schema._bounds import Cost, WouldWait, aside, leave_loop
 from anyshape.schema._instance import text_size
 from anyshape.schema._limits import Limits
+from anyshape.schema._pipeline import compile, compile_async, compile_here
 from anyshape.schema._schema import Schema
 
 if TYPE_CHECKING:

@@ -7,10 +7,8 @@ from typing import Any, Protocol
 import msgspec
 
 from anyshape.errors import AnyshapeError, Problem, ValidationError
-from anyshape.schema._build import Core
-from anyshape.schema._classifier import Cost
-from anyshape.schema._confined import Job, WouldWait, ask, leave_loop
-from anyshape.schema._engine import Test, copy_json
+from anyshape.schema._bounds import Cost, Job, WouldWait, ask, leave_loop
+from anyshape.schema._compile import Core, Test, copy_json
 from anyshape.schema._instance import ENDLESS, json_test, read_json, text_size
 from anyshape.schema._limits import Limits
 
@@ -45,7 +43,7 @@ class Judge(Protocol):
 
 
 class Confined:
-    """Judges in a process that can be stopped; see `_confined`."""
+    """Judges in a process that can be stopped; see `_bounds.confinement`."""
 
     def __init__(self, job: Job, cost: Cost, weight: int) -> None:
         self._job = job

@@ -2,7 +2,7 @@
 
 Nothing is added to a document, taken out of it or moved in it. What is put otherwise is text that
 the engine would misread: regular expressions, which JSON Schema writes in ECMA-262 and the engine's
-matchers in another language (`_spelling`), references that name such an expression, the empty
+matchers in another language (`spelling`), references that name such an expression, the empty
 reference, which it takes for none at all, and fragments with characters that no URI may have.
 """
 
@@ -21,12 +21,12 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.documents.pointers import escape, unescape
 from anyshape.errors import InvalidSchema
-from anyshape.schema._document import Document
-from anyshape.schema._graph import Graph
+from anyshape.schema._compile.graph import Graph
+from anyshape.schema._compile.intake import Document
+from anyshape.schema._compile.metaschemas import metaschema_documents
+from anyshape.schema._compile.patterns import Patterns
+from anyshape.schema._compile.spelling import spell
 from anyshape.schema._limits import Limits
-from anyshape.schema._official import metaschema_documents
-from anyshape.schema._patterns import Patterns
-from anyshape.schema._spelling import spell
 
 __all__ = ["Engine", "Test", "copy_json"]
 

@@ -76,7 +76,7 @@ class Graph(msgspec.Struct, frozen=True, eq=False):
         return self.nodes[0]
 
 
-def build(root: Spot, library: Library, *, subschemas: int, depth: int) -> Graph:
+def build_graph(root: Spot, library: Library, *, subschemas: int, depth: int) -> Graph:
     """Resolve every reference reachable in `root`'s document and return its graph.
 
     Raises `UnresolvableReference` for a reference that names nothing, wherever it stands,

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from anyshape.documents.dialects import Dialect
 from anyshape.documents.library import ROOT_URI, Library, Spot, dialect_of, load
 from anyshape.documents.uris import split_fragment
-from anyshape.schema._document import Document, admit_document, canonical
-from anyshape.schema._graph import Graph, build
+from anyshape.schema._compile.graph import Graph, build_graph
+from anyshape.schema._compile.intake import Document, admit_document, canonical
+from anyshape.schema._compile.metaschemas import find_metaschema, is_metaschema
 from anyshape.schema._limits import Limits
-from anyshape.schema._official import find_metaschema, is_metaschema
 
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
@@ -109,7 +109,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         library = Library(self._based(), subschemas=limits.subschemas, metaschemas=find_metaschema)
         root = load(_base(self.document, self.resources, self.dialect), library, self.dialect)
         if not self.resources:
-            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+            graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)
             if all(uri == ROOT_URI for uri, _ in library.spots):
                 # Most documents stand alone.
                 alone = {ROOT_URI: self.document}
@@ -125,14 +125,14 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
                 if metaschema is not None:
                     custom.add(metaschema)
                     library.resolve(root, "$schema", metaschema)
-            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+            graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)
             reached = {uri for uri, _ in library.spots}
             if all(
                 self.metaschema(uri) in {None, *custom} for uri in reached & self.resources.keys()
             ):
                 break
         else:
-            graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+            graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)
         documents = {uri: self._declared(uri) for uri, _ in library.spots if uri in self.resources}
         documents[ROOT_URI] = self.document
         spots = {place: spot for place, spot in library.spots.items() if place[0] in documents}

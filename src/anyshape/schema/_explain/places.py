@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
-from anyshape.schema._plans import Plan
+from anyshape.schema._explain.plans import Plan
 from anyshape.schema._wording import shorten
 
 __all__ = ["Findings", "Place", "Spent", "Work"]

@@ -1,7 +1,7 @@
 """Schema and value walked together, keyword by keyword, to where something fails.
 
 The methods are generators: they yield a (subschema, place) to have it explained, and are sent the
-problems found there (see `_explain`). Keywords are those of JSON Schema 2020-12 Core, sections 8,
+problems found there (see `explainer`). Keywords are those of JSON Schema 2020-12 Core, sections 8,
 10 and 11, and what the older dialects have in their place.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 from anyshape.documents.dialects import Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.schema import _wording as wording
-from anyshape.schema._alternatives import explain_none, explain_several
-from anyshape.schema._knowledge import Knowledge, Steps
-from anyshape.schema._places import Findings, Place
-from anyshape.schema._plans import REFERENCES, Plan
-from anyshape.schema._unevaluated import declared_in_place, evaluated
+from anyshape.schema._explain.alternatives import explain_none, explain_several
+from anyshape.schema._explain.knowledge import Knowledge, Steps
+from anyshape.schema._explain.places import Findings, Place
+from anyshape.schema._explain.plans import REFERENCES, Plan
+from anyshape.schema._explain.unevaluated import declared_in_place, evaluated
 
 __all__ = ["Walk"]
 

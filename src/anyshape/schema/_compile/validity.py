@@ -15,11 +15,11 @@ from anyshape.documents.library import ROOT_URI
 from anyshape.documents.pointers import escape
 from anyshape.documents.positions import subschemas
 from anyshape.errors import InvalidSchema, Problem
-from anyshape.schema._engine import Engine
+from anyshape.schema._compile.engine import Engine
+from anyshape.schema._compile.metaschemas import metaschema_documents
+from anyshape.schema._compile.patterns import check_patterns
+from anyshape.schema._compile.sources import Reached, Sources
 from anyshape.schema._limits import Limits
-from anyshape.schema._official import metaschema_documents
-from anyshape.schema._patterns import check_patterns
-from anyshape.schema._sources import Reached, Sources
 from anyshape.schema._wording import show
 
 if TYPE_CHECKING:

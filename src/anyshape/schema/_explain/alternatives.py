@@ -15,9 +15,9 @@ import msgspec
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
-from anyshape.schema._knowledge import Knowledge, Steps
-from anyshape.schema._places import Findings, Place
-from anyshape.schema._plans import Face, Plan
+from anyshape.schema._explain.knowledge import Knowledge, Steps
+from anyshape.schema._explain.places import Findings, Place
+from anyshape.schema._explain.plans import Face, Plan
 
 __all__ = ["explain_none", "explain_several"]
 

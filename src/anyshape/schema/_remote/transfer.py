@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from anyshape._version import __version__
-from anyshape.schema._vetting import Refused, Target, shorten
+from anyshape.schema._remote.vetting import Refused, Target, shorten
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -3,7 +3,7 @@
 A schema is judged in the process only if everything in it is on the list: keywords, the sizes of
 their values, the number of subschemas. Whatever is not (dynamic references, lookaround, several
 dialects, large documents …) is *confined*: compiled, asked and explained in a process that the
-operating system stops (`_confined`). So nothing here has to be exact; only on the safe side.
+operating system stops (`confinement`). So nothing here has to be exact; only on the safe side.
 
 For what is on the list a bound is computed: nanoseconds for each byte of the value's text. The
 engine visits a place of the value once for every subschema that applies there, and a place takes
@@ -13,8 +13,8 @@ two bytes of text at least (`1,`). So the bound of a subschema is
     and on top of either everything that it applies in place: references, alternatives, conditions.
 
 Sums follow paths: a definition that is referred to twice counts twice. Recursion ends because the
-engine remembers, for arrays and objects, what a recursive reference came to (`_graph`): so its
-target counts once for all places, and each time for a scalar. docs/concepts/cost.md has the
+engine remembers, for arrays and objects, what a recursive reference came to (`_compile.graph`): so
+its target counts once for all places, and each time for a scalar. docs/concepts/cost.md has the
 argument and the measurements behind the figures; each is about twice what was measured.
 """
 
@@ -29,10 +29,15 @@ from typing import Any, Final, cast
 from anyshape.documents.dialects import Dialect, Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI
-from anyshape.schema._document import Document
-from anyshape.schema._graph import Edge, Graph, Node
-from anyshape.schema._official import is_metaschema, metaschema_documents
-from anyshape.schema._patterns import Patterns
+from anyshape.schema._compile import (
+    Document,
+    Edge,
+    Graph,
+    Node,
+    Patterns,
+    is_metaschema,
+    metaschema_documents,
+)
 
 __all__ = ["PATTERN_BYTES", "SUBSCHEMAS", "Cost", "NotCheap", "classify", "is_official", "screen"]
 

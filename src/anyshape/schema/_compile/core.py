@@ -14,12 +14,12 @@ import msgspec
 
 from anyshape.documents.library import Spot
 from anyshape.errors import InvalidSchema, LimitExceeded, Problem
-from anyshape.schema._engine import Engine, Test
-from anyshape.schema._graph import Graph
+from anyshape.schema._compile.engine import Engine, Test
+from anyshape.schema._compile.graph import Graph
+from anyshape.schema._compile.patterns import Patterns, check_patterns
+from anyshape.schema._compile.sources import Reached, Sources
+from anyshape.schema._compile.validity import check_document, check_reached
 from anyshape.schema._limits import Limits
-from anyshape.schema._metaschemas import check_document, check_reached
-from anyshape.schema._patterns import Patterns, check_patterns
-from anyshape.schema._sources import Reached, Sources
 from anyshape.schema._wording import shorten, show
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Core(msgspec.Struct, eq=False):
     limits: Limits
     test: Test
     rate: float = 0.0
-    """Nanoseconds for each byte of a value, where that is known; see `_classifier`."""
+    """Nanoseconds for each byte of a value, where that is known; see `_bounds.classifier`."""
     _explainer: Explainer | None = None
 
     def accepts(self, value: object) -> bool:

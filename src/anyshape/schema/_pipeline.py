@@ -17,23 +17,34 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.errors import LimitExceeded, Problem, SchemaError
-from anyshape.schema._build import Analysis, analyse, build
-from anyshape.schema._cache import Cache
-from anyshape.schema._classifier import (
+from anyshape.schema._bounds import (
     PATTERN_BYTES,
     SUBSCHEMAS,
     Cost,
+    Job,
     NotCheap,
+    WouldWait,
+    aside,
+    ask,
     classify,
     is_official,
+    leave_loop,
     screen,
 )
-from anyshape.schema._confined import Job, WouldWait, aside, ask, leave_loop
-from anyshape.schema._document import Admitted, Role, admit_document, check_role
-from anyshape.schema._engine import Test
+from anyshape.schema._cache import Cache
+from anyshape.schema._compile import (
+    Admitted,
+    Analysis,
+    Role,
+    Sources,
+    Test,
+    admit_document,
+    analyse,
+    build,
+    check_role,
+)
 from anyshape.schema._limits import Limits
 from anyshape.schema._schema import Confined, InProcess, Judge, Schema
-from anyshape.schema._sources import Sources
 
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences

@@ -1,8 +1,8 @@
 """References that leave the document: which of them the operator lets us fetch, and the fetching.
 
 Off unless `compile` is given `remote=RemoteReferences(...)`: MCP 2026-07-28, basic, "`$ref`
-Resolution", forbids fetching without opt-in and lists what the opt-in must bound. `_vetting`
-decides, `_exchange` moves the bytes; docs/internals/remote-references.md gives the reasons.
+Resolution", forbids fetching without opt-in and lists what the opt-in must bound. `vetting`
+decides, `transfer` moves the bytes; docs/internals/remote-references.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 from urllib.parse import urljoin
 
 from anyshape.errors import LimitExceeded, UnresolvableReference
-from anyshape.schema._vetting import (
+from anyshape.schema._remote.vetting import (
     Refused,
     Target,
     admits,
@@ -182,13 +182,13 @@ class RemoteSession:
     def _request(self, uri: str, target: Target) -> tuple[bytes, str | None]:
         """Resolve once, vet every address, and talk to those addresses only."""
         # ssl and http.client are heavier than the rest of this package's own code.
-        from anyshape.schema import _exchange
+        from anyshape.schema._remote import transfer
 
         if target.is_literal:
             addresses = [target.host]
         else:
-            resolve = self._remote.resolve or _exchange.resolve_name
-            addresses = _exchange.resolve_within(resolve, target, self._ends)
+            resolve = self._remote.resolve or transfer.resolve_name
+            addresses = transfer.resolve_within(resolve, target, self._ends)
         for address in addresses:
             why = objection(address, self._remote.allow_addresses)
             if why is not None:
@@ -199,8 +199,8 @@ class RemoteSession:
         addresses = addresses[:_MAX_ADDRESSES]
         log.info("fetching %s from %s", uri, ", ".join(addresses))
         if target.scheme == "https" and self._tls is None:
-            self._tls = _exchange.default_tls()
-        answer = _exchange.get(
+            self._tls = transfer.default_tls()
+        answer = transfer.get(
             target,
             addresses,
             ends=self._ends,

@@ -1,9 +1,9 @@
 """Why a value breaks a schema: problems that a reader can act on, found with bounded work.
 
 The engine's own error iterator remembers nothing and takes exponential time on an expression tree,
-so schema and value are walked together here (`_walk`). The engine says which subschemas hold
-(`_verdicts`, `_leaves`), the walk goes only where one fails, and of alternatives only into the
-closest (`_alternatives`). Each subschema is explained at most once for each place in the value.
+so schema and value are walked together here (`walk`). The engine says which subschemas hold
+(`verdicts`, `leaves`), the walk goes only where one fails, and of alternatives only into the
+closest (`alternatives`). Each subschema is explained at most once for each place in the value.
 
 The steps of the walk are generators; the loop here runs them on a stack of its own, so that neither
 a deep schema nor a deep value can exhaust Python's. Work is charged in nanoseconds, counted rather
@@ -18,12 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anyshape.errors import Problem
-from anyshape.schema._engine import Engine
-from anyshape.schema._graph import Graph
-from anyshape.schema._knowledge import Knowledge, Steps
-from anyshape.schema._places import Findings, Place, Spent, Work
-from anyshape.schema._plans import Plan, Plans
-from anyshape.schema._walk import Walk
+from anyshape.schema._compile import Engine, Graph
+from anyshape.schema._explain.knowledge import Knowledge, Steps
+from anyshape.schema._explain.places import Findings, Place, Spent, Work
+from anyshape.schema._explain.plans import Plan, Plans
+from anyshape.schema._explain.walk import Walk
 from anyshape.schema._wording import count
 
 __all__ = ["Explainer"]

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from anyshape.documents.dialects import DEFAULT_DIALECT, Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
-from anyshape.schema._knowledge import Knowledge, Request
-from anyshape.schema._places import Place
-from anyshape.schema._plans import REFERENCES, Plan
+from anyshape.schema._explain.knowledge import Knowledge, Request
+from anyshape.schema._explain.places import Place
+from anyshape.schema._explain.plans import REFERENCES, Plan
 
 __all__ = ["declared_in_place", "evaluated"]
 

@@ -15,10 +15,9 @@ from anyshape.documents.dialects import Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import unescape
 from anyshape.schema import _wording as wording
-from anyshape.schema._engine import Engine
-from anyshape.schema._graph import Edge, Graph, Node
-from anyshape.schema._leaves import Leaves, matcher
-from anyshape.schema._verdicts import Verdicts
+from anyshape.schema._compile import Edge, Engine, Graph, Node
+from anyshape.schema._explain.leaves import Leaves, matcher
+from anyshape.schema._explain.verdicts import Verdicts
 
 __all__ = ["Face", "Plan", "Plans"]
 

@@ -24,12 +24,18 @@ import jsonschema_rs
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Library, Spot, load
 from anyshape.errors import AnyshapeError
-from anyshape.schema._classifier import NotCheap, classify
-from anyshape.schema._document import Document
-from anyshape.schema._engine import Engine
-from anyshape.schema._graph import Graph, Node, build
-from anyshape.schema._leaves import is_official
-from anyshape.schema._official import find_metaschema, is_metaschema, metaschema_documents
+from anyshape.schema._bounds import NotCheap, classify
+from anyshape.schema._compile import (
+    Document,
+    Engine,
+    Graph,
+    Node,
+    build_graph,
+    find_metaschema,
+    is_metaschema,
+    metaschema_documents,
+)
+from anyshape.schema._explain.leaves import is_official
 
 __all__ = ["Verdicts"]
 
@@ -186,7 +192,7 @@ def _bound(schema: dict[str, object], engine: Engine) -> float:
     try:
         load(engine.documents[ROOT_URI], library, engine.dialect)
         root = library.add(schema, _URI, engine.dialect)
-        graph = build(root, library, subschemas=limits.subschemas, depth=limits.depth)
+        graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)
         cost = classify(
             graph,
             engine.patterns,

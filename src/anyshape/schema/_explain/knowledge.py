@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
+from anyshape.schema._explain.places import Place, Work
+from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._instance import text_size
-from anyshape.schema._places import Place, Work
-from anyshape.schema._plans import Plan, Plans
 
 __all__ = ["Knowledge", "Request", "Steps", "Verdict"]
 
@@ -28,7 +28,7 @@ _ASKING = 500
 Request: TypeAlias = tuple[Plan, Place, bool]
 """Explain this subschema at this place; and whether what is wrong there is wrong for certain."""
 Steps: TypeAlias = Generator[Request, tuple[Problem, ...], None]
-"""A part of the walk: it yields requests and is sent the problems found (see `_explain`)."""
+"""A part of the walk: it yields requests and is sent the problems found (see `explainer`)."""
 Verdict: TypeAlias = Generator[Request, tuple[Problem, ...], bool]
 
 

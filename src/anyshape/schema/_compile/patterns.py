@@ -22,9 +22,9 @@ from anyshape.documents.json import is_object
 from anyshape.documents.library import Spot
 from anyshape.documents.pointers import escape
 from anyshape.errors import InvalidSchema, LimitExceeded
+from anyshape.schema._compile.spelling import spell
 from anyshape.schema._instance import shorten
 from anyshape.schema._limits import Limits
-from anyshape.schema._spelling import spell
 
 __all__ = ["Pattern", "Patterns", "check_patterns"]
 

@@ -1,8 +1,8 @@
 """The confined process: takes jobs from standard input and answers on standard output.
 
-Started by `_confined`, one job at a time, until its input ends. Before each job it asks the kernel
-to end it when the job has used up its processor time; memory is limited from the start. Neither
-can be caught here, so there is nothing for a hostile schema to get around.
+Started by `confinement`, it does one job at a time until its input ends. Before each job it asks
+the kernel to end it when the job has used up its processor time; memory is limited from the start.
+Neither can be caught here, so there is nothing for a hostile schema to get around.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.errors import AnyshapeError
-from anyshape.schema._build import Core, build
-from anyshape.schema._confined import HELLO, Job, Reply
+from anyshape.schema._bounds.confinement import HELLO, Job, Reply
+from anyshape.schema._compile import Core, build
 
 __all__ = ["main"]
 

@@ -17,8 +17,7 @@ from anyshape.documents.dialects import SUPPORTED
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
-from anyshape.schema._engine import Engine
-from anyshape.schema._spelling import spell
+from anyshape.schema._compile import Engine, spell
 
 __all__ = ["Leaves", "equal_items", "is_official", "matcher"]
 

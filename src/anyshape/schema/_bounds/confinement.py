@@ -2,7 +2,7 @@
 
 The engine cannot be interrupted: it holds the interpreter lock until it is done, it may take
 exponential time and memory, and a stack overflow in it ends the process. So a schema that is not
-cheap by proof (`_classifier`) is compiled, asked and explained in a *worker* (`_worker`), a child
+cheap by proof (`classifier`) is compiled, asked and explained in a *worker* (`worker`), a child
 that limits its own processor time and memory before each job. When a limit is hit the kernel ends
 it, and what comes back to the caller is `LimitExceeded`; the next job gets a new worker.
 
@@ -36,9 +36,9 @@ import msgspec
 
 from anyshape import errors
 from anyshape.errors import AnyshapeError, LimitExceeded, Problem
+from anyshape.schema._compile import Sources
 from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
-from anyshape.schema._sources import Sources
 
 __all__ = ["HELLO", "Job", "Reply", "WouldWait", "aside", "ask", "leave_loop"]
 
@@ -60,7 +60,7 @@ HELLO: Final = b"anyshape\n"
 _ENVIRONMENT: Final = ("PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "SYSTEMROOT", "TZ")
 """What the variables begin with that an interpreter needs to start; all others are kept from it."""
 _START: Final = (
-    "import sys; sys.path[:] = {path!r}; from anyshape.schema._worker import main; main()"
+    "import sys; sys.path[:] = {path!r}; from anyshape.schema._bounds.worker import main; main()"
 )
 
 
