@@ -35,7 +35,8 @@ from anyshape.errors import (
     UnsupportedDialect,
 )
 from anyshape.schema import RemoteReferences, compile
-from anyshape.schema._remote.references import Document, RemoteSession, fetch_references
+from anyshape.schema._compile.intake import Document
+from anyshape.schema._remote.references import RemoteSession, fetch_references
 
 LOOPBACK = "127.0.0.1"
 NAME = "schemas.example"

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyshape.schema._remote.vetting import (
+    Destination,
     Refused,
-    Target,
     admits,
     objection,
     read_entry,
@@ -180,17 +180,20 @@ def test_the_operator_can_permit_a_network_and_only_that_network() -> None:
 @pytest.mark.parametrize(
     ("uri", "target"),
     [
-        ("https://a.example", Target("https", "a.example", 443, "/")),
-        ("https://A.Example/x?y=1#z", Target("https", "a.example", 443, "/x?y=1")),
-        ("HTTPS://a.example:8443/%7Ex", Target("https", "a.example", 8443, "/%7Ex")),
-        ("https://a.example:/x", Target("https", "a.example", 443, "/x")),
-        ("http://a.example/x", Target("http", "a.example", 80, "/x")),
-        ("https://192.0.2.1/x", Target("https", "192.0.2.1", 443, "/x")),
-        ("https://[2001:DB8:0::1]:8443/x", Target("https", "2001:db8::1", 8443, "/x")),
-        ("https://xn--bcher-kva.example/x", Target("https", "xn--bcher-kva.example", 443, "/x")),
+        ("https://a.example", Destination("https", "a.example", 443, "/")),
+        ("https://A.Example/x?y=1#z", Destination("https", "a.example", 443, "/x?y=1")),
+        ("HTTPS://a.example:8443/%7Ex", Destination("https", "a.example", 8443, "/%7Ex")),
+        ("https://a.example:/x", Destination("https", "a.example", 443, "/x")),
+        ("http://a.example/x", Destination("http", "a.example", 80, "/x")),
+        ("https://192.0.2.1/x", Destination("https", "192.0.2.1", 443, "/x")),
+        ("https://[2001:DB8:0::1]:8443/x", Destination("https", "2001:db8::1", 8443, "/x")),
+        (
+            "https://xn--bcher-kva.example/x",
+            Destination("https", "xn--bcher-kva.example", 443, "/x"),
+        ),
     ],
 )
-def test_an_absolute_uri_is_taken_apart(uri: str, target: Target) -> None:
+def test_an_absolute_uri_is_taken_apart(uri: str, target: Destination) -> None:
     assert read_target(uri) == target
 
 

@@ -24,7 +24,10 @@ from anyshape.documents.positions import DATA, Label, dialect_in, subschemas
 from anyshape.documents.uris import join, split_fragment
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
 
-__all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "dialect_of", "load"]
+__all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "SpotKey", "dialect_of", "load"]
+
+SpotKey: TypeAlias = tuple[str, str]
+"""Where a subschema stands: the URI of its document, and the pointer into it."""
 
 ROOT_URI = "json-schema:///"
 """What the engine calls a document that does not name itself."""
@@ -95,7 +98,7 @@ class Library:
         self._anchors: dict[tuple[str, str], Anchor] = {}
         self._dynamic: dict[str, list[str]] = {}
         self._found: dict[tuple[str, str, str], tuple[Spot, str | None]] = {}
-        self.spots: dict[tuple[str, str], Spot] = {}
+        self.spots: dict[SpotKey, Spot] = {}
         self.adopted: list[Spot] = []
         """Those that are schemas for no other reason than that something refers to them."""
 
@@ -131,10 +134,6 @@ class Library:
                     if uri not in seen and self._find(uri) is None:
                         seen.add(uri)
                         yield uri
-
-    def supply(self, uri: str, document: object) -> None:
-        """Add a document that references may name from now on."""
-        self._waiting[uri] = document
 
     def resolve(self, spot: Spot, keyword: str, reference: str) -> Spot:
         """Return what `reference`, written at `spot`, names; raise `UnresolvableReference`."""

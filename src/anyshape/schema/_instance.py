@@ -82,7 +82,7 @@ def text_size(value: object) -> int:
         return ENDLESS
 
 
-class _Frame(msgspec.Struct, eq=False):
+class _Opened(msgspec.Struct, eq=False):
     """An array or object that is being read: what comes next, and under which key it stands."""
 
     source: object
@@ -100,7 +100,7 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
     `what` it is read as decides which limits are named.
     """
     result: list[object] = []
-    frames = [_Frame(None, iter(((0, value),)), result)]
+    frames = [_Opened(None, iter(((0, value),)), result)]
     on_path: set[int] = set()
     count = 0
     while frames:
@@ -143,26 +143,26 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
     return result[0]
 
 
-def _open(item: object) -> _Frame | None:
+def _open(item: object) -> _Opened | None:
     """Return a frame over the members of an array or object, `None` for anything else."""
     if isinstance(item, dict):
         members = cast("dict[object, object]", item)
-        return _Frame(members, iter(members.items()), {})
+        return _Opened(members, iter(members.items()), {})
     if isinstance(item, (list, tuple, set, frozenset, deque)):
         items = cast("list[object]", item)
-        return _Frame(items, enumerate(items), [])
+        return _Opened(items, enumerate(items), [])
     if isinstance(item, (str, bytes, bytearray, memoryview)) or item is None:
         return None
     if isinstance(item, Mapping):
         mapping = cast("Mapping[object, object]", item)
-        return _Frame(mapping, iter(mapping.items()), {})
+        return _Opened(mapping, iter(mapping.items()), {})
     if isinstance(item, (Sequence, AbstractSet)):
         sequence = cast("Sequence[object]", item)
-        return _Frame(sequence, enumerate(sequence), [])
+        return _Opened(sequence, enumerate(sequence), [])
     return None
 
 
-def _put(frame: _Frame, item: object, frames: list[_Frame]) -> None:
+def _put(frame: _Opened, item: object, frames: list[_Opened]) -> None:
     if isinstance(frame.into, list):
         frame.into.append(item)
         return
@@ -176,7 +176,7 @@ def _put(frame: _Frame, item: object, frames: list[_Frame]) -> None:
     frame.into[str.__str__(key)] = item
 
 
-def _read_scalar(item: object, frames: list[_Frame]) -> object:
+def _read_scalar(item: object, frames: list[_Opened]) -> object:
     if item is None or item is True or item is False:
         return item
     if isinstance(item, str):
@@ -209,7 +209,7 @@ def _too_long() -> int:
     return 10**_MAX_DIGITS
 
 
-def _check_text(text: str, frames: list[_Frame], what: str) -> None:
+def _check_text(text: str, frames: list[_Opened], what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -221,7 +221,7 @@ def _check_text(text: str, frames: list[_Frame], what: str) -> None:
         ) from None
 
 
-def _path(frames: list[_Frame]) -> str:
+def _path(frames: list[_Opened]) -> str:
     """Return a JSON Pointer to where reading stands, the outermost frame being no part of it."""
     return "".join(f"/{escape(_readable(frame.key))}" for frame in frames[1:])
 

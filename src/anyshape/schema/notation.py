@@ -20,7 +20,6 @@ from anyshape.documents.pointers import MISSING, step, tokens_of
 
 __all__ = ["notation", "signature"]
 
-Node: TypeAlias = Mapping[str, Any]
 
 _DEEPEST: Final = 12
 _MOST_NODES: Final = 400
@@ -61,13 +60,16 @@ class _Binds(enum.IntEnum):
 _Piece: TypeAlias = tuple[str, _Binds]
 
 
-def notation(document: Node | bool, place: str = "#") -> str:
+def notation(document: Mapping[str, Any] | bool, place: str = "#") -> str:
     """Return a schema in compact notation: the whole document, or what a pointer leads to."""
     return _Writer(document).write(place)
 
 
 def signature(
-    input_schema: Node, output_schema: Node | bool | None = None, *, output_place: str = "#"
+    input_schema: Mapping[str, Any],
+    output_schema: Mapping[str, Any] | bool | None = None,
+    *,
+    output_place: str = "#",
 ) -> str:
     """Return a tool's type: `(city: string, days?: integer 1..10) → string[]`.
 
@@ -80,7 +82,7 @@ def signature(
 class _Writer:
     """Writes one document, within a budget of nodes and depth."""
 
-    def __init__(self, document: Node | bool) -> None:
+    def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self._document = document
         self._expanding: list[str] = []
         self._recursive: set[str] = set()
@@ -111,7 +113,7 @@ class _Writer:
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
             return _ELLIPSIS, _Binds.TIGHTLY
-        node = cast("Node", schema)
+        node = cast("Mapping[str, Any]", schema)
         parts = self._constraints(node)
         own = self._own(node)
         if own is not None:
@@ -125,7 +127,7 @@ class _Writer:
         text = " & ".join(_at_least(part, _Binds.AS_INTERSECTION) for part in parts)
         return text, _Binds.AS_INTERSECTION
 
-    def _own(self, node: Node) -> _Piece | None:
+    def _own(self, node: Mapping[str, Any]) -> _Piece | None:
         """Return what a schema says by itself, without the schemas it is composed of."""
         if "const" in node:
             return _literal(node["const"]), _Binds.TIGHTLY
@@ -142,7 +144,7 @@ class _Writer:
         names = cast("list[object]", declared) if isinstance(declared, list) else [declared]
         return _union([self._typed(str(name), node) for name in names])
 
-    def _typed(self, name: str, node: Node) -> _Piece:
+    def _typed(self, name: str, node: Mapping[str, Any]) -> _Piece:
         match name:
             case "object":
                 return self._object(node), _Binds.TIGHTLY
@@ -155,13 +157,13 @@ class _Writer:
             case _:
                 return name, _Binds.TIGHTLY
 
-    def _object(self, node: Node) -> str:
+    def _object(self, node: Mapping[str, Any]) -> str:
         members = self._members(node)
         if not members:
             return "{}" if node.get("additionalProperties") is False else "object"
         return "{" + ", ".join(members) + "}"
 
-    def _members(self, node: Node) -> list[str]:
+    def _members(self, node: Mapping[str, Any]) -> list[str]:
         properties = _mapping(node.get("properties"))
         required = [str(name) for name in _sequence(node.get("required"))]
         members = [
@@ -174,7 +176,7 @@ class _Writer:
             members.append(f"[any]: {self._inner(others)}")
         return members
 
-    def _array(self, node: Node) -> str:
+    def _array(self, node: Mapping[str, Any]) -> str:
         first = node.get("prefixItems")
         rest = node.get("items", True)
         if first is None and isinstance(rest, list):  # as written before 2020-12
@@ -188,7 +190,7 @@ class _Writer:
         item = "any" if rest is True else self._inner(rest, _Binds.TIGHTLY)
         return f"{item}[{bounds}]"
 
-    def _constraints(self, node: Node) -> list[_Piece]:
+    def _constraints(self, node: Mapping[str, Any]) -> list[_Piece]:
         """Return what the schemas say that a schema is composed of."""
         parts: list[_Piece] = []
         reference = node.get("$ref")
@@ -204,7 +206,7 @@ class _Writer:
             parts.append((f"not {self._inner(node['not'], _Binds.TIGHTLY)}", _Binds.TIGHTLY))
         return parts
 
-    def _conditional(self, node: Node) -> str:
+    def _conditional(self, node: Mapping[str, Any]) -> str:
         text = f"if {self._inner(node['if'])}"
         for keyword in ("then", "else"):
             if keyword in node:
@@ -263,7 +265,7 @@ def _union(pieces: list[_Piece]) -> _Piece:
     return " | ".join(shown), _Binds.AS_UNION
 
 
-def _string(node: Node) -> list[str]:
+def _string(node: Mapping[str, Any]) -> list[str]:
     words = ["string"]
     if isinstance(node.get("format"), str):
         words.append(_shortened(node["format"]))
@@ -274,7 +276,7 @@ def _string(node: Node) -> list[str]:
     return words
 
 
-def _number(name: str, node: Node) -> list[str]:
+def _number(name: str, node: Mapping[str, Any]) -> list[str]:
     words = [name]
     low, high = node.get("minimum"), node.get("maximum")
     above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
@@ -319,7 +321,7 @@ def _key(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else _literal(name)
 
 
-def _name(reference: str, document: Node | bool) -> str:
+def _name(reference: str, document: Mapping[str, Any] | bool) -> str:
     last = unquote(reference).rpartition("/")[2].rpartition("#")[2]
     if not last:
         title = None if isinstance(document, bool) else document.get("title")
@@ -327,7 +329,7 @@ def _name(reference: str, document: Node | bool) -> str:
     return _shortened(last)
 
 
-def _resolve(reference: str, document: Node | bool) -> object:
+def _resolve(reference: str, document: Mapping[str, Any] | bool) -> object:
     """Return what a pointer into the same document leads to; `None` for any other reference."""
     if reference == "#":
         return document
@@ -339,8 +341,8 @@ def _resolve(reference: str, document: Node | bool) -> object:
     return None if place is MISSING else place
 
 
-def _mapping(value: object) -> Node:
-    return cast("Node", value) if isinstance(value, Mapping) else {}
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def _sequence(value: object) -> Iterable[Any]:

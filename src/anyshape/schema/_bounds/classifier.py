@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -33,10 +32,11 @@ from anyshape.schema._compile import (
     Document,
     Edge,
     Graph,
-    Node,
+    GraphNode,
     Patterns,
     is_metaschema,
     metaschema_documents,
+    patterns_of,
 )
 
 __all__ = ["PATTERN_BYTES", "SUBSCHEMAS", "Cost", "NotCheap", "classify", "is_official", "screen"]
@@ -152,7 +152,7 @@ def screen(document: Document, size: int, dialect: Dialect) -> None:
         if is_object(value):
             if not _DYNAMIC.isdisjoint(value):
                 raise NotCheap(f"it uses {min(_DYNAMIC & value.keys())}")
-            patterns.update(_patterns_in(value))
+            patterns.update(text for text, _ in patterns_of(value))
             named = keyword in _NAMING
             waiting.extend((keyword if named else key, inner) for key, inner in value.items())
         elif is_array(value):
@@ -178,13 +178,6 @@ def _is_quick_to_compare(value: object, keyword: str) -> bool:
     if isinstance(value, float) or is_array(value):
         return False
     return not isinstance(value, int) or -_SMALL < value < _SMALL
-
-
-def _patterns_in(schema: dict[str, Any]) -> Iterator[str]:
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str):
-        yield pattern
-    yield from _names(schema, "patternProperties")
 
 
 def _are_light(patterns: set[str]) -> bool:
@@ -229,7 +222,7 @@ def _cost(rate: float, most: float) -> Cost:
     return Cost(False, int(min(_BUDGET / rate, most)), math.ceil(rate))
 
 
-def _is_foreign(node: Node) -> bool:
+def _is_foreign(node: GraphNode) -> bool:
     return node.spot.document != ROOT_URI and is_metaschema(node.spot.document) is not None
 
 
@@ -262,7 +255,7 @@ def _bound(graph: Graph, own: list[float], scalar: list[float]) -> list[float]:
     return bounds
 
 
-def _combine(node: Node, own: float, bounds: list[float], scalar: list[float]) -> float:
+def _combine(node: GraphNode, own: float, bounds: list[float], scalar: list[float]) -> float:
     if _is_foreign(node):
         return own
     place = 0.0
@@ -289,7 +282,7 @@ def _combine(node: Node, own: float, bounds: list[float], scalar: list[float]) -
     return times * place + max(own, here)
 
 
-def _evaluations(node: Node) -> int:
+def _evaluations(node: GraphNode) -> int:
     """Return how many times all that `node` applies in place, and `contains`, may be evaluated.
 
     Once, but for `unevaluated*`: to find out what alternatives evaluate, these are evaluated once
@@ -307,7 +300,7 @@ def _evaluations(node: Node) -> int:
     return max(2, times) if chosen else 1
 
 
-def _has_unevaluated(node: Node) -> bool:
+def _has_unevaluated(node: GraphNode) -> bool:
     return is_object(node.spot.schema) and not _UNEVALUATED.isdisjoint(node.spot.schema)
 
 
@@ -319,7 +312,7 @@ class _Weights:
         self._formats = formats
         self.most = math.inf
 
-    def weigh(self, node: Node) -> float:
+    def weigh(self, node: GraphNode) -> float:
         """Return nanoseconds for each byte of text, of the keywords that `node` has itself."""
         schema = node.spot.schema
         if isinstance(schema, bool):
@@ -357,8 +350,7 @@ class _Weights:
     def _texts(self, schema: dict[str, Any], dialect: Dialect) -> float:
         """Return nanoseconds for each byte of text that patterns, formats and content take."""
         read = 0.0
-        texts = [schema.get("pattern"), *_names(schema, "patternProperties")]
-        for text in texts:
+        for text, _ in patterns_of(schema):
             if text in self._patterns.all:
                 size = self._patterns.all[text].size
                 read += _MATCHING if size <= _SMALL_PATTERN else size / _PATTERN_BYTES
@@ -419,7 +411,7 @@ def _names(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
     return value if is_object(value) else {}
 
 
-def _evaluated(node: Node) -> int:
+def _evaluated(node: GraphNode) -> int:
     """Return how many subschemas in place `unevaluated*` looks through; few, and plain ones."""
     waiting: list[Edge] = [edge for edge in node.edges if edge.step is Step.IN_PLACE]
     for edge in waiting:  # grows while it is walked

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from anyshape.schema._compile.core import Analysis, Core, analyse, build
 from anyshape.schema._compile.engine import Engine, Test, copy_json
-from anyshape.schema._compile.graph import Edge, Graph, Node, build_graph
+from anyshape.schema._compile.graph import Edge, Graph, GraphNode, build_graph
 from anyshape.schema._compile.intake import Admitted, Document, Role, admit_document, check_role
 from anyshape.schema._compile.metaschemas import (
     find_metaschema,
     is_metaschema,
     metaschema_documents,
 )
-from anyshape.schema._compile.patterns import Patterns
+from anyshape.schema._compile.patterns import Patterns, patterns_of
 from anyshape.schema._compile.sources import Sources
 from anyshape.schema._compile.spelling import spell
 
@@ -36,7 +36,7 @@ __all__ = [
     "Edge",
     "Engine",
     "Graph",
-    "Node",
+    "GraphNode",
     "Patterns",
     "Role",
     "Sources",
@@ -50,5 +50,6 @@ __all__ = [
     "find_metaschema",
     "is_metaschema",
     "metaschema_documents",
+    "patterns_of",
     "spell",
 ]

@@ -122,16 +122,7 @@ def build(
     """Compile the documents, in full."""
     known = analyse(sources, limits) if analysis is None else analysis
     reached = known.reached
-    engine = Engine.of(
-        reached.documents,
-        reached.spots,
-        reached.graph,
-        sources.dialect,
-        known.patterns,
-        limits,
-        formats=formats,
-        foreign=reached.foreign,
-    )
+    engine = Engine.of(reached, sources.dialect, known.patterns, limits, formats=formats)
     try:
         return Core(engine, sources, limits, engine.test())
     except BaseException as error:

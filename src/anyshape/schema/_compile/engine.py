@@ -24,14 +24,14 @@ from anyshape.errors import InvalidSchema
 from anyshape.schema._compile.graph import Graph
 from anyshape.schema._compile.intake import Document
 from anyshape.schema._compile.metaschemas import metaschema_documents
-from anyshape.schema._compile.patterns import Patterns
+from anyshape.schema._compile.patterns import Patterns, patterns_of
+from anyshape.schema._compile.sources import Reached
 from anyshape.schema._compile.spelling import spell
 from anyshape.schema._limits import Limits
 
 __all__ = ["Engine", "Test", "copy_json"]
 
 Test: TypeAlias = Callable[[object], bool]
-Place: TypeAlias = tuple[str, str]
 
 _IN_FRAGMENT: Final = "/?:@!$&'()*+,;=-._~%"
 _NO_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -59,20 +59,18 @@ class Engine(msgspec.Struct, eq=False):
     @classmethod
     def of(
         cls,
-        documents: Mapping[str, Document],
-        spots: Mapping[Place, Spot],
-        graph: Graph,
+        reached: Reached,
         dialect: Dialect,
         patterns: Patterns,
         limits: Limits,
         *,
         formats: bool,
-        foreign: frozenset[Dialect] = frozenset(),
     ) -> Engine:
         """Return the engine for documents whose patterns were checked."""
-        translated, names = _translate(documents, spots, graph, patterns.backtracking)
-        ignored = _ignored(spots.values())
-        return cls(translated, names, dialect, formats, patterns, limits, foreign, ignored)
+        documents, names = _translate(reached, patterns.backtracking)
+        ignored = _ignored(reached.spots.values())
+        foreign = reached.foreign
+        return cls(documents, names, dialect, formats, patterns, limits, foreign, ignored)
 
     def test(self) -> Test:
         """Return the test that the document describes; whatever the engine raises is raised."""
@@ -141,22 +139,19 @@ def _ignored(spots: Iterable[Spot]) -> frozenset[str]:
 
 
 def _translate(
-    documents: Mapping[str, Document],
-    spots: Mapping[Place, Spot],
-    graph: Graph,
-    backtracking: bool,
+    reached: Reached, backtracking: bool
 ) -> tuple[Mapping[str, Document], dict[str, str]]:
-    places = [place for place, spot in spots.items() if _reads_otherwise(spot, backtracking)]
+    places = [key for key, spot in reached.spots.items() if _reads_otherwise(spot, backtracking)]
     if not places:
-        return documents, {}
-    copies = {uri: copy_json(document) for uri, document in documents.items()}
+        return reached.documents, {}
+    copies = {uri: copy_json(document) for uri, document in reached.documents.items()}
     names: dict[str, str] = {}
     # The deepest first: a key that changes is part of the pointers beneath it.
     for uri, pointer in sorted(places, key=lambda place: -place[1].count("/")):
         renamed = _respell(copies[uri], pointer, backtracking)
         names.update({f"{uri} {place}": name for place, name in renamed.items()})
     if names:
-        _rename_references(copies, graph, names)
+        _rename_references(copies, reached.graph, names)
     return cast("dict[str, Document]", copies), names
 
 
@@ -194,10 +189,7 @@ def _reads_otherwise(spot: Spot, backtracking: bool) -> bool:
         return False
     if any(_spell_reference(reference) != reference for _, reference in spot.references):
         return True
-    pattern, properties = schema.get("pattern"), schema.get("patternProperties")
-    texts = [pattern] if isinstance(pattern, str) else []
-    texts += properties if is_object(properties) else ()
-    return any(spell(text, backtracking=backtracking) != text for text in texts)
+    return any(spell(text, backtracking=backtracking) != text for text, _ in patterns_of(schema))
 
 
 def _respell(document: object, pointer: str, backtracking: bool) -> dict[str, str]:

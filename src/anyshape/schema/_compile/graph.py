@@ -23,12 +23,11 @@ import msgspec
 
 from anyshape.documents.dialects import Form, Step
 from anyshape.documents.json import is_array
-from anyshape.documents.library import Library, Spot
+from anyshape.documents.library import Library, Spot, SpotKey
 from anyshape.errors import InvalidSchema, LimitExceeded
 
-_Place: TypeAlias = tuple[str, str]
-_Scope: TypeAlias = tuple[tuple[str, _Place], ...]
-_Unit: TypeAlias = tuple[_Place | None, _Scope]
+_Scope: TypeAlias = tuple[tuple[str, SpotKey], ...]
+_Unit: TypeAlias = tuple[SpotKey | None, _Scope]
 _Way: TypeAlias = tuple[str, Step, str | int | None, Spot, bool]
 
 COPIES = 8
@@ -41,11 +40,11 @@ class Edge(msgspec.Struct, eq=False):
     keyword: str
     step: Step
     label: str | int | None
-    target: Node
+    target: GraphNode
     remembered: bool = False
 
 
-class Node(msgspec.Struct, eq=False):
+class GraphNode(msgspec.Struct, eq=False):
     """One subschema in one scope; `rank` orders nodes so that in-place edges lead upwards."""
 
     index: int
@@ -55,8 +54,8 @@ class Node(msgspec.Struct, eq=False):
     types: frozenset[str] | None = None
 
 
-class _Frame(msgspec.Struct, eq=False):
-    node: Node
+class _Unfinished(msgspec.Struct, eq=False):
+    node: GraphNode
     unit: _Unit
     scope: _Scope
     todo: Iterator[_Way]
@@ -66,12 +65,12 @@ class _Frame(msgspec.Struct, eq=False):
 class Graph(msgspec.Struct, frozen=True, eq=False):
     """All nodes, the root first; `longest_chain` is the longest run of in-place edges."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     longest_chain: int
     recursive: bool
 
     @property
-    def root(self) -> Node:
+    def root(self) -> GraphNode:
         """The node where validation starts."""
         return self.nodes[0]
 
@@ -108,15 +107,15 @@ def _resolve_all(library: Library) -> None:
         done = len(places)
 
 
-def _compile(root: Spot, library: Library, most: int) -> list[Node]:
+def _compile(root: Spot, library: Library, most: int) -> list[GraphNode]:
     """Return a node for each subschema of each unit; a unit is what a reference leads to."""
-    nodes: list[Node] = []
-    units: dict[_Unit, Node] = {}
+    nodes: list[GraphNode] = []
+    units: dict[_Unit, GraphNode] = {}
     active: set[_Unit] = set()
-    stack: list[_Frame] = []
+    stack: list[_Unfinished] = []
 
-    def enter(spot: Spot, unit: _Unit, scope: _Scope, closes: _Unit | None) -> Node:
-        node = Node(len(nodes), spot, [], 0, _types(spot))
+    def enter(spot: Spot, unit: _Unit, scope: _Scope, closes: _Unit | None) -> GraphNode:
+        node = GraphNode(len(nodes), spot, [], 0, _types(spot))
         nodes.append(node)
         if len(nodes) > most:
             raise LimitExceeded(
@@ -128,31 +127,31 @@ def _compile(root: Spot, library: Library, most: int) -> list[Node]:
         if spot.children or spot.references:
             scope = _enter_resource(library, spot, scope)
             ways = _find_ways(spot, library, scope)
-            stack.append(_Frame(node, unit, scope, iter(ways), closes))
+            stack.append(_Unfinished(node, unit, scope, iter(ways), closes))
             if closes is not None:
                 active.add(closes)
         return node
 
     enter(root, (None, ()), (), None)
     while stack:
-        frame = stack[-1]
-        following = next(frame.todo, None)
+        unfinished = stack[-1]
+        following = next(unfinished.todo, None)
         if following is None:
             stack.pop()
-            if frame.closes is not None:
-                active.discard(frame.closes)
+            if unfinished.closes is not None:
+                active.discard(unfinished.closes)
             continue
         keyword, step, label, target, by_reference = following
         if not by_reference:
-            inner = enter(target, frame.unit, frame.scope, None)
-            frame.node.edges.append(Edge(keyword, step, label, inner))
+            inner = enter(target, unfinished.unit, unfinished.scope, None)
+            unfinished.node.edges.append(Edge(keyword, step, label, inner))
             continue
-        scope = _enter_resource(library, target, frame.scope)
+        scope = _enter_resource(library, target, unfinished.scope)
         unit: _Unit = ((target.document, target.pointer), scope)
         remembered = unit in active
         if unit not in units:
             units[unit] = enter(target, unit, scope, unit)
-        frame.node.edges.append(Edge(keyword, step, label, units[unit], remembered))
+        unfinished.node.edges.append(Edge(keyword, step, label, units[unit], remembered))
     return nodes
 
 
@@ -226,7 +225,7 @@ def _types(spot: Spot) -> frozenset[str] | None:
     return None
 
 
-def _rank(nodes: list[Node]) -> int:
+def _rank(nodes: list[GraphNode]) -> int:
     """Order the nodes along in-place edges; return the longest chain; refuse a cycle."""
     waiting = [0] * len(nodes)
     for node in nodes:
@@ -249,16 +248,16 @@ def _rank(nodes: list[Node]) -> int:
     return max(depth)
 
 
-def _cycle(nodes: list[Node]) -> InvalidSchema:
+def _cycle(nodes: list[GraphNode]) -> InvalidSchema:
     """Say which references go round in a circle, given nodes each of which one leads to."""
-    before: dict[int, Node] = {
+    before: dict[int, GraphNode] = {
         edge.target.index: node
         for node in nodes
         for edge in node.edges
         if edge.step is Step.IN_PLACE
     }
     node = nodes[0]
-    way: list[Node] = []
+    way: list[GraphNode] = []
     while node not in way:
         way.append(node)
         node = before[node.index]

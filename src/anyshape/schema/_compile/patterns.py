@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import jsonschema_rs
@@ -26,7 +26,7 @@ from anyshape.schema._compile.spelling import spell
 from anyshape.schema._instance import shorten
 from anyshape.schema._limits import Limits
 
-__all__ = ["Pattern", "Patterns", "check_patterns"]
+__all__ = ["Pattern", "Patterns", "check_patterns", "patterns_of"]
 
 _UNLIMITED: Final = 10**15
 """Steps back that no match gets to: it is stopped by the clock, and a verdict is a verdict."""
@@ -128,13 +128,18 @@ def _patterns_in(spots: Iterable[Spot]) -> Iterator[tuple[str, str, Dialect]]:
         schema = spot.schema
         if isinstance(schema, bool):
             continue
-        pattern = schema.get("pattern")
-        if isinstance(pattern, str):
-            yield pattern, f"{spot.place}/pattern", spot.dialect
-        properties = schema.get("patternProperties")
-        if is_object(properties):
-            for key in properties:
-                yield key, f"{spot.place}/patternProperties/{escape(key)}", spot.dialect
+        for text, place in patterns_of(schema):
+            yield text, f"{spot.place}{place}", spot.dialect
+
+
+def patterns_of(schema: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield every pattern directly in `schema`, and the pointer to it from there."""
+    pattern, properties = schema.get("pattern"), schema.get("patternProperties")
+    if isinstance(pattern, str):
+        yield pattern, "/pattern"
+    if is_object(properties):
+        for key in properties:
+            yield key, f"/patternProperties/{escape(key)}"
 
 
 @functools.lru_cache(maxsize=1_024)

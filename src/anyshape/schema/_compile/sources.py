@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.documents.dialects import Dialect
-from anyshape.documents.library import ROOT_URI, Library, Spot, dialect_of, load
+from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, dialect_of, load
 from anyshape.documents.uris import split_fragment
 from anyshape.schema._compile.graph import Graph, build_graph
 from anyshape.schema._compile.intake import Document, admit_document, canonical
@@ -36,14 +36,12 @@ _MOST_METASCHEMAS = 8
 class Reached(msgspec.Struct, frozen=True, eq=False):
     """What compiling comes to see: the graph, all places, and the documents the engine needs.
 
-    `custom` are the metaschemas among them that documents are written in; `foreign` the dialects
-    other than the document's own whose official metaschemas are referred to.
+    `foreign` are the dialects other than the document's own whose metaschemas are referred to.
     """
 
     graph: Graph
     documents: dict[str, Document]
-    spots: dict[tuple[str, str], Spot]
-    custom: frozenset[str]
+    spots: dict[SpotKey, Spot]
     foreign: frozenset[Dialect]
     adopted: tuple[Spot, ...]
     """Places that are schemas for no other reason than that something refers to them."""
@@ -114,7 +112,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
                 # Most documents stand alone.
                 alone = {ROOT_URI: self.document}
                 adopted = tuple(library.adopted)
-                return Reached(graph, alone, library.spots, frozenset(), frozenset(), adopted)
+                return Reached(graph, alone, library.spots, frozenset(), adopted)
         custom: set[str] = set()
         for _ in range(_MOST_METASCHEMAS):
             # References of a metaschema may bring to light documents with yet another one.
@@ -139,7 +137,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         official = {is_metaschema(uri) for uri, _ in library.spots if uri not in documents}
         foreign = frozenset(found for found in official if found is not None) - {self.dialect}
         adopted = tuple(spot for spot in library.adopted if spot.document in documents)
-        return Reached(graph, documents, spots, frozenset(custom), foreign, adopted)
+        return Reached(graph, documents, spots, foreign, adopted)
 
     def _based(self) -> dict[str, Document]:
         """Return the resources with an official dialect for each written down."""

@@ -166,15 +166,7 @@ def _explainer(sources: Sources) -> Explainer:
     limits = Limits()
     reached = sources.reach(limits)
     patterns = check_patterns(reached.spots.values(), limits)
-    engine = Engine.of(
-        reached.documents,
-        reached.spots,
-        reached.graph,
-        sources.dialect,
-        patterns,
-        limits,
-        formats=False,
-    )
+    engine = Engine.of(reached, sources.dialect, patterns, limits, formats=False)
     return Explainer(reached.graph, engine, 0)
 
 

@@ -16,7 +16,7 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
 from anyshape.schema._explain.knowledge import Knowledge, Steps
-from anyshape.schema._explain.places import Findings, Place
+from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import Face, Plan
 
 __all__ = ["explain_none", "explain_several"]
@@ -32,7 +32,7 @@ _MOST_COMPARED = 12
 
 
 def explain_none(
-    plan: Plan, keyword: str, place: Place, found: Findings, knowledge: Knowledge
+    plan: Plan, keyword: str, place: ValuePlace, found: Findings, knowledge: Knowledge
 ) -> Steps:
     """Explain why no alternative of `keyword` holds."""
     branches = plan.targets(keyword)
@@ -69,7 +69,7 @@ def explain_none(
 
 
 def _explain_closest(
-    plan: Plan, keyword: str, place: Place, fitting: list[Plan], found: Findings
+    plan: Plan, keyword: str, place: ValuePlace, fitting: list[Plan], found: Findings
 ) -> Steps:
     explained: list[tuple[Plan, tuple[Problem, ...]]] = []
     likely = sorted(fitting, key=lambda branch: _likeness(branch, place.value))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from anyshape.errors import Problem
 from anyshape.schema._compile import Engine, Graph
 from anyshape.schema._explain.knowledge import Knowledge, Steps
-from anyshape.schema._explain.places import Findings, Place, Spent, Work
+from anyshape.schema._explain.places import Findings, Spent, ValuePlace, Work
 from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._explain.walk import Walk
 from anyshape.schema._wording import count
@@ -37,11 +37,11 @@ _MOST_TENTATIVE = 6
 
 
 @dataclass(slots=True, eq=False)
-class _Frame:
+class _Explanation:
     """A subschema that is being explained at a place."""
 
     plan: Plan
-    place: Place
+    place: ValuePlace
     steps: Steps
     found: Findings
     certain: bool
@@ -79,8 +79,8 @@ class _Run:
         self._knowledge = Knowledge(plans, self._work)
         self._walk = Walk(self._knowledge)
         self._most = most
-        self._start = Place(value)
-        self._stack: list[_Frame] = []
+        self._start = ValuePlace(value)
+        self._stack: list[_Explanation] = []
         self.spent = False
 
     def explain(self, root: Plan, *, rejected: bool) -> list[Problem]:
@@ -116,13 +116,13 @@ class _Run:
                 failed = self._knowledge.verdict(plan, place) is False
                 self._push(plan, place, certain=certain and frame.certain, failed=failed)
 
-    def _push(self, plan: Plan, place: Place, *, certain: bool, failed: bool) -> None:
+    def _push(self, plan: Plan, place: ValuePlace, *, certain: bool, failed: bool) -> None:
         self._work.charge(_EXPLAINING)
         found = Findings(self._most if certain else _MOST_TENTATIVE)
         steps = self._walk.explain(plan, place, found)
-        self._stack.append(_Frame(plan, place, steps, found, certain, failed))
+        self._stack.append(_Explanation(plan, place, steps, found, certain, failed))
 
-    def _finish(self, frame: _Frame) -> tuple[Problem, ...]:
+    def _finish(self, frame: _Explanation) -> tuple[Problem, ...]:
         problems = tuple(frame.found.problems)
         if not problems and frame.failed:
             problems = (_unexplained(frame.plan, frame.place),)
@@ -131,7 +131,7 @@ class _Run:
         return problems
 
 
-def _unexplained(plan: Plan, place: Place) -> Problem:
+def _unexplained(plan: Plan, place: ValuePlace) -> Problem:
     what = plan.reference if plan.where else "the schema"
     return Problem("", place.path, f"does not satisfy {what}", plan.where)
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
-from anyshape.schema._explain.places import Place, Work
+from anyshape.schema._explain.places import ValuePlace, Work
 from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._instance import text_size
 
@@ -25,7 +25,7 @@ _DEAR = 100_000
 _ASKING = 500
 """Nanoseconds that asking the engine takes beside its work."""
 
-Request: TypeAlias = tuple[Plan, Place, bool]
+Request: TypeAlias = tuple[Plan, ValuePlace, bool]
 """Explain this subschema at this place; and whether what is wrong there is wrong for certain."""
 Steps: TypeAlias = Generator[Request, tuple[Problem, ...], None]
 """A part of the walk: it yields requests and is sent the problems found (see `explainer`)."""
@@ -47,7 +47,7 @@ class Knowledge:
         """Charge for finding out which one of so many words was meant."""
         self._work.charge(_GUESSING * min(choices, _MOST_GUESSED))
 
-    def verdict(self, plan: Plan, place: Place) -> bool | None:
+    def verdict(self, plan: Plan, place: ValuePlace) -> bool | None:
         """Tell whether `plan` holds at `place`, `None` where only explaining it can tell."""
         known = place.explained.get(plan.index)
         if known is not None:
@@ -73,7 +73,7 @@ class Knowledge:
         self._charge(value, verdicts.rate)
         return verdicts.holds(plan.route, value)
 
-    def holds(self, plan: Plan, place: Place) -> Verdict:
+    def holds(self, plan: Plan, place: ValuePlace) -> Verdict:
         """Tell whether `plan` holds at `place`, whatever it takes."""
         verdict = self.verdict(plan, place)
         if verdict is None:

@@ -7,24 +7,23 @@ is written in one place. Only the words are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
 import msgspec
 
-from anyshape.documents.dialects import SUPPORTED
+from anyshape.documents.dialects import find_dialect
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
-from anyshape.schema._compile import Engine, spell
+from anyshape.schema._compile import Engine, Test, spell
 
-__all__ = ["Leaves", "equal_items", "is_official", "matcher"]
+__all__ = ["Leaves", "equal_items", "matcher", "names_dialect"]
 
 _encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
-Test: TypeAlias = Callable[[object], bool]
-Schema: TypeAlias = "dict[str, object]"
+Keywords: TypeAlias = "dict[str, object]"
 
 _DECISIVE = ("enum", "const", "type")
 """When one of these fails, what the others say is of no use."""
@@ -51,7 +50,6 @@ _KEYWORDS = (
     "maxProperties",
 )
 _COMPARING = frozenset(("enum", "const", "uniqueItems"))
-_OFFICIAL = frozenset(uri.removesuffix("#") for uri in SUPPORTED)
 _COMPANIONS = {
     "minimum": "exclusiveMinimum",
     "maximum": "exclusiveMaximum",
@@ -74,14 +72,14 @@ class Leaves:
         "schema",
     )
 
-    def __init__(self, spot: Spot, schema: Schema, engine: Engine) -> None:
+    def __init__(self, spot: Spot, schema: Keywords, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
-        self.schema: Schema = {} if hidden else _without_subschemas(schema)
+        self.schema: Keywords = {} if hidden else _without_subschemas(schema)
         if not spot.dialect.has_const:
             self.schema.pop("const", None)
         for keyword in engine.ignored:
             self.schema.pop(keyword, None)
-        self.described: Schema = {
+        self.described: Keywords = {
             **{name: schema[name] for name in ("title", "items") if name in schema and not hidden},
             **self.schema,
         }
@@ -131,14 +129,14 @@ class Leaves:
             test = self._tests[keyword] = self._compile(part)
         return test
 
-    def _compile(self, part: Schema) -> Test:
+    def _compile(self, part: Keywords) -> Test:
         engine = self._engine
         pattern = part.get("pattern")
         if isinstance(pattern, str):
             part["pattern"] = spell(pattern, backtracking=engine.patterns.backtracking)
         declared = _declared(engine.documents.get(self._spot.document))
         registry = None
-        if not is_official(declared):
+        if not names_dialect(declared):
             # The operator's own metaschema may put keywords out of force.
             others = [item for item in engine.documents.items() if item[0] != ROOT_URI]
             registry = jsonschema_rs.Registry(cast("list[tuple[str, Any]]", others))
@@ -160,10 +158,10 @@ class Leaves:
         yield from _missing(self.schema.get("required"), value)
 
 
-def is_official(metaschema: object) -> bool:
+def names_dialect(metaschema: object) -> bool:
     """Tell whether a `$schema`, or the lack of one, means a dialect as it is published."""
     return metaschema is None or (
-        isinstance(metaschema, str) and metaschema.removesuffix("#") in _OFFICIAL
+        isinstance(metaschema, str) and find_dialect(metaschema) is not None
     )
 
 
@@ -171,7 +169,7 @@ def _declared(document: object) -> object:
     return document.get("$schema") if is_object(document) else None
 
 
-def _without_subschemas(schema: Schema) -> Schema:
+def _without_subschemas(schema: Keywords) -> Keywords:
     """Return the part that judges by itself; `dependencies` may be of both kinds."""
     part = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
     dependencies = part.get("dependencies")
@@ -183,7 +181,7 @@ def _without_subschemas(schema: Schema) -> Schema:
     return part
 
 
-def _line(keyword: str, schema: Schema, value: object) -> str:
+def _line(keyword: str, schema: Keywords, value: object) -> str:
     got = wording.show(value)
     match keyword:
         case "type":
@@ -225,7 +223,7 @@ def _enumeration(choices: object, value: object) -> str:
     return line
 
 
-def _content(schema: Schema) -> str:
+def _content(schema: Keywords) -> str:
     parts = (
         f"{what} {wording.quote(text, 40)}"
         for keyword, what in (("contentEncoding", "encoding"), ("contentMediaType", "media type"))

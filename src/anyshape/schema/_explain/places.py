@@ -9,24 +9,26 @@ from anyshape.errors import Problem
 from anyshape.schema._explain.plans import Plan
 from anyshape.schema._wording import shorten
 
-__all__ = ["Findings", "Place", "Spent", "Work"]
+__all__ = ["Findings", "Spent", "ValuePlace", "Work"]
 
 _BECAUSE = " (because "
 
 
-class Place:
+class ValuePlace:
     """A place in the value; subschemas are remembered here by their index."""
 
     __slots__ = ("_children", "_parent", "_path", "_token", "explained", "failing", "value")
 
-    def __init__(self, value: object, parent: Place | None = None, token: str | int = "") -> None:
+    def __init__(
+        self, value: object, parent: ValuePlace | None = None, token: str | int = ""
+    ) -> None:
         self.value = value
         self.explained: dict[int, tuple[Problem, ...]] = {}
         self.failing: set[int] = set()
         """Subschemas that are known not to hold here."""
         self._parent = parent
         self._token = token
-        self._children: dict[str | int, Place] = {}
+        self._children: dict[str | int, ValuePlace] = {}
         self._path = "" if parent is None else None
 
     @property
@@ -41,16 +43,16 @@ class Place:
             self._path = (at._path or "") + "".join(reversed(tokens))
         return self._path
 
-    def child(self, token: str | int, value: object) -> Place:
+    def child(self, token: str | int, value: object) -> ValuePlace:
         """Return the place of a property or item."""
         found = self._children.get(token)
         if found is None:
-            found = self._children[token] = Place(value, self, token)
+            found = self._children[token] = ValuePlace(value, self, token)
         return found
 
-    def name(self, text: str) -> Place:
+    def name(self, text: str) -> ValuePlace:
         """Return a place for a property's name, whose problems are told at the object."""
-        found = Place(text)
+        found = ValuePlace(text)
         found._path = self.path
         return found
 
@@ -81,7 +83,7 @@ class Findings:
         self,
         plan: Plan,
         keyword: str,
-        place: Place,
+        place: ValuePlace,
         message: str,
         where: str | None = None,
         causes: tuple[Problem, ...] = (),

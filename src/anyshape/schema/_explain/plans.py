@@ -15,7 +15,7 @@ from anyshape.documents.dialects import Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import unescape
 from anyshape.schema import _wording as wording
-from anyshape.schema._compile import Edge, Engine, Graph, Node
+from anyshape.schema._compile import Edge, Engine, Graph, GraphNode
 from anyshape.schema._explain.leaves import Leaves, matcher
 from anyshape.schema._explain.verdicts import Verdicts
 
@@ -78,7 +78,7 @@ class Plan:
         "where",
     )
 
-    def __init__(self, node: Node, plans: Plans) -> None:
+    def __init__(self, node: GraphNode, plans: Plans) -> None:
         self.node = node
         self.index = node.index
         self.schema = node.spot.schema
@@ -204,7 +204,7 @@ class Plans:
         self._plans: list[Plan | None] = [None] * len(graph.nodes)
         self._matchers: dict[str, Callable[[object], bool]] = {}
 
-    def __getitem__(self, node: Node) -> Plan:
+    def __getitem__(self, node: GraphNode) -> Plan:
         plan = self._plans[node.index]
         if plan is None:
             plan = self._plans[node.index] = Plan(node, self)

@@ -14,7 +14,7 @@ from anyshape.documents.dialects import DEFAULT_DIALECT, Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema._explain.knowledge import Knowledge, Request
-from anyshape.schema._explain.places import Place
+from anyshape.schema._explain.places import ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 
 __all__ = ["declared_in_place", "evaluated"]
@@ -26,7 +26,7 @@ _MOST_DECLARING = 200
 """How many subschemas are searched for the names of properties."""
 
 
-def evaluated(plan: Plan, place: Place, knowledge: Knowledge, *, strict: bool) -> Tokens:
+def evaluated(plan: Plan, place: ValuePlace, knowledge: Knowledge, *, strict: bool) -> Tokens:
     """Return the names or indices that `plan` evaluates at `place`, `unevaluated*` left out.
 
     What a subschema that fails has evaluated does not count. But when something else is wrong
@@ -48,7 +48,7 @@ def evaluated(plan: Plan, place: Place, knowledge: Knowledge, *, strict: bool) -
     return done
 
 
-def _applied(plan: Plan, place: Place, knowledge: Knowledge) -> Applied:
+def _applied(plan: Plan, place: ValuePlace, knowledge: Knowledge) -> Applied:
     """Return what `plan` applies in place, and whether it must hold for `plan` to hold."""
     applied = [(target, True) for name in (*REFERENCES, "allOf") for target in plan.targets(name)]
     for keyword in ("anyOf", "oneOf"):
@@ -67,7 +67,7 @@ def _applied(plan: Plan, place: Place, knowledge: Knowledge) -> Applied:
     return applied
 
 
-def _evaluated_here(plan: Plan, place: Place, knowledge: Knowledge, *, whole: bool) -> Tokens:
+def _evaluated_here(plan: Plan, place: ValuePlace, knowledge: Knowledge, *, whole: bool) -> Tokens:
     """Return what the keywords of `plan` that lead to children evaluate.
 
     `whole` says to count its `unevaluated*`, which evaluate whatever is left.

@@ -22,20 +22,20 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from anyshape.documents.json import is_array, is_object
-from anyshape.documents.library import ROOT_URI, Library, Spot, load
+from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, load
 from anyshape.errors import AnyshapeError
 from anyshape.schema._bounds import NotCheap, classify
 from anyshape.schema._compile import (
     Document,
     Engine,
     Graph,
-    Node,
+    GraphNode,
     build_graph,
     find_metaschema,
     is_metaschema,
     metaschema_documents,
 )
-from anyshape.schema._explain.leaves import is_official
+from anyshape.schema._explain.leaves import names_dialect
 
 __all__ = ["Verdicts"]
 
@@ -77,7 +77,7 @@ class Verdicts:
             if name is not None:
                 self._routes[node.index] = name
 
-    def route(self, node: Node) -> str | None:
+    def route(self, node: GraphNode) -> str | None:
         """Return the name by which to ask about `node`, `None` if it cannot be asked about."""
         return self._routes.get(node.index)
 
@@ -93,7 +93,7 @@ def _askable(graph: Graph, engine: Engine) -> dict[str, Spot]:
     engine resolves what stands in them against the name that was asked for.
     """
     dynamic = _leading_to_dynamic(graph) if _can_be_overridden(graph, engine) else set[int]()
-    spots: dict[tuple[str, str], Spot] = {}
+    spots: dict[SpotKey, Spot] = {}
     for node in graph.nodes:
         spot = node.spot
         if node.edges and node.index not in dynamic and _is_at_home(spot, engine):
@@ -160,7 +160,7 @@ def _copies(spots: Iterable[Spot]) -> int:
 def _has_own_metaschema(engine: Engine) -> bool:
     """Tell whether the operator supplied the metaschema: references to such documents differ."""
     return any(
-        is_object(document) and "$schema" in document and not is_official(document["$schema"])
+        is_object(document) and "$schema" in document and not names_dialect(document["$schema"])
         for document in engine.documents.values()
     )
 

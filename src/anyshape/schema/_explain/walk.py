@@ -12,7 +12,7 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.schema import _wording as wording
 from anyshape.schema._explain.alternatives import explain_none, explain_several
 from anyshape.schema._explain.knowledge import Knowledge, Steps
-from anyshape.schema._explain.places import Findings, Place
+from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 from anyshape.schema._explain.unevaluated import declared_in_place, evaluated
 
@@ -25,7 +25,7 @@ class Walk:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
-    def explain(self, plan: Plan, place: Place, found: Findings) -> Steps:
+    def explain(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         """Find what is wrong with the value at `place`."""
         if isinstance(plan.schema, bool):
             if not plan.schema:
@@ -49,7 +49,7 @@ class Walk:
         elif plan.for_arrays and is_array(value):
             yield from self._explain_unevaluated_items(plan, place, value, found)
 
-    def _explain_leaves(self, plan: Plan, place: Place, found: Findings) -> None:
+    def _explain_leaves(self, plan: Plan, place: ValuePlace, found: Findings) -> None:
         for keyword in plan.leaves.failing(place.value):
             if keyword == "required":
                 for name in plan.leaves.missing(place.value):
@@ -65,14 +65,14 @@ class Walk:
                 found.report(plan, keyword, place, line)
 
     def _explain_here(
-        self, plan: Plan, place: Place, found: Findings, before: str = "", after: str = ""
+        self, plan: Plan, place: ValuePlace, found: Findings, before: str = "", after: str = ""
     ) -> Steps:
         """Add what is wrong with `plan` at `place`, where it must hold."""
         if self._knowledge.verdict(plan, place) is not True:
             found.extend((yield plan, place, True), before, after)
 
     def _explain_child(
-        self, plan: Plan, place: Place, token: str | int, value: object, found: Findings
+        self, plan: Plan, place: ValuePlace, token: str | int, value: object, found: Findings
     ) -> Steps:
         holds = self._knowledge.test(plan, value)
         if holds:
@@ -85,7 +85,7 @@ class Walk:
     # Objects
 
     def _explain_names(
-        self, plan: Plan, place: Place, value: dict[str, object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: dict[str, object], found: Findings
     ) -> Steps:
         target = plan.target("propertyNames")
         if target is None:
@@ -103,7 +103,7 @@ class Walk:
                 yield from self._explain_here(target, place.name(name), found, before)
 
     def _explain_properties(
-        self, plan: Plan, place: Place, value: dict[str, object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: dict[str, object], found: Findings
     ) -> Steps:
         properties = plan.properties()
         patterns = [(str(edge.label), below) for edge, below in plan.steps("patternProperties")]
@@ -144,7 +144,7 @@ class Walk:
     # Arrays
 
     def _explain_items(
-        self, plan: Plan, place: Place, value: list[object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: list[object], found: Findings
     ) -> Steps:
         for keyword in ("prefixItems", "items", "additionalItems"):
             for edge, target in plan.steps(keyword):
@@ -163,7 +163,7 @@ class Walk:
                     yield from self._explain_child(target, place, index, value[index], found)
 
     def _explain_contains(
-        self, plan: Plan, place: Place, value: list[object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: list[object], found: Findings
     ) -> Steps:
         target = plan.target("contains")
         if target is None:
@@ -185,7 +185,7 @@ class Walk:
 
     # In place
 
-    def _explain_in_place(self, plan: Plan, place: Place, found: Findings) -> Steps:
+    def _explain_in_place(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         for keyword in (*REFERENCES, "allOf"):
             for target in plan.targets(keyword):
                 if not found.full:
@@ -197,7 +197,9 @@ class Walk:
         yield from self._explain_condition(plan, place, found)
         yield from self._explain_dependents(plan, place, found)
 
-    def _explain_choice(self, plan: Plan, keyword: str, place: Place, found: Findings) -> Steps:
+    def _explain_choice(
+        self, plan: Plan, keyword: str, place: ValuePlace, found: Findings
+    ) -> Steps:
         branches = plan.targets(keyword)
         holding: list[int] = []
         for index, branch in enumerate(branches):
@@ -210,12 +212,12 @@ class Walk:
         elif len(holding) > 1:
             found.report(plan, keyword, place, explain_several(branches, holding))
 
-    def _explain_negation(self, plan: Plan, place: Place, found: Findings) -> Steps:
+    def _explain_negation(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         target = plan.target("not")
         if target is not None and (yield from self._knowledge.holds(target, place)):
             found.report(plan, "not", place, _not_line(target, place.value))
 
-    def _explain_condition(self, plan: Plan, place: Place, found: Findings) -> Steps:
+    def _explain_condition(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         condition = plan.target("if")
         if condition is None:
             return
@@ -229,7 +231,7 @@ class Walk:
             reason = f"the value {verb} {condition.reference}"
         yield from self._explain_here(target, place, found, after=f" (because {reason})")
 
-    def _explain_dependents(self, plan: Plan, place: Place, found: Findings) -> Steps:
+    def _explain_dependents(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         for keyword in ("dependentSchemas", "dependencies"):
             for name, target in plan.dependents(keyword, place.value):
                 if target.is_false:
@@ -242,7 +244,7 @@ class Walk:
     # What nothing else evaluates
 
     def _explain_unevaluated_properties(
-        self, plan: Plan, place: Place, value: dict[str, object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: dict[str, object], found: Findings
     ) -> Steps:
         target = plan.target("unevaluatedProperties")
         if target is None:
@@ -261,7 +263,7 @@ class Walk:
                 yield from self._explain_child(target, place, name, inner, found)
 
     def _explain_unevaluated_items(
-        self, plan: Plan, place: Place, value: list[object], found: Findings
+        self, plan: Plan, place: ValuePlace, value: list[object], found: Findings
     ) -> Steps:
         target = plan.target("unevaluatedItems")
         if target is None:

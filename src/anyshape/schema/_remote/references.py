@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 from urllib.parse import urljoin
 
 from anyshape.errors import LimitExceeded, UnresolvableReference
 from anyshape.schema._remote.vetting import (
+    Destination,
     Refused,
-    Target,
     admits,
     check_characters,
     objection,
@@ -33,11 +33,12 @@ from anyshape.schema._remote.vetting import (
 if TYPE_CHECKING:
     import ssl
 
+    from anyshape.schema._compile import Document
+
 __all__ = ["RemoteReferences", "RemoteSession", "fetch_references"]
 
 log = logging.getLogger("anyshape.schema")
 
-Document: TypeAlias = "dict[str, Any] | bool"
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 
 _MAX_ADDRESSES = 8
@@ -151,7 +152,7 @@ class RemoteSession:
             "too many redirects", limit="max_redirects", found=self._remote.max_redirects + 1
         )
 
-    def _vet(self, uri: str) -> Target:
+    def _vet(self, uri: str) -> Destination:
         """Apply every rule that needs no network."""
         target = read_target(uri)
         if target.scheme == "http" and not self._remote.allow_http:
@@ -163,7 +164,7 @@ class RemoteSession:
             )
         return target
 
-    def _follow(self, uri: str, origin: Target, location: str) -> tuple[str, Target]:
+    def _follow(self, uri: str, origin: Destination, location: str) -> tuple[str, Destination]:
         """Vet the place a redirect points to, as if a schema had named it."""
         try:
             # Before joining, which would drop line breaks and tabs without a word.
@@ -179,7 +180,7 @@ class RemoteSession:
             reason = f"it redirects to {shorten(location)}: {refused.reason}"
             raise Refused(reason) from None
 
-    def _request(self, uri: str, target: Target) -> tuple[bytes, str | None]:
+    def _request(self, uri: str, target: Destination) -> tuple[bytes, str | None]:
         """Resolve once, vet every address, and talk to those addresses only."""
         # ssl and http.client are heavier than the rest of this package's own code.
         from anyshape.schema._remote import transfer

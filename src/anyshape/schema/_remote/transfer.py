@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from anyshape._version import __version__
-from anyshape.schema._remote.vetting import Refused, Target, shorten
+from anyshape.schema._remote.vetting import Destination, Refused, shorten
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Answer", "default_tls", "get", "resolve_name", "resolve_within"]
+__all__ = ["Download", "default_tls", "get", "resolve_name", "resolve_within"]
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Status line, headers, chunk framing and trailers, beside the document itself.
@@ -34,7 +34,7 @@ NEUTRAL_TYPES = frozenset({"text/plain", "application/octet-stream"})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Download:
     """A document's bytes, or where the server says to look instead."""
 
     body: bytes = b""
@@ -56,7 +56,7 @@ def resolve_name(host: str, port: int) -> list[str]:
 
 
 def resolve_within(
-    resolve: Callable[[str, int], Sequence[str]], target: Target, ends: float
+    resolve: Callable[[str, int], Sequence[str]], target: Destination, ends: float
 ) -> list[str]:
     """Resolve the host of `target` once, without outliving the deadline.
 
@@ -92,13 +92,13 @@ def default_tls() -> ssl.SSLContext:
 
 
 def get(
-    target: Target,
+    target: Destination,
     addresses: Sequence[str],
     *,
     ends: float,
     max_bytes: int,
     tls: ssl.SSLContext | None,
-) -> Answer:
+) -> Download:
     """Ask the first of `addresses` that can be reached for `target`; `tls` is set for https."""
     try:
         with _connect(target, addresses, ends) as plain:
@@ -121,7 +121,7 @@ def get(
         raise Refused(f"{target.host} does not answer in proper HTTP ({kind})") from error
 
 
-def _connect(target: Target, addresses: Sequence[str], ends: float) -> socket.socket:
+def _connect(target: Destination, addresses: Sequence[str], ends: float) -> socket.socket:
     """Connect to one of `addresses` and nothing else; one that is silent leaves time for others."""
     failure: OSError | None = None
     for tried, address in enumerate(addresses):
@@ -143,7 +143,9 @@ def _connect(target: Target, addresses: Sequence[str], ends: float) -> socket.so
     raise Refused(f"cannot connect to {target.authority}: {reason or 'no answer'}") from failure
 
 
-def _converse(connection: socket.socket, target: Target, ends: float, max_bytes: int) -> Answer:
+def _converse(
+    connection: socket.socket, target: Destination, ends: float, max_bytes: int
+) -> Download:
     """Send the request and read what is worth reading of the answer."""
     connection.settimeout(remaining(ends))
     connection.sendall(_request(target))
@@ -156,15 +158,15 @@ def _converse(connection: socket.socket, target: Target, ends: float, max_bytes:
             location = response.headers.get("Location")
             if not location:
                 raise Refused(f"{target.host} redirects (status {response.status}) to nowhere")
-            return Answer(location=location)
+            return Download(location=location)
         if response.status != http.client.OK:
             raise Refused(f"{target.host} answered with status {response.status}, not 200")
         _check_headers(response, target)
-        return Answer(body=_read_body(response, max_bytes))
+        return Download(body=_read_body(response, max_bytes))
 
 
-def _request(target: Target) -> bytes:
-    """Write the request; `Target` holds URI characters only, so no line can be smuggled in."""
+def _request(target: Destination) -> bytes:
+    """Write the request; `Destination` holds URI characters only, so no line can be smuggled in."""
     lines = (
         f"GET {target.path} HTTP/1.1",
         f"Host: {target.authority}",
@@ -176,7 +178,7 @@ def _request(target: Target) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-def _check_headers(response: http.client.HTTPResponse, target: Target) -> None:
+def _check_headers(response: http.client.HTTPResponse, target: Destination) -> None:
     """Refuse codings, character sets and media types that are not plain JSON in UTF-8."""
     for header, plain in (("Content-Encoding", "identity"), ("Transfer-Encoding", "chunked")):
         coding = response.headers.get(header, plain)

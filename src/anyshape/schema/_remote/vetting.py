@@ -16,8 +16,8 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 __all__ = [
+    "Destination",
     "Refused",
-    "Target",
     "admits",
     "check_characters",
     "objection",
@@ -81,7 +81,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Destination:
     """Where an absolute http(s) URI points: `host` is canonical, `path` includes the query."""
 
     scheme: str
@@ -128,7 +128,7 @@ def check_characters(reference: str) -> None:
         raise Refused("it has characters that a URI must percent-encode")
 
 
-def read_target(uri: str) -> Target:
+def read_target(uri: str) -> Destination:
     """Take an absolute http(s) URI apart, fragment dropped; anything else is `Refused`."""
     check_characters(uri)
     try:
@@ -152,10 +152,10 @@ def read_target(uri: str) -> Target:
     if host is None:
         raise Refused("it names no valid host (write international names as xn--…)")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path)
+    return Destination(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path)
 
 
-def admits(entry: str, target: Target) -> bool:
+def admits(entry: str, target: Destination) -> bool:
     """Say whether `entry`, a canonical line of an allowlist, admits the host and port of `target`.
 
     An entry without a port admits the default port of the scheme; `*.` stands for one or more
