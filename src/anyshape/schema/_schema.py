@@ -84,14 +84,15 @@ class InProcess:
 
     def _choose(self, value: object, size: int | None) -> Core | Confined:
         free = self.cost.free_bytes
-        if size is not None and size <= free // _LONG_INTEGERS:
+        if size is None:
+            return self._core if text_size(value) <= free else self._confined
+        if size <= free // _LONG_INTEGERS:
             return self._core
-        measured = text_size(value)
-        if size is None or measured == ENDLESS:
-            if size is not None and size <= free:
-                leave_loop()  # whoever knows the size thinks that nothing has to be waited for
-            size = measured
-        return self._core if size <= free else self._confined
+        if size <= free and text_size(value) != ENDLESS:
+            return self._core
+        if size <= free:
+            leave_loop()  # whoever knows the size thinks that nothing has to be waited for
+        return self._confined
 
 
 class ParsedTest(Protocol):
