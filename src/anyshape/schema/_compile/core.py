@@ -1,6 +1,7 @@
 """From admitted documents to what judges and explains values: the steps that are always taken.
 
-Metaschema, graph (every reference resolved, nothing in circles), patterns, engine. The same code
+A document is checked against its metaschema; its references are resolved and followed, so that none
+goes round in a circle; its patterns are compiled and weighed; and the engine is made. The same code
 runs in the process, for schemas that are cheap by proof, and in a confined one for all others.
 """
 

@@ -113,15 +113,15 @@ class Spent(Exception):
 
 
 class Work:
-    """The steps that may still be taken for one value."""
+    """The budget of explaining one value, in nanoseconds that are counted rather than measured."""
 
     __slots__ = ("_left",)
 
-    def __init__(self, steps: int) -> None:
-        self._left: float = steps
+    def __init__(self, nanoseconds: int) -> None:
+        self._left: float = nanoseconds
 
-    def charge(self, steps: float) -> None:
-        """Take `steps` off the budget."""
-        self._left -= steps
+    def charge(self, nanoseconds: float) -> None:
+        """Take something off the budget; raise `Spent` when there is no more."""
+        self._left -= nanoseconds
         if self._left < 0:
             raise Spent

@@ -6,10 +6,9 @@ has a property for each subschema, a reference to it: whether `{"17": value}` sa
 is whether `value` satisfies subschema 17. References are compiled once each, so its size is that of
 the document, times the depth at most.
 
-Left out are subschemas from which a `$dynamicRef` can be reached, if what it means depends on the
-way to it. And the engine is not asked at all about recursive schemas, where the work of a part may
-be more than that of the whole, unless that is bounded, too. Whoever asks has to find out by looking
-closer.
+Two kinds of subschemas have no such property, and the walk has to look into them instead: those
+that lead to a `$dynamicRef` whose meaning depends on the way to it, and all those of a recursive
+schema for whose parts no bound is known, because a part may take more work than the whole.
 """
 
 from __future__ import annotations
