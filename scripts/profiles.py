@@ -30,6 +30,7 @@ FIELDS = {
     "tool_names": "tool names",
     "property_names": "property names",
     "root_names_only": "that rule for the root only",
+    "root_properties": "the root has `properties`",
     "root_keywords": "the only keywords at the root",
     "closed": "every object is closed",
     "openness_written": "every object says if it is open",

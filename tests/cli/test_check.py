@@ -163,6 +163,106 @@ def test_a_composed_root_is_advised_against_for_stricter_hosts(run: Run) -> None
     assert advised == {"find-by-id-or-name", "find_resource"}
 
 
+def test_what_costs_tools_at_providers_and_in_frameworks_is_advised_against(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    tool: dict[str, Any] = {
+        "name": "files.copy" + "y" * 60,
+        "description": "Copies.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "mode": {"type": ["string", "null"], "description": "How"},
+                "value": {"description": "What"},
+                "box": {"type": "array", "prefixItems": [{"type": "number"}], "description": "A"},
+                "unit": {"enum": ["m", None], "description": "Of"},
+                "tree": {"$ref": "#/$defs/Node", "description": "Of"},
+            },
+            "additionalProperties": False,
+            "$defs": {
+                "Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}},
+                "Leaf": {"type": "string"},
+            },
+        },
+    }
+    (verdict,) = run("check", write("tool.json", tool), "--json").data
+    advice = [line.partition("; ")[0] for line in verdict["reviews"][0]["advice"]]
+    assert advice[:-1] == [
+        "name: has a dot",
+        "name: 70 characters",
+        "inputSchema: a tuple at /properties/box",
+        "inputSchema: a list of types at /properties/mode",
+        "inputSchema: null in an enum at /properties/unit",
+        "inputSchema: any value at /properties/value",
+        "inputSchema: recursion at /properties/tree, /$defs/Node/properties/next",
+    ]
+
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "plain", "inputSchema": {"type": "object", "properties": {}}},
+    {
+        "name": "either",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+            "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+        },
+    },
+    {
+        "name": "wide",
+        "inputSchema": {
+            "type": "object",
+            "properties": {f"p{n}": {"type": "string"} for n in range(12)},
+            "additionalProperties": False,
+        },
+    },
+]
+
+
+def test_providers_take_tools_as_they_are_lowered_or_not_at_all(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    judged = run("check", write("tools.json", TOOLS), "--for", "anthropic,anthropic-strict")
+    assert judged.code == 1
+    shown = " ".join(judged.out.split())
+    assert "anthropic takes it as it is" in shown
+    assert "anthropic refuses /: oneOf may not stand at the root; lowered" in shown
+    assert "anthropic-strict refused: anthropic-strict would refuse the schema" in shown
+    assert "wide refused" in shown
+    assert "for anthropic: 2 as is, 1 lowered" in shown
+    assert run("check", write("tools.json", TOOLS), "--for", "anthropic").code == 0
+
+
+def test_json_has_every_loss_and_violation_by_provider(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    (verdict,) = run("check", write("tools.json", TOOLS), "--for", "all", "--json").data
+    plain, either, wide = (review["providers"] for review in verdict["reviews"])
+    assert plain["openai"] == {"outcome": "as is", "why": None, "violations": [], "losses": []}
+    assert either["openai"]["violations"] == [
+        {"path": "", "keyword": "oneOf", "message": "oneOf may not stand at the root"}
+    ]
+    assert {loss["effect"] for loss in either["openai"]["losses"]} == {"wider"}
+    assert "12 optional properties" in wide["anthropic-strict"]["why"]
+    assert verdict["refused"] == 1
+
+
+def test_a_name_that_a_provider_refuses_is_a_violation(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    dotted = {**TOOLS[0], "name": "files.copy"}
+    (verdict,) = run("check", write("tool.json", dotted), "--for", "openai,gemini", "--json").data
+    found = verdict["reviews"][0]["providers"]
+    assert (found["openai"]["outcome"], found["gemini"]["outcome"]) == ("lowered", "as is")
+    assert found["openai"]["violations"][0]["keyword"] == "name"
+
+
+def test_an_unknown_provider_is_a_usage_error_that_lists_the_known_ones(run: Run) -> None:
+    failed = run("check", DEMO, "--for", "nobody")
+    assert failed.code == 2
+    assert "openai-strict" in failed.err
+
+
 def test_a_refused_tool_of_a_live_server_ends_with_1(run: Run, liar: list[str]) -> None:
     judged = run("check", *liar)
     assert judged.code == 1

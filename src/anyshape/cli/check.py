@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from anyshape.client.review import ListedEntries, Review
     from anyshape.protocol.revision import Revision
+    from anyshape.providers import Outlook
 
 __all__ = ["EXAMPLES", "check"]
 
@@ -34,6 +36,7 @@ stdin. Exit code 1 says that something is refused, so that CI can stop there.
 Examples:
   anyshape check server.py
   anyshape check schemas/*.json --role output
+  anyshape check server.py --for openai-strict,gemini
   anyshape check -- npx some-server
 """
 
@@ -53,6 +56,14 @@ def check(
         str | None,
         typer.Option(metavar="input|output", help="What a schema in a file is for."),
     ] = None,
+    profiles: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="PROVIDER,…",
+            help="Say what these make of each tool, such as openai-strict; all for every one.",
+        ),
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is refused.")] = False,
     headers: options.HeadersOption = None,
     timeout: options.TimeoutOption = 60.0,
@@ -61,15 +72,16 @@ def check(
     """Judge tools or schema files: refused or not, cost, older clients, size, advice."""
     if role not in (None, "input", "output"):
         raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
+    providers = _providers(profiles)
     first, rest = split_target(context, words)
     verdicts: dict[str, _Verdict] = {}
     for written in (first, *rest):
         name = written if isinstance(written, str) else " ".join(written)
         if isinstance(written, str) and _is_file(written):
-            verdicts[name] = _Verdict(_review_file(written, cast("Any", role)))
+            verdicts[name] = _Verdict(_review_file(written, cast("Any", role), providers))
         else:
             target = take_target(written, headers, timeout)
-            verdicts[name] = asyncio.run(_review_server(target))
+            verdicts[name] = asyncio.run(_review_server(target, providers))
     if json:
         found = [_as_data(name, verdict) for name, verdict in verdicts.items()]
         terminal.write(json_text.compact(found))
@@ -84,7 +96,7 @@ def check(
 class _Verdict:
     """What there is to say about one file or server."""
 
-    reviews: Sequence[Review]
+    entries: Sequence[_Entry]
     answered: Mapping[str, str] = field(default_factory=dict[str, str])
     """The older revision that clients of each of these are answered with."""
     gaps: Sequence[str] = ()
@@ -92,8 +104,23 @@ class _Verdict:
 
     @property
     def refused(self) -> int:
-        """How many of its tools or schemas no client should use."""
-        return sum(1 for review in self.reviews if review.refused)
+        """How many of its tools or schemas no client should use, or a provider would not take."""
+        return sum(1 for entry in self.entries if entry.refused)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What there is to say about one tool or schema."""
+
+    review: Review
+    outlooks: Sequence[Outlook] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether no client should use it, or one of the providers would not take it."""
+        return bool(self.review.refused) or any(
+            found.outcome == "refused" for found in self.outlooks
+        )
 
 
 _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may be anything"
@@ -105,7 +132,35 @@ def _is_file(written: str) -> bool:
     return not written.endswith(".py") and Path(written).is_file()
 
 
-async def _review_server(target: NamedTarget) -> _Verdict:
+def _providers(written: str) -> list[str]:
+    """Return the names of profiles that `--for` lists."""
+    from anyshape.providers import PROFILES
+
+    names = [name.strip() for name in written.split(",") if name.strip()]
+    if names == ["all"]:
+        return list(PROFILES)
+    for name in names:
+        if name not in PROFILES:
+            known = ", ".join(PROFILES)
+            raise CommandError(
+                f"--for {name}: expected a provider", hint=f"known: {known}", code=Exit.USAGE
+            )
+    return names
+
+
+def _look_ahead(
+    review: Review, name: str | None, schema: object, providers: Sequence[str]
+) -> _Entry:
+    """Return a review with what each provider makes of the tool, where it can be used at all."""
+    from anyshape.providers import outlook
+
+    if review.refused or not isinstance(schema, Mapping):
+        return _Entry(review)
+    document = cast("Mapping[str, Any]", schema)
+    return _Entry(review, [outlook(name, document, provider) for provider in providers])
+
+
+async def _review_server(target: NamedTarget, providers: Sequence[str]) -> _Verdict:
     from anyshape.client.review import Review, review_tool
     from anyshape.protocol.shapes import OLDER
 
@@ -123,18 +178,29 @@ async def _review_server(target: NamedTarget) -> _Verdict:
         chosen, older[revision] = view
         if chosen != revision:
             answered[str(revision)] = str(chosen)
-    reviews = [*(review_tool(tool, older) for tool in listed), *refused]
-    return _Verdict(reviews, answered, gaps)
+    entries = [
+        _look_ahead(review_tool(tool, older), tool.name, tool.input_schema, providers)
+        for tool in listed
+    ]
+    return _Verdict([*entries, *(_Entry(review) for review in refused)], answered, gaps)
 
 
-def _review_file(path: str, role: Literal["input", "output"] | None) -> list[Review]:
+def _review_file(
+    path: str, role: Literal["input", "output"] | None, providers: Sequence[str]
+) -> list[_Entry]:
     from anyshape.client.review import review_entry, review_schema
 
     document = _read(path)
     entries = _entries(document)
     if entries is None:
-        return [review_schema("stdin" if path == "-" else path, document, role=role)]
-    return [review_entry(entry, position=index) for index, entry in enumerate(entries)]
+        review = review_schema("stdin" if path == "-" else path, document, role=role)
+        return [_look_ahead(review, None, document, () if role == "output" else providers)]
+    found: list[_Entry] = []
+    for index, entry in enumerate(entries):
+        review = review_entry(entry, position=index)
+        schema = cast("dict[str, Any]", entry)["inputSchema"] if not review.refused else None
+        found.append(_look_ahead(review, review.name, schema, providers))
+    return found
 
 
 def _read(path: str) -> object:
@@ -167,7 +233,7 @@ def _entries(document: object) -> list[object] | None:
 
 
 def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
-    reviews = verdict.reviews
+    reviews = [entry.review for entry in verdict.entries]
     return {
         "target": name,
         "answered": verdict.answered,
@@ -184,9 +250,33 @@ def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
                 "bytes": review.size,
                 "tokens": review.tokens,
                 "advice": review.advice,
+                **({"providers": _foreseen(entry)} if entry.outlooks else {}),
             }
-            for review in reviews
+            for entry, review in zip(verdict.entries, reviews, strict=True)
         ],
+    }
+
+
+def _foreseen(entry: _Entry) -> dict[str, Any]:
+    return {
+        found.profile: {
+            "outcome": found.outcome,
+            "why": found.why or None,
+            "violations": [
+                {"path": each.path, "keyword": each.keyword, "message": each.message}
+                for each in found.violations
+            ],
+            "losses": [
+                {
+                    "path": loss.path,
+                    "keyword": loss.keyword,
+                    "words": loss.words,
+                    "effect": loss.effect.value,
+                }
+                for loss in found.losses
+            ],
+        }
+        for found in entry.outlooks
     }
 
 
@@ -196,30 +286,55 @@ def _show(name: str | None, verdict: _Verdict, *, quiet: bool) -> None:
     parts: list[RenderableType] = []
     if name is not None:
         parts += [terminal.heading(name, "underline"), Text()]
-    for review in verdict.reviews:
-        if review.refused or not quiet:
-            parts += [*_describe(review), Text()]
+    for entry in verdict.entries:
+        if entry.refused or not quiet:
+            parts += [*_describe(entry), Text()]
     for asked, chosen in verdict.answered.items():
         parts.append(Text(f"clients of {asked} are answered with {chosen}", "dim"))
     parts += [Text(terminal.safe(gap), "yellow") for gap in verdict.gaps]
+    parts += [Text(line) for line in _totals(verdict)]
     parts.append(Text(_total(verdict)))
     terminal.emit(*parts)
 
 
 def _total(verdict: _Verdict) -> str:
-    size = sum(review.size for review in verdict.reviews)
-    tokens = sum(review.tokens for review in verdict.reviews)
+    size = sum(entry.review.size for entry in verdict.entries)
+    tokens = sum(entry.review.tokens for entry in verdict.entries)
     refused = f"{verdict.refused} refused" if verdict.refused else "none refused"
-    checked = f"{len(verdict.reviews)} checked, {refused}"
+    checked = f"{len(verdict.entries)} checked, {refused}"
     return f"{checked}; {size:,} bytes listed, about {tokens:,} tokens"
 
 
-def _describe(review: Review) -> list[RenderableType]:
+def _totals(verdict: _Verdict) -> Iterator[str]:
+    """Yield how many tools each provider takes, and how."""
+    counts: dict[str, Counter[str]] = {}
+    for entry in verdict.entries:
+        for found in entry.outlooks:
+            counts.setdefault(found.profile, Counter())[found.outcome] += 1
+    for profile, count in counts.items():
+        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in sorted(count.items()))
+        yield f"for {profile}: {outcomes}"
+
+
+def _outlook_rows(entry: _Entry) -> Iterator[tuple[str, str]]:
+    for found in entry.outlooks:
+        if found.outcome == "as is":
+            yield found.profile, "takes it as it is"
+        elif found.outcome == "refused":
+            yield found.profile, f"refused: {found.why}"
+        else:
+            why = f"refuses {found.violations[0]}; " if found.violations else ""
+            yield found.profile, f"{why}lowered{'' if found.losses else ', nothing is lost'}"
+            yield from (("  lost", str(loss)) for loss in found.losses)
+
+
+def _describe(entry: _Entry) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
+    review = entry.review
     title = terminal.heading(review.name)
-    title.append("  refused" if review.refused else "  ok", "red" if review.refused else "green")
+    title.append("  refused" if entry.refused else "  ok", "red" if entry.refused else "green")
     rows: list[tuple[str, str]] = []
     if review.refused:
         rows.append(("why", review.refused))
@@ -228,6 +343,7 @@ def _describe(review: Review) -> list[RenderableType]:
     if review.size:
         rows.append(("size", f"{review.size:,} bytes, about {review.tokens:,} tokens"))
     rows += [("advice", line) for line in review.advice]
+    rows += _outlook_rows(entry)
     grid = Table.grid(padding=(0, 2, 0, 0))
     for label, text in rows:
         if text:

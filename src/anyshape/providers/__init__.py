@@ -15,6 +15,7 @@ from anyshape.providers._losses import Effect, Loss
 from anyshape.providers.checking import Violation, check
 from anyshape.providers.lowered import Lowered
 from anyshape.providers.lowering import lower
+from anyshape.providers.outlook import Outcome, Outlook, outlook
 from anyshape.providers.profile import (
     AnyValue,
     Bounds,
@@ -35,6 +36,8 @@ __all__ = [
     "Loss",
     "Lowered",
     "Maps",
+    "Outcome",
+    "Outlook",
     "Patterns",
     "Profile",
     "Undeclared",
@@ -42,4 +45,5 @@ __all__ = [
     "Writing",
     "check",
     "lower",
+    "outlook",
 ]

@@ -63,7 +63,7 @@ def _nodes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _root(document: dict[str, Any], profile: Profile) -> Iterator[Violation]:
     if document.get("type") != "object":
         yield Violation("", "type", 'the root must say "type": "object"')
-    if not isinstance(document.get("properties"), dict):
+    if profile.root_properties and "properties" not in document:
         yield Violation("", "properties", "the root must have properties")
     for keyword in sorted(profile.root_refuses & document.keys()):
         yield Violation("", keyword, f"{keyword} may not stand at the root")

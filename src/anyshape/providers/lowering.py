@@ -22,7 +22,7 @@ from anyshape.providers.profiles import PROFILES
 from anyshape.schema import Schema, compile
 from anyshape.schema._cache import Cache
 
-__all__ = ["lower"]
+__all__ = ["find_profile", "lower"]
 
 _UNROLL: Final = 2
 _KEPT_BYTES: Final = 64_000_000
@@ -57,7 +57,7 @@ def lower(
     `losses` says what else it admits. Raises `CannotLower` where the provider has no such schema,
     and another `SchemaError` where the original is none.
     """
-    rules = _profile(profile)
+    rules = find_profile(profile)
     name, document = _document(schema)
     text = json.dumps(document)
 
@@ -69,7 +69,8 @@ def lower(
     return _cache.get((name if rules.prefix_definitions else "", text, rules), make)
 
 
-def _profile(profile: Profile | str) -> Profile:
+def find_profile(profile: Profile | str) -> Profile:
+    """Return a profile by its name, or as it is; `ValueError` lists the names that there are."""
     if isinstance(profile, Profile):
         return profile
     found = PROFILES.get(profile)

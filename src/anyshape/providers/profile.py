@@ -89,6 +89,8 @@ class Profile:
     writing: Writing
     keywords: frozenset[str] = frozenset()
     """What may stand in a schema. Where the document is kept, everything may but for the root."""
+    root_properties: bool = False
+    """Whether the root must have `properties`, if only an empty object."""
     root_refuses: frozenset[str] = frozenset()
     """Keywords that may not stand at the root."""
     root_keywords: frozenset[str] | None = None

@@ -34,6 +34,7 @@ _OPENAI = Profile(
     about="OpenAI function tools with `strict: false`, in Chat Completions and Responses.",
     observed="openai 3.49.0 and API messages quoted in public, 2026-11",
     writing=Writing.KEPT,
+    root_properties=True,
     root_refuses=_COMPOSITIONS,
     array_items_required=True,
 )
@@ -44,6 +45,7 @@ _OPENAI_STRICT = Profile(
     fallback="openai",
     writing=Writing.REBUILT,
     keywords=_CORE | _NUMBERS | _LENGTHS | _COUNTS | _CLOSED | {"multipleOf", "pattern", "format"},
+    root_properties=True,
     root_refuses=_COMPOSITIONS,
     closed=True,
     all_required=True,

@@ -1,0 +1,48 @@
+"""What becomes of a tool at a provider: taken as it is, lowered with losses, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from anyshape.errors import AnyshapeError
+from anyshape.providers._losses import Loss
+from anyshape.providers._names import fits
+from anyshape.providers.checking import Violation, check
+from anyshape.providers.lowering import find_profile, lower
+from anyshape.providers.profile import Profile
+
+__all__ = ["Outcome", "Outlook", "outlook"]
+
+Outcome: TypeAlias = Literal["as is", "lowered", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What one provider would make of one tool."""
+
+    profile: str
+    outcome: Outcome
+    why: str = ""
+    """Why there is no form that the provider takes."""
+    violations: tuple[Violation, ...] = ()
+    """The rules that the tool breaks as it is."""
+    losses: tuple[Loss, ...] = ()
+    """What its schema no longer says when it is lowered."""
+
+
+def outlook(name: str | None, schema: Mapping[str, Any] | bool, profile: Profile | str) -> Outlook:
+    """Return what a provider makes of a tool called `name`, or of a schema that has no name yet."""
+    rules = find_profile(profile)
+    try:
+        lowered = lower(schema, rules)
+    except AnyshapeError as error:
+        return Outlook(rules.name, "refused", why=str(error))
+    violations = check(dict(schema), rules) if isinstance(schema, Mapping) else []
+    if name is not None and not fits(name, rules.tool_names):
+        message = f"the name {name[:80]!r} is not accepted: it has to match {rules.tool_names}"
+        violations.insert(0, Violation("", "name", message))
+    if isinstance(schema, Mapping) and not violations:
+        return Outlook(rules.name, "as is")
+    return Outlook(rules.name, "lowered", violations=tuple(violations), losses=lowered.losses)
