@@ -198,6 +198,9 @@ class Cases:
             pattern: raw for pattern, raw in found.patterns.items() if self.possible(raw)
         }
         case.overreaching = found.overreaching
+        barred = {pattern: False for pattern in found.patterns if pattern not in case.patterns}
+        if barred and (case.patterns or case.extra != ()):
+            case.more.append(Said("patternProperties", barred, case.place))
         case.implied = found.implied
         case.mentioned = {name: raw for name, raw in found.mentioned.items() if self.possible(raw)}
         case.more += found.more
