@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS := .cache/docs
 AGENTS := .cache/agents
+ENGINES := .cache/engines
 
-.PHONY: demo test matrix check fuzz worst bench bench-quick docs peers agents hosts lock clean
+.PHONY: demo test matrix check fuzz worst engines bench bench-quick docs peers agents hosts lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -40,6 +41,9 @@ bench-quick: $(READY)
 docs: $(DOCS)/.ready
 	$(DOCS)/bin/python scripts/docs.py
 
+engines: $(ENGINES)/.ready
+	$(ENGINES)/bin/python scripts/ask_engines.py $(ARGS)
+
 peers: $(READY)
 	$(BIN)/python tests/peers/table.py
 
@@ -58,6 +62,10 @@ $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
 	@touch $@
 
+$(ENGINES)/.ready: requirements/engines.txt
+	$(PYTHON) scripts/environment.py $(ENGINES) requirements/engines.txt
+	@touch $@
+
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(VENV)
 	@touch $@
@@ -65,6 +73,8 @@ $(READY): requirements/dev.txt pyproject.toml
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --extra telemetry -o requirements/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links pyproject.toml --group engines -o requirements/engines.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links --group docs -o requirements/docs.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

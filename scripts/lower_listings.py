@@ -37,6 +37,12 @@ def tools_in(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.stem}/{tool['name']}", tool["inputSchema"]
 
 
+def read_probes(path: Path) -> list[tuple[str, Any, list[Any]]]:
+    """Return the name, schema and accepted values of every probe in a file."""
+    probes = json.loads(path.read_text())
+    return [(probe["name"], probe["schema"], probe["accepts"]) for probe in probes]
+
+
 def usable(tools: Iterator[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
     """Leave out what is no schema to begin with, and say so."""
     found: list[tuple[str, dict[str, Any]]] = []
@@ -75,8 +81,7 @@ def main() -> int:
         for name, schema in usable(tools_in(options.folder)):
             cases.append((name, schema, Sampler(Random(name), schema).batch(options.values)))
     if options.probes:
-        probes = json.loads(options.probes.read_text())
-        cases += [(probe["name"], probe["schema"], probe["accepts"]) for probe in probes]
+        cases += read_probes(options.probes)
     broken = 0
     for name in options.profile or PROFILES:
         profile = PROFILES[name]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, cast
 
 llguidance: Any = importlib.import_module("llguidance")  # neither says its types
@@ -71,17 +73,28 @@ def spellings(value: Any, document: dict[str, Any]) -> Iterator[str]:
     Engines write numbers in one way only and differ in which; none is counted as refused that is
     merely spelt otherwise.
     """
-    ordered = _ordered(value, document, document)
-    for separators in ((",", ":"), (", ", ": ")):
-        for ascii_only in (False, True):
-            yield json.dumps(ordered, separators=separators, ensure_ascii=ascii_only)
+    for required_first in (False, True):  # as llama.cpp and Claude have it
+        ordered = _ordered(value, document, document, required_first)
+        for separators in ((",", ":"), (", ", ": ")):
+            for ascii_only in (False, True):
+                text = json.dumps(ordered, separators=separators, ensure_ascii=ascii_only)
+                yield text
+                yield _LONG_NUMBER.sub(_with_exponent, text)
 
 
-def _ordered(value: Any, node: Any, root: dict[str, Any]) -> Any:
+_LONG_NUMBER = re.compile(r"(?<=[:\[, ])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?=[,}\]])")
+
+
+def _with_exponent(found: re.Match[str]) -> str:
+    """Return a number with an exponent, and no zeros or plus in it, where it is very large."""
+    return f"{Decimal(found[0]).normalize()}".replace("E+", "e").replace("E", "e")
+
+
+def _ordered(value: Any, node: Any, root: dict[str, Any], required_first: bool) -> Any:
     nodes = list(_alternatives(node, root))
     if isinstance(value, list):
         return [
-            _ordered(item, {"anyOf": [_item(node, index) for node in nodes]}, root)
+            _ordered(item, {"anyOf": [_item(node, index) for node in nodes]}, root, required_first)
             for index, item in enumerate(cast("list[Any]", value))
         ]
     if not isinstance(value, dict):
@@ -89,12 +102,15 @@ def _ordered(value: Any, node: Any, root: dict[str, Any]) -> Any:
     members = cast("dict[str, Any]", value)
     best = max(nodes, key=lambda node: len(node.get("properties", {}).keys() & members.keys()))
     names = [name for name in best.get("properties", {}) if name in members]
+    if required_first:
+        names.sort(key=lambda name: name not in best.get("required", ()))
     names += [name for name in members if name not in names]
     return {
         name: _ordered(
             members[name],
             {"anyOf": [node.get("properties", {}).get(name, _rest(node)) for node in nodes]},
             root,
+            required_first,
         )
         for name in names
     }

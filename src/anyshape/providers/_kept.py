@@ -241,7 +241,9 @@ class _Keeper:
         for number in spot.listed(keyword):
             if number not in self._formatted:
                 found = self._source.reachable(number)
-                self._formatted[number] = any("format" in self._source[n].words for n in found)
+                self._formatted[number] = any(
+                    self._source[n].words.keys() & {"format", FORMAT_HINT} for n in found
+                )
             if self._formatted[number]:
                 return True
         return False

@@ -224,6 +224,7 @@ _LLGUIDANCE = replace(
     | {"multipleOf", "pattern", "format", "prefixItems", "patternProperties"}
     | {"minProperties", "maxProperties"},
     patterns=Patterns.REGULAR,
+    lengths_beside_pattern=False,
     formats=_OPENAI_FORMATS | {"uri"},
     largest_bound=2**53,
 )
@@ -249,7 +250,7 @@ _LLAMA_CPP = replace(
     about="llama.cpp's own converter from JSON Schema to grammars.",
     observed="run: llama.cpp b21e4de",
     keywords=_ENGINE.keywords | {"minimum", "maximum", "pattern", "format"},
-    property_names='(?!\\$ref$)[^"\\\\]{0,128}',
+    property_names='(?!\\$ref$)[^"\\\\]{1,128}',
     any_value=AnyValue.TEXT,
     patterns=Patterns.LITERAL,
     lengths_beside_pattern=False,
