@@ -103,7 +103,9 @@ class Objects:
             for other in spots if spot.patterns else ():
                 if other is spot or other.additional is None:
                     continue
-                if other.patterns:  # it depends on the name whether it matches there as well
+                if spot.patterns.keys() <= other.patterns.keys():
+                    continue  # what matches here matches there as well
+                if other.patterns:  # that depends on the name
                     words = other.words["additionalProperties"]
                     met.more.append(Said("additionalProperties", words, other.place))
                 else:
