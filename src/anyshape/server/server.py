@@ -20,7 +20,7 @@ from anyshape.server.http import HttpApplication
 from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.service import Service
-from anyshape.tools.brought import refuse_settings
+from anyshape.tools.migration import refuse_settings
 from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool

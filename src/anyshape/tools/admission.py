@@ -1,4 +1,4 @@
-"""Whether a hand-written input schema and the parameters of a function can live together.
+"""Whether a hand-written input schema and the parameters of a function go together.
 
 Two questions about a name are asked of a document: might some arguments that it accepts contain
 the name, and must all of them contain it. Both are answered by what can be proved from the
@@ -92,7 +92,7 @@ class _Names:
         return list(found)
 
     def invites_others(self) -> str | None:
-        """Return the keyword that describes names nobody has spelled out, if there is one."""
+        """Return the keyword that admits names which are not spelled out, if there is one."""
         for schema in self._in_place:
             for keyword in ("additionalProperties", "unevaluatedProperties"):
                 described = schema.get(keyword)
@@ -222,7 +222,7 @@ def _dependent(schema: Mapping[str, Any], name: str, *, given: bool) -> list[Any
 
 
 def _may_match(pattern: str, name: str) -> bool:
-    """Tell whether a pattern could match; an unusual one is taken to, rather than be run."""
+    """Tell whether a pattern could match; one that is not plain text is taken to, and never run."""
     literal = _literal(pattern)
     return literal is None or literal(name)
 
@@ -233,7 +233,7 @@ def _must_match(pattern: str, name: str) -> bool:
 
 
 def _literal(pattern: str) -> Callable[[str], bool] | None:
-    """Return the test a pattern amounts to if it is text with or without anchors, else `None`."""
+    """Return the test that a pattern of plain text and anchors comes to, else `None`."""
     body = pattern.removeprefix("^").removesuffix("$")
     if body in (".*", ".+"):
         return lambda name: body == ".*" or name != ""
@@ -250,13 +250,13 @@ def _literal(pattern: str) -> Callable[[str], bool] | None:
 
 
 def _only_match(pattern: str) -> str | None:
-    """Return the one name that a pattern matches, if that is what it says."""
+    """Return the name that a pattern such as `^name$` is about, else `None`."""
     body = pattern.removeprefix("^").removesuffix("$")
     return body if pattern == f"^{body}$" and _is_text(body) else None
 
 
 def _witness(pattern: str) -> str | None:
-    """Return a name that a pattern matches and no schema mentions, if it surely matches one."""
+    """Return a name that a pattern is sure to match and that no schema mentions, else `None`."""
     body = pattern.removeprefix("^").removesuffix("$")
     for name in (body + _UNNAMED, _UNNAMED + body, _UNNAMED):
         if _must_match(pattern, name):

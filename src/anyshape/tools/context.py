@@ -28,7 +28,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class _LoopTurn(Awaitable[None]):
-    """Awaited, it gives the event loop one turn."""
+    """An awaitable that gives the event loop one turn."""
 
     __slots__ = ()
 
@@ -109,9 +109,9 @@ class Context(Generic[State]):
         """Tell the caller how far the call has come, if it asked to be told.
 
         `progress` has to grow from report to report: one that does not, or that comes after the
-        call has ended, is not sent. Of more than a server sends in a second the newest is sent, and
-        the last one always. There is nothing to wait for; an `async` tool that does much between
-        its reports may await this, so that they leave meanwhile.
+        call has ended, is not sent. A server sends only so many in a second: of more, it sends the
+        newest, and always the last. There is nothing to wait for; an `async` tool that
+        does much between its reports may await this, so that they leave meanwhile.
         """
         if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
             raise ValueError(f"progress has to be a finite number, got {progress} of {total}")

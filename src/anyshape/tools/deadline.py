@@ -1,7 +1,7 @@
 """Await something for a limited time, at no cost while it does not wait.
 
 Most asynchronous tools answer without suspending. A timer for those would be set and cancelled for
-nothing, so it is set when the coroutine first has to wait; nothing could have stopped it earlier.
+nothing, so it is set when the coroutine first waits. Before that no timer could interrupt it.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _admits_null(schema: Node) -> bool:
 def is_mutable(default: Any) -> bool:
     """Tell whether one call could leave something in a default for the next to find.
 
-    Only what is known to be a mutable value: copying an author's sentinel would break `is`.
+    This is so for known mutable values alone: copying an author's sentinel would break `is`.
     """
     if isinstance(default, tuple):
         return any(is_mutable(item) for item in cast("tuple[Any, ...]", default))

@@ -100,6 +100,6 @@ def _read_parameters(section: list[str], style: str) -> dict[str, str] | None:
 
 
 def _flow(text: str) -> str:
-    """Join the lines of each paragraph: their breaks are the docstring's, not the author's."""
+    """Join the lines of each paragraph, which were broken only to fit into the docstring."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

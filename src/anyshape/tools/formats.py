@@ -3,9 +3,9 @@
 `date-time` and `time` (RFC 3339) want an offset, which a `datetime` need not have; `duration` has
 neither fractions nor a sign, and a `timedelta` has both. Hosts know the standard names and some
 refuse a tool for any other, so those are published: in 2020-12 a format is an annotation. Only
-documents that Anyshape derived pass through here. Until it is settled what they mean, such formats
-carry a mark; then there is one document to publish, and one that enforces what Python reads, by
-leaving the string to the conversion that follows, or what it writes, by a pattern.
+documents that Anyshape derived pass through here. Type libraries mark such formats; from a document
+with marks come one to publish, which has the standard names, and one to enforce. That one leaves
+arguments to be read by the library, which knows better, and has a pattern for what Python writes.
 
 https://json-schema.org/draft/2020-12/json-schema-validation#section-7.2.1
 """
@@ -35,27 +35,27 @@ _PATTERNS: Final = {
 
 
 def loosen(schema: Node) -> None:
-    """Mark the format of a schema if Python's values keep it only by and large."""
+    """Mark the format of a schema if Python's values do not always keep it."""
     if schema.get("format") in _PATTERNS:
         schema["format"] = _MARK + schema["format"]
 
 
 def publish(document: Node) -> Node:
     """Return a derived document with the names of formats that everyone knows."""
-    return _settle(document, lambda rest, name: {**rest, "format": name})
+    return _replace_marks(document, lambda rest, name: {**rest, "format": name})
 
 
 def to_read(document: Node) -> Node:
-    """Return a derived document that leaves marked strings to the conversion of arguments."""
-    return _settle(document, lambda rest, _name: rest)
+    """Return a derived document that leaves marked strings to the library that reads arguments."""
+    return _replace_marks(document, lambda rest, _name: rest)
 
 
 def to_write(document: Node) -> Node:
     """Return a derived document that accepts marked strings in every form that Python writes."""
-    return _settle(document, lambda rest, name: {"pattern": _PATTERNS[name], **rest})
+    return _replace_marks(document, lambda rest, name: {"pattern": _PATTERNS[name], **rest})
 
 
-def _settle(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
+def _replace_marks(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
     """Return a document with marked formats given a meaning; the document itself if it has none."""
     try:
         if _MARK.encode() not in _encode(document):
@@ -63,7 +63,7 @@ def _settle(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
     except (TypeError, ValueError):
         pass  # a default that is no JSON is refused where it is published
 
-    def settle(schema: Any) -> Any:
+    def replace_mark(schema: Any) -> Any:
         if not isinstance(schema, dict):
             return schema
         keywords = cast("Node", schema)
@@ -71,6 +71,6 @@ def _settle(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
         if isinstance(name, str) and name.startswith(_MARK):
             rest = {key: value for key, value in keywords.items() if key != "format"}
             keywords = meaning(rest, name.removeprefix(_MARK))
-        return rebuild(keywords, settle)
+        return rebuild(keywords, replace_mark)
 
-    return settle(document)
+    return replace_mark(document)

@@ -67,7 +67,7 @@ class Output(msgspec.Struct, frozen=True):
 
     Where `write` is `None`, values are JSON types already; `encodes` says that msgspec encodes the
     values themselves to the text that it makes of what `write` returns. `published` is the document
-    that is listed, where that is another.
+    that is listed, if that differs.
     """
 
     kind: OutputKind
@@ -131,7 +131,7 @@ def _derive(annotation: Any, label: str) -> Output:
 
 
 def _as_values_of(annotation: Any, output: Output) -> Output:
-    """Return `output`, whose schema is another, with how values of `annotation` become JSON."""
+    """Return `output`, which has another schema, with how values of `annotation` are written."""
     try:
         own = _derive(annotation, "")
     except ToolDefinitionError:

@@ -87,7 +87,7 @@ def _text_of(value: Any, encode: EncodeValue) -> bytes:
 
 
 def _blocks_in(value: Any) -> list[Content]:
-    """Return content as a list of blocks; nothing for a value that shows no sign of being one."""
+    """Return content as a list of blocks, which is empty if there is no content in the value."""
     items = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
     if not any(isinstance(item, CONTENT_TYPES) for item in items):
         return []
@@ -95,7 +95,7 @@ def _blocks_in(value: Any) -> list[Content]:
 
 
 def _as_blocks(value: Any) -> list[Content] | None:
-    """Return what was declared to be content as blocks, strings as text; `None` if it is not."""
+    """Return declared content as blocks, with strings as text; `None` if it is no content."""
     items = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
     blocks = [Text(item) if isinstance(item, str) else item for item in items]
     return blocks if all(isinstance(block, CONTENT_TYPES) for block in blocks) else None

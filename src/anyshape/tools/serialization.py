@@ -1,8 +1,8 @@
 """From a value that a tool returned to JSON text that its output schema has accepted.
 
-The value is brought to JSON types once, checked, and encoded; the text is never parsed again.
-`None` of it happens by halves: NaN, lone surrogates, cycles and objects that are not JSON are
-refused, where an encoder alone would have written null or something of its own.
+The value is brought to JSON types once, checked, and encoded; the text is never parsed again. NaN,
+lone surrogates, cycles and objects that are no JSON are refused, where an encoder alone would have
+written null or something of its own.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def _checker(schema: Schema) -> Callable[[Any, bytes], None]:
-    """Return what raises `ResultError` for a value, with its text, that breaks the schema."""
+    """Return what raises `ResultError` if a value, given with its text, breaks the schema."""
     accepts, problems, free = schema.accepts, schema.problems, schema.cost.free_bytes
 
     def check(value: Any, text: bytes) -> None:
@@ -106,7 +106,7 @@ def _encode_written(schema: Schema, write: WriteValue, *, encodes: bool) -> Enco
 
 
 def _write(encode: EncodeValue, value: Any) -> bytes:
-    """Return the text of a value in JSON types; say why if there is none."""
+    """Return the text of a value in JSON types, or say why it has none."""
     try:
         return encode(value)
     except UnicodeEncodeError:
@@ -141,7 +141,7 @@ def _too_long() -> NotJson:
 
 
 def _convert(value: Any) -> Any:
-    """Bring what msgspec does not know nearer to JSON; called again on what this returns."""
+    """Bring what msgspec does not know nearer to JSON; it then looks at what this returns."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bool | int):

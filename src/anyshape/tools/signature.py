@@ -18,8 +18,8 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools.brought import refuse_types, refuse_uses
 from anyshape.tools.context import Context
+from anyshape.tools.migration import refuse_types, refuse_uses
 
 __all__ = ["EMPTY", "Parameter", "Signature", "read_signature"]
 
@@ -142,7 +142,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name a message calls `function` by."""
+    """Return the name by which messages call `function`."""
     target: Any = function
     while isinstance(target, functools.partial):
         target = target.func
@@ -203,7 +203,7 @@ def _innermost(function: Any) -> Any:
 
 
 def _bound_names(function: Any) -> set[str]:
-    """Return the keywords a `partial` has settled: the author decided them, no caller may."""
+    """Return the keywords that a `partial` has filled: its author decided them, no caller may."""
     names: set[str] = set()
     while isinstance(function, functools.partial):
         names.update(function.keywords)
@@ -225,7 +225,7 @@ def _is_asynchronous(function: Any) -> bool:
 
 
 def _call_of(instance: Any) -> Any:
-    """Return the method that calling an object calls."""
+    """Return the method that runs when an object is called."""
     cls = cast("type[Any]", type(instance))
     return getattr(cls, "__call__", None)  # noqa: B004 - the method itself is wanted
 

@@ -271,9 +271,9 @@ class Tool:
 
 
 def _ends_the_process(error: BaseException) -> bool:
-    """Tell whether somebody may have pressed Ctrl-C, rather than the tool raised what that raises.
+    """Tell whether somebody may have pressed Ctrl-C, and not the tool raised `KeyboardInterrupt`.
 
-    Servers that run until they are told to stop handle the signal, so there it was the tool.
+    A server that runs until it is told to stop handles the signal itself, so there it was the tool.
     """
     return (
         isinstance(error, KeyboardInterrupt)

@@ -97,12 +97,12 @@ class WorkerThreads:
             if begins:
                 # A closed loop has nobody left to tell.
                 with suppress(RuntimeError):
-                    job.loop.call_soon_threadsafe(_settle, job.future, value, error)
+                    job.loop.call_soon_threadsafe(_set_outcome, job.future, value, error)
             # Kept across the wait, these would keep the last call's arguments alive.
             del job, value, error
 
     def _take(self, job: _ThreadCall) -> bool:
-        """Return whether a job is there to be taken, which it is once."""
+        """Claim a call; returns false if it was claimed before."""
         with self._lock:
             taken, job.is_taken = job.is_taken, True
         return not taken
@@ -124,7 +124,7 @@ class WorkerThreads:
         self._size = 0
 
 
-def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+def _set_outcome(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
     if future.cancelled():
         return
     if error is None:

@@ -67,7 +67,7 @@ def describe_value(annotation: Any) -> ValueType:
 
 
 def reader(parameters: Sequence[Parameter]) -> ReadArguments | None:
-    """Return how arguments are read that have passed their constraints, if anything is to do.
+    """Return what reads arguments that have passed their constraints, or `None` for nothing to do.
 
     Raises `UnsupportedError` unless all parameters are JSON already, but for their constraints.
     """
