@@ -9,7 +9,7 @@ references; what cannot be proved is left to each call.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from anyshape.documents.outline import Outline
@@ -19,6 +19,7 @@ __all__ = ["check_names", "mentions"]
 
 _COMPOSED = ("allOf", "anyOf", "oneOf")
 _CONDITIONS = ("if", "then", "else")
+_TEXT = "[A-Za-z0-9_ -]*"
 _UNNAMED = "\x00 a name that no schema mentions"
 
 
@@ -223,49 +224,34 @@ def _dependent(schema: Mapping[str, Any], name: str, *, given: bool) -> list[Any
 
 def _may_match(pattern: str, name: str) -> bool:
     """Tell whether a pattern could match; one that is not plain text is taken to, and never run."""
-    literal = _literal(pattern)
-    return literal is None or literal(name)
+    plain = _plain(pattern)
+    return plain is None or plain.search(name) is not None
 
 
 def _must_match(pattern: str, name: str) -> bool:
-    literal = _literal(pattern)
-    return literal is not None and literal(name)
+    plain = _plain(pattern)
+    return plain is not None and plain.search(name) is not None
 
 
-def _literal(pattern: str) -> Callable[[str], bool] | None:
-    """Return the test that a pattern of plain text and anchors comes to, else `None`."""
-    body = pattern.removeprefix("^").removesuffix("$")
-    if body in (".*", ".+"):
-        return lambda name: body == ".*" or name != ""
-    if not _is_text(body):
+def _plain(pattern: str) -> re.Pattern[str] | None:
+    """Return a pattern of plain text and anchors, which is safe to run; `None` for any other."""
+    if re.fullmatch(rf"\^?({_TEXT}|\.[*+])\$?", pattern) is None:
         return None
-    start, end = pattern.startswith("^"), pattern.endswith("$")
-    if start and end:
-        return lambda name: name == body
-    if start:
-        return lambda name: name.startswith(body)
-    if end:
-        return lambda name: name.endswith(body)
-    return lambda name: body in name
+    # Python's $ matches before a line break, too.
+    return re.compile(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern, re.DOTALL)
 
 
 def _only_match(pattern: str) -> str | None:
     """Return the name that a pattern such as `^name$` is about, else `None`."""
-    body = pattern.removeprefix("^").removesuffix("$")
-    return body if pattern == f"^{body}$" and _is_text(body) else None
+    match = re.fullmatch(rf"\^({_TEXT})\$", pattern)
+    return None if match is None else match[1]
 
 
 def _witness(pattern: str) -> str | None:
     """Return a name that a pattern is sure to match and that no schema mentions, else `None`."""
     body = pattern.removeprefix("^").removesuffix("$")
-    for name in (body + _UNNAMED, _UNNAMED + body, _UNNAMED):
-        if _must_match(pattern, name):
-            return name
-    return None
-
-
-def _is_text(pattern: str) -> bool:
-    return re.fullmatch(r"[A-Za-z0-9_ -]*", pattern) is not None
+    names = (body + _UNNAMED, _UNNAMED + body, _UNNAMED)
+    return next((name for name in names if _must_match(pattern, name)), None)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -27,7 +27,6 @@ __all__ = [
     "Fields",
     "Member",
     "Number",
-    "Values",
     "changes",
     "converter",
     "number_reader",
@@ -49,15 +48,10 @@ class Number(enum.Enum):
 
 
 class Each(msgspec.Struct, frozen=True):
-    """A list: its items are converted."""
+    """A list, or a dict of any keys if it is `keyed`: its items or values are converted."""
 
     item: Conversion
-
-
-class Values(msgspec.Struct, frozen=True):
-    """A dict of any keys: its values are converted."""
-
-    value: Conversion
+    keyed: bool = False
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -76,7 +70,7 @@ class Fields(msgspec.Struct, frozen=True, eq=False):
     optional: set[str] = msgspec.field(default_factory=set[str])
 
 
-Conversion: TypeAlias = Number | Each | Values | Member | Fields
+Conversion: TypeAlias = Number | Each | Member | Fields
 
 
 def changes(conversion: Conversion) -> bool:
@@ -182,7 +176,7 @@ class _ConverterText:
         else:
             self._write_container(conversion, place)
 
-    def _write_container(self, conversion: Each | Values | Fields, place: str) -> None:
+    def _write_container(self, conversion: Each | Fields, place: str) -> None:
         key = id(conversion)
         if self._uses[key] > 1 or self._depth > _DEEPEST:
             if key not in self._functions:
@@ -197,10 +191,10 @@ class _ConverterText:
         self._line(f"{values} = {place}")
         if isinstance(conversion, Fields):
             self._write_fields(conversion, values)
+        elif isinstance(conversion, Each) and conversion.keyed:
+            self._write_parts(conversion.item, values, f"{values}.items()", f"{values}.values()")
         elif isinstance(conversion, Each):
             self._write_parts(conversion.item, values, f"enumerate({values})", values)
-        elif isinstance(conversion, Values):
-            self._write_parts(conversion.value, values, f"{values}.items()", f"{values}.values()")
 
     def _write_fields(self, fields: Fields, values: str) -> None:
         for key, part in fields.by_key.items():
@@ -213,7 +207,7 @@ class _ConverterText:
                 self._write(part, f"{values}[{key!r}]")
 
     def _write_parts(self, part: Conversion, values: str, pairs: str, parts: str) -> None:
-        if isinstance(part, Each | Values | Fields):
+        if isinstance(part, Each | Fields):
             item = self._new_name("item")
             with self._block(f"for {item} in {parts}:"):
                 self._write_container(part, item)
@@ -247,11 +241,9 @@ def _count_uses(root: Conversion) -> Counter[int]:
     return uses
 
 
-def _parts(conversion: Each | Values | Member | Fields) -> list[Conversion]:
+def _parts(conversion: Each | Member | Fields) -> list[Conversion]:
     if isinstance(conversion, Each):
         return [conversion.item]
-    if isinstance(conversion, Values):
-        return [conversion.value]
     if isinstance(conversion, Member):
         return list(conversion.by_type.values())
     return list(conversion.by_key.values())

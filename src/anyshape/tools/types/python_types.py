@@ -28,7 +28,6 @@ from anyshape.tools.types.numbers import (
     Fields,
     Member,
     Number,
-    Values,
     changes,
     number_reader,
 )
@@ -130,7 +129,7 @@ class _AnnotationWalk:
         if origin is dict and len(arguments) == 2 and arguments[0] is str:
             inner = self.read(arguments[1])
             schema = {"type": "object", "additionalProperties": inner.schema}
-            convert = None if inner.convert is None else Values(inner.convert)
+            convert = None if inner.convert is None else Each(inner.convert, keyed=True)
             return _JsonType(schema if inner.schema else {"type": "object"}, convert, "object")
         if origin is Literal:
             return _read_literal(arguments)
