@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-from anyshape.client import Client
+from anyshape.client import Client, ElicitAnswer, Elicitation
 
 
 async def call_everything(client: Client) -> None:
@@ -42,9 +42,14 @@ async def make_calls(client: Client, calls: list[dict[str, Any]]) -> None:
         await client.call_tool(call["name"], call["arguments"], check_arguments=False)
 
 
+def agree(asked: Elicitation) -> ElicitAnswer:
+    """Answer every form with its defaults."""
+    return "accept"
+
+
 async def main(url: str, revision: str) -> None:
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
-    async with Client(url, revision=revision, timeout=20) as client:
+    async with Client(url, revision=revision, timeout=20, on_elicit=agree) as client:
         if "toolCalls" in context:
             await make_calls(client, context["toolCalls"])
         elif os.environ.get("MCP_CONFORMANCE_SCENARIO") == "json-schema-2020-12-preservation":

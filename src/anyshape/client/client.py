@@ -131,14 +131,20 @@ class Client:
         if self._open:
             raise TransportError("the client is open already")
         self._open = True
-        channel = self._channel
         try:
-            await channel.open()
+            await self._channel.open()
             agreement = await self._negotiator.agree(self._wanted, or_older=self._or_older)
+            await self._begin(agreement)
         except BaseException:
             self._open = False
-            await channel.close()
+            await self._listening.stop()
+            await self._channel.close()
             raise
+        return self
+
+    async def _begin(self, agreement: Agreement) -> None:
+        """Get ready for requests in the way that was agreed on."""
+        channel = self._channel
         self._agreement = agreement
         revision = agreement.lifecycle.revision
         terms = Terms(
@@ -154,8 +160,9 @@ class Client:
         channel.lifecycle = agreement.lifecycle
         if self._logs is not None and agreement.offers("logging"):
             channel.lifecycle.ask_for_logs("info")
+        if channel.answering.capabilities:
+            await self._listening.overhear()
         channel.reopen = self._reopen
-        return self
 
     async def __aexit__(
         self,

@@ -35,6 +35,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0
+_MOMENT: Final = 2.0
 
 
 class Listening:
@@ -57,6 +58,11 @@ class Listening:
             self._lists[wanted] = True
             await self._open()
 
+    async def overhear(self) -> None:
+        """Hear what a server with a handshake asks on its own, before anything makes it ask."""
+        if self._channel.agreed().stateful:
+            await (await self._open()).wait()
+
     async def subscribe(self, uri: str, on_change: OnChange, timeout: float | None) -> None:
         """Have a callback told of every change to a resource."""
         before = self._resources.get(uri)
@@ -74,6 +80,7 @@ class Listening:
         question = _about("resources/subscribe", uri)
         stream = await self._open()
         if self._channel.agreed().stateful:
+            await stream.wait()
             await self._channel.request(question, timeout)
             return
         try:
@@ -99,12 +106,15 @@ class Listening:
     async def renew(self) -> None:
         """Say again what is wanted to a server that started anew, and knows nothing of it."""
         lifecycle = self._channel.agreed()
-        if not self._resources:
+        if not self._is_needed():
             return
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.end()
+        await self._open()
         if lifecycle.stateful:
             for uri in list(self._resources):
                 await self._channel.ask(lifecycle, _about("resources/subscribe", uri))
-        await self._open()
         self._tell_all()
 
     async def stop(self) -> None:
@@ -130,16 +140,19 @@ class Listening:
         return before
 
     async def _hear(self, stream: _Stream) -> None:
-        """Follow a stream; open it again, if it was lost, as long as a resource depends on it."""
-        for attempt in range(_ATTEMPTS):
+        """Follow a stream; open it again, if it was lost, as long as something depends on it."""
+        clock = asyncio.get_running_loop().time
+        attempt = 0
+        while attempt < _ATTEMPTS:
             if attempt:
                 await asyncio.sleep(min(0.05 * 4 ** (attempt - 1), _LONGEST_DELAY))
                 stream.id = self._channel.next_id()
-            lost = await self._follow(stream)
-            if not lost:
+            started = clock()
+            if not await self._follow(stream):
                 return
-            if not self._resources or self._stream is not stream:
+            if not self._is_needed() or self._stream is not stream:
                 break
+            attempt = 1 if clock() - started > _LONGEST_DELAY else attempt + 1
         # The next listing asks again; a server that refused is not asked twice.
         if self._stream is stream:
             self._stream = None
@@ -151,7 +164,8 @@ class Listening:
             return False
         try:
             if lifecycle.stateful:
-                return await self._channel.transport.overhear(lifecycle.headers(""))
+                headers = lifecycle.headers("")
+                return await self._channel.transport.overhear(headers, stream.opened.set)
             members = b'"notifications":%b' % _encode(self._wanted())
             question = Question("subscriptions/listen", members, repeatable=True)
             await self._channel.ask(lifecycle, question, endless=True, id=stream.id)
@@ -165,6 +179,12 @@ class Listening:
             stream.fail(error)
             return False
         return True
+
+    def _is_needed(self) -> bool:
+        """Return whether more depends on the stream than lists, which expire by themselves."""
+        lifecycle = self._channel.lifecycle
+        is_asked = lifecycle is not None and lifecycle.stateful
+        return bool(self._resources) or (is_asked and bool(self._channel.answering.capabilities))
 
     def _wanted(self) -> dict[str, Any]:
         wanted: dict[str, Any] = dict(self._lists)
@@ -218,7 +238,19 @@ class _Stream:
         self.acknowledged: asyncio.Future[dict[str, Any]] = (
             asyncio.get_running_loop().create_future()
         )
+        self.opened = asyncio.Event()
         self._before = before
+
+    async def wait(self) -> None:
+        """Wait a moment until everything is heard, or it is clear that nothing will be."""
+        waiting = asyncio.ensure_future(self.opened.wait())
+        try:
+            over = () if self.task is None else (self.task,)
+            await asyncio.wait(
+                {waiting, *over}, timeout=_MOMENT, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            waiting.cancel()
 
     @property
     def is_over(self) -> bool:

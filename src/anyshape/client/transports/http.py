@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -125,21 +125,22 @@ class HttpTransport:
         except (aiohttp.ClientError, TimeoutError, TransportError) as error:
             logger.debug("%s did not take a notification: %s", self.place, error)
 
-    async def overhear(self, headers: Mapping[str, str]) -> bool:
+    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
         """Follow the GET stream of a server with a handshake, if it offers one."""
-        opened = False
+        is_open = False
         with contextlib.suppress(aiohttp.ClientError, TransportError):
             response = await self._send("GET", {**headers, "Accept": EVENTS}, None, aside=True)
             try:
-                opened = response.status == 200 and kind_of(response) == EVENTS
-                if opened:
+                is_open = response.status == 200 and kind_of(response) == EVENTS
+                if is_open:
+                    opened()
                     reader = EventReader(self._bounds.max_answer_bytes)
                     async for chunk in response.content.iter_any():
                         for event in reader.feed(chunk):
                             self._find_answer(event.data, None)
             finally:
                 response.close()
-        return opened
+        return is_open
 
     async def revive(self) -> bool:
         """Do nothing: the next request opens a connection."""

@@ -123,7 +123,7 @@ class MemoryTransport:
         if self._connection is not None:
             await self._connection.handle(frame)
 
-    async def overhear(self, headers: Mapping[str, str]) -> bool:
+    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
         """Do nothing: what the server says comes through `send` anyway."""
         return False
 

@@ -15,7 +15,7 @@ import logging
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
@@ -111,7 +111,7 @@ class ProcessTransport:
         """Return what the child wrote instead of answers, for an error message."""
         return self._child.explain_silence() if self._child is not None else ""
 
-    async def overhear(self, headers: Mapping[str, str]) -> bool:
+    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
         """Do nothing: what the server says comes down the same pipe anyway."""
         return False
 

@@ -73,10 +73,11 @@ class Transport(Protocol):
         """Send a message that has no answer."""
         ...
 
-    async def overhear(self, headers: Mapping[str, str]) -> bool:
+    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
         """Listen to what a server says outside of any request; say whether it may be asked again.
 
-        Returns when the server has no more to say, or nothing has to be done to hear it.
+        `opened` is called once everything is heard. Returns when the server has no more to say, or
+        nothing has to be done to hear it.
         """
         ...
 
