@@ -58,7 +58,7 @@ class Answering:
 
     def knows(self, method: object) -> bool:
         """Return whether there is a callback for what is asked."""
-        return method in self._methods
+        return isinstance(method, str) and method in self._methods
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of what is asked; `ProtocolError` says why there is none."""

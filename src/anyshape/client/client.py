@@ -160,9 +160,9 @@ class Client:
         channel.lifecycle = agreement.lifecycle
         if self._logs is not None and agreement.offers("logging"):
             channel.lifecycle.ask_for_logs("info")
+        channel.reopen = self._reopen
         if channel.answering.capabilities:
             await self._listening.overhear()
-        channel.reopen = self._reopen
 
     async def __aexit__(
         self,

@@ -1,0 +1,308 @@
+"""Prompts, resources and completions: listed entry by entry, read, and checked like tools."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from anyshape import Client, Text
+from anyshape.client import Bounds, Completion, PromptArgument
+from anyshape.errors import LimitExceeded, ProtocolError
+from anyshape.protocol.content import UnknownContent
+
+if TYPE_CHECKING:
+    from .conftest import Refusal, Scripted
+
+Json = dict[str, Any]
+ALL: Json = {"prompts": {}, "resources": {}, "completions": {}}
+
+
+def discovered(**capabilities: Any) -> Callable[[Json], Json]:
+    return lambda params: {
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": capabilities or ALL,
+    }
+
+
+def initialized(**capabilities: Any) -> Callable[[Json], Json]:
+    return lambda params: {
+        "protocolVersion": "2025-11-25",
+        "capabilities": capabilities or ALL,
+        "serverInfo": {"name": "scripted", "version": "1"},
+    }
+
+
+async def test_prompts_are_listed_over_all_pages(scripted: type[Scripted]) -> None:
+    review = {
+        "name": "review",
+        "title": "Review",
+        "description": "Reviews code.",
+        "arguments": [
+            {"name": "code", "description": "What to review", "required": True},
+            {"name": "style"},
+        ],
+        "icons": [{"src": "javascript:alert(1)"}],
+        "x-more": 1,
+    }
+    pages: dict[str | None, Json] = {
+        None: {"prompts": [review], "nextCursor": "2"},
+        "2": {"prompts": [{"name": "plain"}]},
+    }
+    server = scripted(
+        server__discover=discovered(), prompts__list=lambda params: pages[params.get("cursor")]
+    )
+    async with Client(server) as client:
+        first, second = await client.list_prompts()
+    assert first.arguments == (
+        PromptArgument("code", description="What to review", required=True),
+        PromptArgument("style"),
+    )
+    assert (first.title, first.description, list(first.icons)) == ("Review", "Reviews code.", [])
+    assert first.entry == review
+    assert (second.name, second.arguments) == ("plain", ())
+
+
+@pytest.mark.parametrize(
+    ("bad", "key"),
+    [
+        ({"name": "bad", "arguments": 5}, "bad"),
+        ({"name": "bad", "arguments": [{"description": "no name"}]}, "bad"),
+        ({"name": "bad", "arguments": [{"name": "a"}, {"name": "a"}]}, "bad"),
+        ({"title": "no name"}, "#1"),
+        ("no object", "#1"),
+    ],
+)
+async def test_a_bad_prompt_costs_only_itself(scripted: type[Scripted], bad: Any, key: str) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        prompts__list=lambda params: {"prompts": [bad, {"name": "good"}]},
+    )
+    async with Client(server) as client:
+        assert [prompt.name for prompt in await client.list_prompts()] == ["good"]
+        assert list(client.rejected_prompts) == [key]
+        assert client.rejected == {}
+
+
+async def test_a_prompt_gives_messages_with_any_content(scripted: type[Scripted]) -> None:
+    messages = [
+        {"role": "user", "content": {"type": "text", "text": "Look:"}},
+        {"role": "assistant", "content": {"type": "hologram", "data": 1}},
+    ]
+    server = scripted(
+        server__discover=discovered(),
+        prompts__get=lambda params: {"description": "d", "messages": messages},
+    )
+    async with Client(server) as client:
+        result = await client.get_prompt("review", {"code": "x = 1"})
+    assert server.asked("prompts/get")[0]["arguments"] == {"code": "x = 1"}
+    assert [message.role for message in result.messages] == ["user", "assistant"]
+    assert result.messages[0].content == (Text("Look:"),)
+    assert result.messages[1].content == (UnknownContent({"type": "hologram", "data": 1}),)
+    assert (result.description, result.text) == ("d", "Look:\n")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        {"messages": 5},
+        {"messages": [5]},
+        {"messages": [{"role": "system", "content": {"type": "text", "text": "x"}}]},
+        {"messages": [{"role": "user", "content": "x"}]},
+        {"messages": [{"role": "user"}]},
+    ],
+)
+async def test_messages_that_are_none_are_refused(scripted: type[Scripted], result: Json) -> None:
+    server = scripted(server__discover=discovered(), prompts__get=lambda params: result)
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError):
+            await client.get_prompt("review")
+
+
+async def test_an_argument_of_a_prompt_is_a_string(scripted: type[Scripted]) -> None:
+    server = scripted(server__discover=discovered())
+    arguments: Any = {"count": 5}
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError, match="'count': expected a string, got int"):
+            await client.get_prompt("review", arguments)
+    assert server.asked("prompts/get") == []
+
+
+async def test_resources_and_templates_are_listed(scripted: type[Scripted]) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        resources__list=lambda params: {
+            "resources": [
+                {"uri": "file:///a.txt", "name": "a", "mimeType": "text/plain", "size": 3},
+                {"uri": "no scheme", "name": "b"},
+                {"uri": "file:///c"},
+                {"uri": "file:///d", "name": "d", "size": -1, "annotations": {"priority": 1}},
+            ]
+        },
+        resources__templates__list=lambda params: {
+            "resourceTemplates": [
+                {"uriTemplate": "file:///{path}", "name": "files"},
+                {"uriTemplate": "file:///{path", "name": "broken"},
+            ]
+        },
+    )
+    async with Client(server) as client:
+        first, last = await client.list_resources()
+        (template,) = await client.list_resource_templates()
+        assert set(client.rejected_resources) == {"no scheme", "file:///c", "file:///{path"}
+    assert (first.uri, first.mime_type, first.size) == ("file:///a.txt", "text/plain", 3)
+    assert (last.name, last.size, last.annotations) == ("d", None, {"priority": 1})
+    assert (template.uri_template, template.name) == ("file:///{path}", "files")
+
+
+async def test_a_resource_gives_text_and_bytes(scripted: type[Scripted]) -> None:
+    blob = base64.b64encode(b"\x00\x01").decode()
+    server = scripted(
+        server__discover=discovered(),
+        resources__read=lambda params: {
+            "contents": [
+                {"uri": params["uri"], "text": "one", "mimeType": "text/plain"},
+                {"uri": params["uri"] + "/2", "blob": blob},
+            ],
+            "ttlMs": 5,
+        },
+    )
+    async with Client(server) as client:
+        read = await client.read_resource("demo://a")
+    text, data = read.contents
+    assert (text.uri, text.text, text.mime_type) == ("demo://a", "one", "text/plain")
+    assert (data.uri, data.blob) == ("demo://a/2", b"\x00\x01")
+    assert (read.text, read.data, read.raw["ttlMs"]) == ("one", b"one\x00\x01", 5)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        {"contents": {}},
+        {"contents": [5]},
+        {"contents": [{"uri": "demo://a"}]},
+        {"contents": [{"uri": "demo://a", "text": "x", "blob": "eA=="}]},
+        {"contents": [{"uri": "demo://a", "blob": "no base64!"}]},
+        {"contents": [{"text": "x"}]},
+    ],
+)
+async def test_contents_that_are_none_are_refused(scripted: type[Scripted], result: Json) -> None:
+    server = scripted(server__discover=discovered(), resources__read=lambda params: result)
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError):
+            await client.read_resource("demo://a")
+
+
+@pytest.mark.parametrize("code", [-32602, -32002])
+async def test_a_resource_that_is_not_there_says_so(
+    scripted: type[Scripted], refusal: type[Refusal], code: int
+) -> None:
+    def read(params: Json) -> Json:
+        raise refusal(code, "Resource not found", {"uri": params["uri"]})
+
+    server = scripted(server__discover=discovered(), resources__read=read)
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError, match="Resource not found") as raised:
+            await client.read_resource("demo://gone")
+    assert raised.value.code == code
+
+
+async def test_the_number_of_resources_is_bounded(scripted: type[Scripted]) -> None:
+    listed = [{"uri": f"demo://{number}", "name": "n"} for number in range(3)]
+    server = scripted(
+        server__discover=discovered(), resources__list=lambda params: {"resources": listed}
+    )
+    async with Client(server, bounds=Bounds(max_resources=2)) as client:
+        with pytest.raises(LimitExceeded) as raised:
+            await client.list_resources()
+    assert raised.value.limit == "max_resources"
+
+
+async def test_what_a_server_does_not_offer_is_not_asked_for(scripted: type[Scripted]) -> None:
+    server = scripted()
+    async with Client(server) as client:
+        assert await client.list_prompts() == []
+        assert await client.list_resources() == []
+        assert await client.list_resource_templates() == []
+    assert {message["method"] for message in server.seen} == {"server/discover"}
+
+
+async def test_lists_are_kept_until_they_expire_or_change(scripted: type[Scripted]) -> None:
+    server = scripted(
+        server__discover=discovered(prompts={}, resources={}),
+        prompts__list=lambda params: {"prompts": [], "ttlMs": 60_000},
+        resources__list=lambda params: {"resources": [], "ttlMs": 60_000},
+    )
+    async with Client(server) as client:
+        for _ in range(2):
+            await client.list_prompts()
+            await client.list_resources()
+        server.say("notifications/resources/list_changed")
+        await client.list_prompts()
+        await client.list_resources()
+    assert len(server.asked("prompts/list")) == 1
+    assert len(server.asked("resources/list")) == 2
+
+
+async def test_a_completion_carries_what_is_known(scripted: type[Scripted]) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        completion__complete=lambda params: {
+            "completion": {"values": ["python", "pytorch"], "total": 10, "hasMore": True}
+        },
+    )
+    async with Client(server) as client:
+        found = await client.complete("language", "py", prompt="review", context={"style": "dry"})
+        await client.complete("path", resource="file:///{path}")
+        with pytest.raises(TypeError):
+            await client.complete("path")
+    assert found == Completion(("python", "pytorch"), 10, True)
+    first, second = server.asked("completion/complete")
+    assert first["ref"] == {"type": "ref/prompt", "name": "review"}
+    assert first["argument"] == {"name": "language", "value": "py"}
+    assert first["context"] == {"arguments": {"style": "dry"}}
+    assert second["ref"] == {"type": "ref/resource", "uri": "file:///{path}"}
+    assert "context" not in second
+
+
+@pytest.mark.parametrize("completion", [None, {}, {"values": "x"}, {"values": ["x", 5]}])
+async def test_suggestions_that_are_none_are_refused(
+    scripted: type[Scripted], completion: Any
+) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        completion__complete=lambda params: {"completion": completion},
+    )
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError):
+            await client.complete("language", prompt="review")
+
+
+async def test_no_more_than_a_hundred_suggestions_are_taken(scripted: type[Scripted]) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        completion__complete=lambda params: {"completion": {"values": ["x"] * 150}},
+    )
+    async with Client(server) as client:
+        found = await client.complete("language", prompt="review")
+    assert (len(found.values), found.has_more) == (100, True)
+
+
+async def test_servers_with_a_handshake_are_asked_the_same(scripted: type[Scripted]) -> None:
+    server = scripted(
+        initialize=initialized(),
+        prompts__list=lambda params: {"prompts": [{"name": "p"}]},
+        prompts__get=lambda params: {
+            "messages": [{"role": "user", "content": {"type": "text", "text": params["name"]}}]
+        },
+        resources__read=lambda params: {"contents": [{"uri": params["uri"], "text": "t"}]},
+    )
+    async with Client(server, revision="2025-11-25") as client:
+        assert [prompt.name for prompt in await client.list_prompts()] == ["p"]
+        assert (await client.get_prompt("p")).text == "p"
+        assert (await client.read_resource("demo://a")).text == "t"
+    assert server.asked("prompts/get") == [{"name": "p"}]

@@ -1,0 +1,191 @@
+"""Hearing of changes to resources: subscribed to in the way of each era, and again after a loss."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from patience import turn_until
+
+from anyshape import Client
+from anyshape.errors import ProtocolError, TransportError
+
+if TYPE_CHECKING:
+    from .conftest import Scripted
+
+Json = dict[str, Any]
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+OFFERED = {"resources": {"subscribe": True, "listChanged": True}, "prompts": {"listChanged": True}}
+
+
+class Telling:
+    """A modern server in memory that acknowledges what it is asked to tell of."""
+
+    def __init__(self, scripted: type[Scripted], honours: Callable[[str], bool] = bool) -> None:
+        self.honours = honours
+        self.streams: dict[int, Json] = {}
+        self.ended: list[int] = []
+        self.script = scripted(
+            server__discover=lambda params: {
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": OFFERED,
+            },
+            prompts__list=lambda params: {"prompts": []},
+            resources__list=lambda params: {"resources": []},
+        )
+
+    def connect(self, send: Any, /) -> Telling:
+        self.script.connect(send)
+        return self
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        message = json.loads(frame)
+        if message["method"] != "subscriptions/listen":
+            return await self.script.handle(frame)
+        id, wanted = message["id"], message["params"]["notifications"]
+        if "resourceSubscriptions" in wanted:
+            honoured = [uri for uri in wanted["resourceSubscriptions"] if self.honours(uri)]
+            wanted = {**wanted, "resourceSubscriptions": honoured}
+        self.streams[id] = wanted
+        meta = {SUBSCRIPTION: id}
+        self.script.say(
+            "notifications/subscriptions/acknowledged", _meta=meta, notifications=wanted
+        )
+        try:
+            await asyncio.Event().wait()
+        finally:
+            del self.streams[id]
+            self.ended.append(id)
+        return None
+
+    async def close(self) -> None:
+        pass
+
+    def updated(self, uri: str) -> None:
+        self.script.say("notifications/resources/updated", uri=uri)
+
+
+async def test_a_modern_server_tells_of_what_was_subscribed_to(scripted: type[Scripted]) -> None:
+    heard: list[str] = []
+    server = Telling(scripted)
+    async with Client(server) as client:
+        await client.subscribe("demo://a", heard.append)
+        assert list(server.streams.values()) == [{"resourceSubscriptions": ["demo://a"]}]
+        server.updated("demo://a")
+        server.updated("demo://a/part")
+        server.updated("demo://ab")
+        server.updated("demo://other")
+    assert heard == ["demo://a", "demo://a/part"]
+    assert server.streams == {}
+
+
+async def test_one_stream_tells_of_everything_and_the_last_one_ends(
+    scripted: type[Scripted],
+) -> None:
+    server = Telling(scripted)
+    async with Client(server) as client:
+        await client.list_prompts()
+        await client.subscribe("demo://a", print)
+        await client.list_resources()
+        await client.subscribe("demo://b", print)
+        await turn_until(lambda: len(server.streams) == 1)
+        (wanted,) = server.streams.values()
+        assert wanted == {
+            "promptsListChanged": True,
+            "resourcesListChanged": True,
+            "resourceSubscriptions": ["demo://a", "demo://b"],
+        }
+        await client.unsubscribe("demo://a")
+        await turn_until(
+            lambda: (
+                [each.get("resourceSubscriptions") for each in server.streams.values()]
+                == [["demo://b"]]
+            )
+        )
+
+
+async def test_what_the_server_does_not_agree_to_is_an_error(scripted: type[Scripted]) -> None:
+    heard: list[str] = []
+    server = Telling(scripted, honours=lambda uri: uri != "demo://secret")
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError, match="does not tell of changes"):
+            await client.subscribe("demo://secret", heard.append)
+        await client.subscribe("demo://a", heard.append)
+        server.updated("demo://secret")
+        server.updated("demo://a")
+    assert heard == ["demo://a"]
+
+
+async def test_a_server_that_never_acknowledges_is_waited_for_only_so_long(
+    scripted: type[Scripted],
+) -> None:
+    async def silence(params: Json) -> None:
+        await asyncio.Event().wait()
+
+    server = Telling(scripted).script
+    server.answers["subscriptions/listen"] = silence
+    async with Client(server) as client:
+        with pytest.raises(TransportError, match="gave no answer"):
+            await client.subscribe("demo://a", print, timeout=0.05)
+
+
+async def test_a_server_that_refuses_to_listen_says_so(scripted: type[Scripted]) -> None:
+    server = Telling(scripted).script
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError, match="Method not found"):
+            await client.subscribe("demo://a", print)
+
+
+@pytest.mark.parametrize("capability", [None, {}, {"subscribe": False}])
+async def test_a_server_that_does_not_offer_it_is_not_asked(
+    scripted: type[Scripted], capability: Any
+) -> None:
+    server = scripted(
+        server__discover=lambda params: {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"resources": capability},
+        }
+    )
+    async with Client(server) as client:
+        with pytest.raises(ProtocolError, match="does not tell of changes") as raised:
+            await client.subscribe("demo://a", print)
+    assert raised.value.code == -32601
+    assert server.asked("subscriptions/listen") == []
+
+
+async def test_an_older_server_is_asked_for_each_resource(scripted: type[Scripted]) -> None:
+    heard: list[str] = []
+    server = scripted(
+        initialize=lambda params: {
+            "protocolVersion": "2025-11-25",
+            "capabilities": OFFERED,
+            "serverInfo": {"name": "scripted", "version": "1"},
+        },
+        resources__subscribe=lambda params: {},
+        resources__unsubscribe=lambda params: {},
+    )
+    async with Client(server, revision="2025-11-25") as client:
+        await client.subscribe("demo://a", heard.append)
+        server.say("notifications/resources/updated", uri="demo://a")
+        await client.unsubscribe("demo://a")
+        await client.unsubscribe("demo://never")
+        server.say("notifications/resources/updated", uri="demo://a")
+        server.say("notifications/resources/updated", uri=5)
+        server.say("notifications/resources/updated")
+    assert heard == ["demo://a"]
+    assert server.asked("resources/subscribe") == [{"uri": "demo://a"}]
+    assert server.asked("resources/unsubscribe") == [{"uri": "demo://a"}]
+
+
+async def test_a_second_callback_takes_the_place_of_the_first(scripted: type[Scripted]) -> None:
+    first: list[str] = []
+    second: list[str] = []
+    server = Telling(scripted)
+    async with Client(server) as client:
+        await client.subscribe("demo://a", first.append)
+        await client.subscribe("demo://a", second.append)
+        server.updated("demo://a")
+    assert (first, second) == ([], ["demo://a"])
