@@ -11,9 +11,10 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── ValidationError             a value breaks its schema
     │   └── NotJson                 the value is not JSON at all
     ├── LimitExceeded               neither valid nor invalid: a budget ran out first
-    ├── ToolDefinitionError         a tool cannot be made from what its author wrote
+    ├── ToolDefinitionError         a tool, prompt or resource cannot be made from what was written
     ├── ToolError                   a tool failed, with a message its caller may read
     │   └── RemoteToolError         it was another server's tool, and the words are not ours
+    ├── ResourceNotFound            a resource function says that there is no such resource
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
     └── TransportError              bytes could not be moved: refused, broken, silent, too many
@@ -34,6 +35,7 @@ __all__ = [
     "Problem",
     "ProtocolError",
     "RemoteToolError",
+    "ResourceNotFound",
     "SchemaError",
     "ToolDefinitionError",
     "ToolError",
@@ -153,11 +155,17 @@ class LimitExceeded(AnyshapeError):
 
 
 class ToolDefinitionError(AnyshapeError):
-    """A tool cannot be made from what its author wrote; the message names the place and the fix."""
+    """A tool, a prompt or a resource cannot be made from what its author wrote.
+
+    The message names the place and the fix.
+    """
 
 
 class ToolError(AnyshapeError):
-    """Raised by a tool to tell its caller what went wrong; raised by `Client.call` for the same."""
+    """Raised by a tool to tell its caller what went wrong; raised by `Client.call` for the same.
+
+    A prompt or a resource that raises it has its message read, too.
+    """
 
 
 class RemoteToolError(ToolError):
@@ -166,6 +174,10 @@ class RemoteToolError(ToolError):
     A tool that calls others and lets this pass does not hand a stranger's words to its caller: it
     has crashed, and the log says how. `raise ToolError(str(error)) from error` hands them on.
     """
+
+
+class ResourceNotFound(AnyshapeError):
+    """Raised by a resource of a template to say that there is none with such variables."""
 
 
 class OutputMismatch(AnyshapeError):

@@ -26,14 +26,20 @@ from anyshape.tools.docstrings import Documentation, read_docstring
 from anyshape.tools.inputs import describe_inputs, takes_whole_object
 from anyshape.tools.outputs import GivenOutputSchema, Output, describe_output
 from anyshape.tools.results import Finish, finisher
+from anyshape.tools.routine import Invoke
 from anyshape.tools.serialization import encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
 from anyshape.tools.words import Words
 
-__all__ = ["Invoke", "ToolDefinition", "define_function", "define_handler"]
-
-Invoke = Callable[..., Any]
-"""Calls the function; takes the values of its parameters by name."""
+__all__ = [
+    "ToolDefinition",
+    "compile_schema",
+    "define_function",
+    "define_handler",
+    "derive_input",
+    "docstring_of",
+    "invoker",
+]
 
 
 class ToolDefinition(msgspec.Struct, frozen=True):
@@ -64,13 +70,13 @@ def define_function(
 ) -> ToolDefinition:
     """Define a tool from a function, deriving the schemas that were left out."""
     signature = read_signature(function, allow_variable=input_schema is not None)
-    documentation = read_docstring(_docstring_of(function))
+    documentation = read_docstring(docstring_of(function))
     if words.description is None:
         words = replace(words, description=documentation.description)
     if words.name is None:
         words = replace(words, name=signature.name)
     if input_schema is None:
-        taken = _derive_input(signature, documentation, limits)
+        taken = derive_input(signature, documentation, limits)
     else:
         taken = _read_input(input_schema, signature, limits)
     output = describe_output(signature.returns, output_schema, signature.label)
@@ -112,7 +118,7 @@ def _define(
     name = cast("str", words.name)
     document, schema, bind = taken
     promised = output.document
-    checked = None if promised is ABSENT else _compile(promised, "output", label, limits)
+    checked = None if promised is ABSENT else compile_schema(promised, "output", label, limits)
     try:
         headers = header_plan(document)
     except SchemaError as error:
@@ -132,16 +138,17 @@ def _define(
         output=checked,
         headers=headers,
         bind=bind,
-        invoke=_invoker(function, signature),
+        invoke=invoker(function, signature),
         finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
         asynchronous=signature.asynchronous,
         context=signature.context,
     )
 
 
-def _derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Taken:
+def derive_input(signature: Signature, documentation: Documentation, limits: Limits) -> _Taken:
+    """Derive what a function takes from its parameters: what is published, enforced and run."""
     inputs = describe_inputs(signature, documentation)
-    schema = _compile(inputs.enforced, "input", signature.label, limits)
+    schema = compile_schema(inputs.enforced, "input", signature.label, limits)
     bind = bind_parameters(schema, inputs, derived=True, takes_any=False)
     return (inputs.document, schema, bind)
 
@@ -164,7 +171,8 @@ def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits
     return (document, schema, bind)
 
 
-def _invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
+def invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
+    """Return what calls a function with all its values by name."""
     positional = signature.positional
     if not positional:
         return function
@@ -194,11 +202,12 @@ def _compile_written(written: Mapping[str, Any], label: str, limits: Limits) -> 
         raise ToolDefinitionError(
             f"{label}: input_schema has to be a JSON Schema object, got {type(written).__name__}"
         )
-    schema = _compile(written, "input", label, limits)
+    schema = compile_schema(written, "input", label, limits)
     return cast("Node", schema.document), schema
 
 
-def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
+def compile_schema(document: Any, role: Any, label: str, limits: Limits) -> Schema:
+    """Compile a schema of the function that messages call `label`."""
     try:
         return compile(document, role=role, limits=limits)
     except UnresolvableReference as error:
@@ -216,7 +225,8 @@ def _compile(document: Any, role: Any, label: str, limits: Limits) -> Schema:
         raise ToolDefinitionError(f"{label}: {role}_schema is not JSON: {error}") from error
 
 
-def _docstring_of(function: Any) -> str | None:
+def docstring_of(function: Any) -> str | None:
+    """Return the docstring that the author of a callable wrote."""
     while hasattr(function, "func") and hasattr(function, "keywords"):
         function = function.func  # a partial's own docstring is about functools.partial
     text = getattr(function, "__doc__", None)

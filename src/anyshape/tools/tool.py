@@ -7,15 +7,11 @@ the tool is a result that says so, never an exception.
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from inspect import isawaitable
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
-from anyshape.errors import LimitExceeded, NotJson, ToolDefinitionError
+from anyshape.errors import LimitExceeded, NotJson
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.headers import HeaderPlan
 from anyshape.protocol.icons import Icon
@@ -25,22 +21,20 @@ from anyshape.tools import failures
 from anyshape.tools.binding import Bind
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
-from anyshape.tools.definition import Invoke, ToolDefinition, define_function, define_handler
+from anyshape.tools.definition import ToolDefinition, define_function, define_handler
 from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.results import Finish
+from anyshape.tools.routine import VALUES, Routine, give_up
 from anyshape.tools.serialization import ResultError
 from anyshape.tools.types import ArgumentsError
 from anyshape.tools.words import Words
-from anyshape.tools.workers import WORKERS, CrowdedError
 
 __all__ = ["Tool"]
 
 _DEFAULT_LIMITS = Limits()
-_VALUES = frozenset((str, int, float, bool, list, dict, type(None)))
-"""Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
 
 
-class Tool:
+class Tool(Routine):
     """A tool that a server can list and call; made by hand, or from a function.
 
     By hand, `handler` takes the arguments as one dict, and a `Context` if it has a parameter
@@ -50,22 +44,14 @@ class Tool:
 
     __slots__ = (
         "_bind",
-        "_context",
         "_finish",
-        "_invoke",
-        "_start",
-        "_threaded",
-        "function",
         "headers",
         "input",
         "listing",
         "name",
         "output",
-        "timeout",
     )
 
-    function: Callable[..., Any]
-    """What is called."""
     headers: HeaderPlan
     """Which arguments travel in HTTP headers too."""
     input: Schema
@@ -76,14 +62,8 @@ class Tool:
     """What the tool is called by."""
     output: Schema | None
     """What values are checked against, if the tool publishes a schema."""
-    timeout: float | None
-    """After how many seconds a call is given up; `None` leaves that to the server."""
     _bind: Bind
-    _context: tuple[str, ...]
     _finish: Finish
-    _invoke: Invoke
-    _start: Invoke
-    _threaded: bool
 
     def __init__(
         self,
@@ -144,11 +124,6 @@ class Tool:
         tool._assemble(function, definition, timeout, inline=inline)
         return tool
 
-    @property
-    def takes_context(self) -> bool:
-        """Whether the function asks for a `Context`."""
-        return bool(self._context)
-
     async def call(
         self, arguments: bytes | None = None, context: Context | None = None
     ) -> EncodedResult:
@@ -167,7 +142,7 @@ class Tool:
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(**values)
-            while type(outcome) not in _VALUES and isawaitable(outcome):
+            while type(outcome) not in VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome
                 else:
@@ -193,37 +168,15 @@ class Tool:
             if isinstance(error, ArgumentsError):
                 return failures.refused(error.problems)
             if isinstance(error, OvertimeError):
-                _give_up(context)
+                give_up(context)
                 return failures.timed_out(self.name, cast("float", self.timeout))
-            if isinstance(error, asyncio.CancelledError):
-                task = asyncio.current_task()
-                if task is None or task.cancelling():
-                    _give_up(context)
-                    raise error
-                # Nobody cancelled this call: something that the tool waited for was.
-                return failures.crashed(self.name, error)
-            if isinstance(error, CrowdedError) or _ends_the_process(error):
-                raise error
-            message = failures.message_in(error)
+            message = self._message_in(error, context)
             if message is not None:
                 return failures.failed(message)
             return failures.crashed(self.name, error)
         finally:
             if context is not None:
                 context.end()
-
-    def _hand_over(self, context: Context | None, values: dict[str, Any]) -> Context:
-        """Put the context where the function wants it."""
-        if context is None:
-            context = Context()
-        if self._threaded:
-            context.attach(asyncio.get_running_loop())
-        for name in self._context:
-            values[name] = context
-        return context
-
-    def _start_on_worker(self, /, **values: Any) -> asyncio.Future[Any]:
-        return WORKERS.run(partial(self._invoke, **values))
 
     def _assemble(
         self,
@@ -234,54 +187,24 @@ class Tool:
         inline: bool,
     ) -> None:
         name = definition.listing.name
-        threaded = not inline and not definition.asynchronous
-        if timeout is not None and (
-            not isinstance(cast("object", timeout), int | float) or not 0 < timeout < float("inf")
-        ):
-            raise ToolDefinitionError(
-                f"{name}: timeout has to be a number of seconds above 0, got {timeout!r:.40}"
-            )
-        if timeout is not None and not threaded and not definition.asynchronous:
-            raise ToolDefinitionError(
-                f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
-            )
-        start = self._start_on_worker if threaded else definition.invoke
-        for attribute, value in {
-            "function": function,
-            "headers": definition.headers,
-            "input": definition.input,
-            "listing": definition.listing,
-            "name": name,
-            "output": definition.output,
-            "timeout": timeout,
-            "_bind": definition.bind,
-            "_context": definition.context,
-            "_finish": definition.finish,
-            "_invoke": definition.invoke,
-            "_start": start,
-            "_threaded": threaded,
-        }.items():
-            object.__setattr__(self, attribute, value)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Tool does not change; make another one to set {name!r}")
+        self._set_up(
+            name,
+            function,
+            definition.invoke,
+            context=definition.context,
+            asynchronous=definition.asynchronous,
+            timeout=timeout,
+            inline=inline,
+        )
+        self._set(
+            headers=definition.headers,
+            input=definition.input,
+            listing=definition.listing,
+            name=name,
+            output=definition.output,
+            _bind=definition.bind,
+            _finish=definition.finish,
+        )
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
-
-
-def _ends_the_process(error: BaseException) -> bool:
-    """Tell whether somebody may have pressed Ctrl-C, and not the tool raised `KeyboardInterrupt`.
-
-    A server that runs until it is told to stop handles the signal itself, so there it was the tool.
-    """
-    return (
-        isinstance(error, KeyboardInterrupt)
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-
-
-def _give_up(context: Context | None) -> None:
-    if context is not None:
-        context.cancel()

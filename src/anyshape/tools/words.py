@@ -1,7 +1,7 @@
-"""What an author says about a tool beside its schemas: name, title, description, hints, icons.
+"""What an author says about a tool, a prompt or a resource: name, title, description, hints, icons.
 
 Every entry of a listing travels with the others, so a word that no client can read is refused when
-the tool is defined. What is kept is a copy.
+it is defined. What is kept is a copy.
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 """
 
@@ -15,7 +15,7 @@ import msgspec
 from anyshape.errors import NotJson, ToolDefinitionError
 from anyshape.protocol.description import ToolAnnotations
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
-from anyshape.protocol.names import name_flaw
+from anyshape.protocol.names import display_name_flaw, name_flaw
 from anyshape.tools.serialization import encode_json
 
 __all__ = ["Words"]
@@ -38,28 +38,32 @@ class Words(msgspec.Struct, frozen=True):
     meta: Mapping[str, Any] | None = None
     icons: Sequence[Icon | Mapping[str, Any]] | None = None
 
-    def checked(self, label: str) -> Words:
-        """Return a copy that every client can read, or raise `ToolDefinitionError`."""
+    def checked(self, label: str, what: str = "tool") -> Words:
+        """Return a copy that every client can read, or raise `ToolDefinitionError`.
+
+        `what` it is decides what a name may be, and which annotations it has.
+        """
+        check_hints = _tool_hints if what == "tool" else _content_hints
         return Words(
-            name=self._checked_name(label),
+            name=self._checked_name(label, what),
             title=_text(self.title, "title", label),
             description=_text(self.description, "description", label),
-            annotations=_hints(self.annotations, label),
+            annotations=check_hints(_object(self.annotations, "annotations", label), label),
             meta=_object(self.meta, "meta", label),
             icons=_icons(self.icons, label),
         )
 
-    def _checked_name(self, label: str) -> str:
+    def _checked_name(self, label: str, what: str) -> str:
         name = self.name
         if name is None:
             flaw = "it is missing"
         elif not isinstance(cast("object", name), str):
             flaw = f"it is no string but {_kind(name)}"
         else:
-            flaw = name_flaw(name)
+            flaw = name_flaw(name) if what == "tool" else display_name_flaw(name)
             if flaw is None:
                 return name
-        raise ToolDefinitionError(f"{label}: the tool's name cannot be used: {flaw}; pass name=")
+        raise ToolDefinitionError(f"{label}: the {what}'s name cannot be used: {flaw}; pass name=")
 
 
 def _text(value: object, word: str, label: str) -> str | None:
@@ -78,8 +82,7 @@ def _object(value: object, word: str, label: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", _copy(cast("object", value), word, label))
 
 
-def _hints(value: object, label: str) -> dict[str, Any] | None:
-    hints = _object(value, "annotations", label)
+def _tool_hints(hints: dict[str, Any] | None, label: str) -> dict[str, Any] | None:
     for name, hint in (hints or {}).items():
         spelt = _SPELLINGS.get(name)
         if spelt is not None:
@@ -88,6 +91,26 @@ def _hints(value: object, label: str) -> dict[str, Any] | None:
         if kind is not None and type(hint) is not kind:
             expected = "a string" if kind is str else "true or false"
             _refuse(label, f"{name} in annotations", expected, hint)
+    return hints
+
+
+def _content_hints(hints: dict[str, Any] | None, label: str) -> dict[str, Any] | None:
+    """Return the annotations that a resource or a content block may have."""
+    if hints is None:
+        return None
+    if "last_modified" in hints:
+        raise ToolDefinitionError(f"{label}: annotations has 'last_modified'; write 'lastModified'")
+    audience: object = hints.get("audience", [])
+    readers = cast("list[object]", audience) if isinstance(audience, list) else [None]
+    if any(reader not in ("user", "assistant") for reader in readers):
+        _refuse(label, "audience in annotations", "a list of 'user' and 'assistant'", audience)
+    priority = hints.get("priority", 0)
+    if type(priority) not in (int, float) or not 0 <= priority <= 1:
+        raise ToolDefinitionError(
+            f"{label}: priority in annotations has to be a number from 0 to 1, got {priority!r:.40}"
+        )
+    if not isinstance(hints.get("lastModified", ""), str):
+        _refuse(label, "lastModified in annotations", "a string", hints["lastModified"])
     return hints
 
 

@@ -1,0 +1,178 @@
+"""A function of the author's that a server calls: where it runs, for how long, and how it fails.
+
+Tools, prompts and resources are routines. What differs is what becomes of their arguments, of what
+they return, and of their failures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from functools import partial
+from inspect import isawaitable
+from typing import Any, Final, NoReturn, cast
+
+from anyshape.errors import ResourceNotFound, ToolDefinitionError
+from anyshape.tools import failures
+from anyshape.tools.context import Context
+from anyshape.tools.deadline import OvertimeError, within
+from anyshape.tools.workers import WORKERS, CrowdedError
+
+__all__ = ["VALUES", "Invoke", "Routine", "RoutineError", "give_up"]
+
+Invoke = Callable[..., Any]
+"""Calls the function; takes the values of its parameters by name."""
+
+VALUES: Final = frozenset((str, int, float, bool, list, dict, type(None)))
+"""Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
+
+_log = logging.getLogger("anyshape.tools")
+_LONGEST: Final = 10_000
+
+
+class RoutineError(Exception):
+    """A routine that is no tool has failed; the message is what its caller may read."""
+
+
+class Routine:
+    """A function with all that is needed to call it; it does not change once it is made."""
+
+    __slots__ = ("_context", "_invoke", "_start", "_threaded", "function", "timeout")
+
+    function: Callable[..., Any]
+    """What is called."""
+    timeout: float | None
+    """After how many seconds a call is given up; `None` leaves that to the server."""
+    _context: tuple[str, ...]
+    _invoke: Invoke
+    _start: Invoke
+    _threaded: bool
+
+    def _set_up(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        invoke: Invoke,
+        *,
+        context: tuple[str, ...],
+        asynchronous: bool,
+        timeout: float | None,
+        inline: bool,
+    ) -> None:
+        """Decide how the function runs: a synchronous one on a worker thread, unless `inline`."""
+        threaded = not inline and not asynchronous
+        if timeout is not None and (
+            not isinstance(cast("object", timeout), int | float) or not 0 < timeout < float("inf")
+        ):
+            raise ToolDefinitionError(
+                f"{name}: timeout has to be a number of seconds above 0, got {timeout!r:.40}"
+            )
+        if timeout is not None and not threaded and not asynchronous:
+            raise ToolDefinitionError(
+                f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
+            )
+        self._set(
+            function=function,
+            timeout=timeout,
+            _context=context,
+            _invoke=invoke,
+            _start=self._start_on_worker if threaded else invoke,
+            _threaded=threaded,
+        )
+
+    def _set(self, **attributes: Any) -> None:
+        for attribute, value in attributes.items():
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function asks for a `Context`."""
+        return bool(self._context)
+
+    async def run(
+        self, label: str, values: dict[str, Any], context: Context | None, timeout: float | None
+    ) -> Any:
+        """Call the function and return what it returns; `label` is what messages call it.
+
+        `timeout` counts if the routine has none of its own. Raises `RoutineError` if the function
+        fails, and `ResourceNotFound` if it says so.
+        """
+        seconds = timeout if self.timeout is None else self.timeout
+        try:
+            if self._context:
+                context = self._hand_over(context, values)
+            outcome: Any = self._start(**values)
+            while type(outcome) not in VALUES and isawaitable(outcome):
+                outcome = await (outcome if seconds is None else within(seconds, outcome))
+        except OvertimeError:
+            give_up(context)
+            _log.warning("%s was given up after %g s", label, seconds)
+            raise RoutineError(f"{label} did not finish within {seconds:g} seconds") from None
+        except ResourceNotFound:
+            raise
+        except BaseException as error:
+            message = self._message_in(error, context)
+            if message is not None:
+                raise RoutineError(message[:_LONGEST]) from None
+            _log.error("%s failed with %s", label, type(error).__name__, exc_info=error)
+            raise RoutineError(
+                f"{label} failed because of an error inside it; the server's log says which"
+            ) from None
+        finally:
+            if context is not None:
+                context.end()
+        return outcome
+
+    def _message_in(self, error: BaseException, context: Context | None) -> str | None:
+        """Return what the function itself says by an exception, `None` if it has crashed.
+
+        What is not its failure is raised: a cancellation of the call, a call that never began, and
+        what ends the process.
+        """
+        if isinstance(error, asyncio.CancelledError):
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                give_up(context)
+                raise error
+            return None  # Nobody cancelled this call: something that it waited for was.
+        if isinstance(error, CrowdedError) or _ends_the_process(error):
+            raise error
+        return failures.message_in(error)
+
+    def _hand_over(self, context: Context | None, values: dict[str, Any]) -> Context:
+        """Put the context where the function wants it."""
+        if context is None:
+            context = Context()
+        if self._threaded:
+            context.attach(asyncio.get_running_loop())
+        for name in self._context:
+            values[name] = context
+        return context
+
+    def _start_on_worker(self, /, **values: Any) -> asyncio.Future[Any]:
+        return WORKERS.run(partial(self._invoke, **values))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        kind = type(self).__name__
+        raise AttributeError(f"a {kind} does not change; make another one to set {name!r}")
+
+
+def give_up(context: Context | None) -> None:
+    """Tell a function that nobody waits for it any more."""
+    if context is not None:
+        context.cancel()
+
+
+def _ends_the_process(error: BaseException) -> bool:
+    """Tell whether somebody may have pressed Ctrl-C, and not the tool raised `KeyboardInterrupt`.
+
+    A server that runs until it is told to stop handles the signal itself, so there it was the tool.
+    """
+    return (
+        isinstance(error, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
