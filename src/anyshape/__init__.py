@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
     from anyshape.protocol.description import ToolAnnotations
     from anyshape.protocol.icons import Icon
+    from anyshape.protocol.messages import Message
     from anyshape.protocol.result import ABSENT, ToolResult
     from anyshape.schema import Limits
     from anyshape.server import Server
     from anyshape.tools import UNSTRUCTURED, Context, Tool
+    from anyshape.tools.completion import Complete
 
 __all__ = [
     "ABSENT",
@@ -54,6 +56,7 @@ __all__ = [
     "Audio",
     "CallResult",
     "Client",
+    "Complete",
     "Context",
     "EmbeddedResource",
     "Icon",
@@ -61,6 +64,7 @@ __all__ = [
     "InvalidSchema",
     "LimitExceeded",
     "Limits",
+    "Message",
     "NotJson",
     "OutputMismatch",
     "Problem",
@@ -87,11 +91,13 @@ _HOMES = {
     "Audio": "anyshape.protocol.content",
     "CallResult": "anyshape.client",
     "Client": "anyshape.client",
+    "Complete": "anyshape.tools.completion",
     "Context": "anyshape.tools",
     "EmbeddedResource": "anyshape.protocol.content",
     "Icon": "anyshape.protocol.icons",
     "Image": "anyshape.protocol.content",
     "Limits": "anyshape.schema",
+    "Message": "anyshape.protocol.messages",
     "ResourceLink": "anyshape.protocol.content",
     "Server": "anyshape.server",
     "Text": "anyshape.protocol.content",

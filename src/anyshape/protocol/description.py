@@ -1,6 +1,8 @@
-"""A tool as its author described it: the natural form of a `tools/list` entry.
+"""Tools, prompts and resources as their authors described them: listing entries in natural form.
 
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
+https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#prompt
+https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource
 """
 
 from __future__ import annotations
@@ -9,10 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from anyshape.protocol.content import Annotations
 from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, Absent
 
-__all__ = ["ToolAnnotations", "ToolDescription"]
+__all__ = [
+    "ArgumentDescription",
+    "PromptDescription",
+    "ResourceDescription",
+    "ToolAnnotations",
+    "ToolDescription",
+]
 
 
 class ToolAnnotations(TypedDict, total=False):
@@ -39,5 +48,46 @@ class ToolDescription:
     description: str | None = None
     output_schema: dict[str, Any] | bool | Absent = ABSENT
     annotations: ToolAnnotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    icons: Sequence[Icon | Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentDescription:
+    """One argument of a prompt; on the wire it is a string."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDescription:
+    """The listing entry of one prompt in its natural form."""
+
+    name: str
+    arguments: tuple[ArgumentDescription, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    meta: Mapping[str, Any] | None = None
+    icons: Sequence[Icon | Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDescription:
+    """The listing entry of one resource, or of those of a template, in its natural form.
+
+    `uri` is the template where it `is_template`; only a resource has a `size`, in bytes.
+    """
+
+    uri: str
+    name: str
+    is_template: bool = False
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    annotations: Annotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
     icons: Sequence[Icon | Mapping[str, Any]] | None = None

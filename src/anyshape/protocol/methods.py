@@ -6,6 +6,7 @@ from typing import Final
 
 __all__ = [
     "CANCELLED",
+    "COMPLETE",
     "DISCOVER",
     "INITIALIZE",
     "INITIALIZED",
@@ -13,6 +14,16 @@ __all__ = [
     "LISTENING",
     "PING",
     "PROGRESS",
+    "PROMPTS_CHANGED",
+    "PROMPTS_GET",
+    "PROMPTS_LIST",
+    "RESOURCES_CHANGED",
+    "RESOURCES_LIST",
+    "RESOURCES_READ",
+    "RESOURCES_SUBSCRIBE",
+    "RESOURCES_UNSUBSCRIBE",
+    "RESOURCE_UPDATED",
+    "TEMPLATES_LIST",
     "TOOLS_CALL",
     "TOOLS_CHANGED",
     "TOOLS_LIST",
@@ -24,9 +35,20 @@ DISCOVER: Final = "server/discover"
 LISTEN: Final = "subscriptions/listen"
 TOOLS_LIST: Final = "tools/list"
 TOOLS_CALL: Final = "tools/call"
+PROMPTS_LIST: Final = "prompts/list"
+PROMPTS_GET: Final = "prompts/get"
+RESOURCES_LIST: Final = "resources/list"
+TEMPLATES_LIST: Final = "resources/templates/list"
+RESOURCES_READ: Final = "resources/read"
+RESOURCES_SUBSCRIBE: Final = "resources/subscribe"
+RESOURCES_UNSUBSCRIBE: Final = "resources/unsubscribe"
+COMPLETE: Final = "completion/complete"
 
 INITIALIZED: Final = "notifications/initialized"
 CANCELLED: Final = "notifications/cancelled"
 PROGRESS: Final = "notifications/progress"
 LISTENING: Final = "notifications/subscriptions/acknowledged"
 TOOLS_CHANGED: Final = "notifications/tools/list_changed"
+PROMPTS_CHANGED: Final = "notifications/prompts/list_changed"
+RESOURCES_CHANGED: Final = "notifications/resources/list_changed"
+RESOURCE_UPDATED: Final = "notifications/resources/updated"

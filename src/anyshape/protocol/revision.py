@@ -76,12 +76,12 @@ class Revision(enum.StrEnum):
 
     @property
     def has_titles(self) -> bool:
-        """Whether tools, resources and implementations may carry `title`."""
+        """Whether tools, prompts, resources and implementations may carry `title`."""
         return self not in _BEFORE_2025_06_18
 
     @property
     def has_item_meta(self) -> bool:
-        """Whether tools and content blocks may carry `_meta` (results always may)."""
+        """Whether listed things and content blocks may carry `_meta` (results always may)."""
         return self not in _BEFORE_2025_06_18
 
     @property
@@ -96,8 +96,18 @@ class Revision(enum.StrEnum):
 
     @property
     def has_icons(self) -> bool:
-        """Whether tools, resources and implementations may carry `icons`."""
+        """Whether tools, prompts, resources and implementations may carry `icons`."""
         return self not in _BEFORE_2025_11_25
+
+    @property
+    def has_completions(self) -> bool:
+        """Whether a server declares that it completes arguments (every revision lets it)."""
+        return self is not Revision.V2024_11_05
+
+    @property
+    def has_not_found(self) -> bool:
+        """Whether a resource that is not there has an error code of its own, -32002."""
+        return self not in _NATURAL
 
     @property
     def has_audio(self) -> bool:

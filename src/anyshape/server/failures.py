@@ -23,6 +23,7 @@ from anyshape.protocol.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 from anyshape.protocol.revision import SUPPORTED, Revision
+from anyshape.tools.routine import RoutineError
 from anyshape.tools.workers import CrowdedError
 
 __all__ = [
@@ -76,6 +77,8 @@ def translate(error: Exception, method: str) -> Failure:
         return Failure(INVALID_PARAMS, f"Invalid params: {error.message}")
     if isinstance(error, ValidationError):
         return Failure(INVALID_PARAMS, f"Invalid params: {error}")
+    if isinstance(error, RoutineError):
+        return Failure(INTERNAL_ERROR, str(error))
     if isinstance(error, CrowdedError):
         return Failure(SERVER_BUSY, f"Server busy: {error}; try again")
     _log.error("%s failed", method[:_SHOWN], exc_info=error)

@@ -14,6 +14,7 @@ from msgspec import UNSET, Raw, UnsetType
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 
 __all__ = [
+    "NO_META",
     "BareParameters",
     "CallParameters",
     "CancelledParameters",

@@ -171,6 +171,48 @@ class Server:
         """Return the tools as they are listed, in their natural form, in the order of the list."""
         return [tool.listing for tool in self.tools.values()]
 
+    @overload
+    def prompt(self, function: Function, /) -> Function: ...
+
+    @overload
+    def prompt(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
+        timeout: float | None = None,
+        inline: bool = False,
+    ) -> Callable[[Function], Function]: ...
+
+    def prompt(
+        self, function: Callable[..., Any] | None = None, /, **definition: Any
+    ) -> Callable[..., Any]:
+        """Make a prompt of a function, which stays what it was.
+
+        Its parameters are the prompt's arguments; it returns a string, a `Message`, content, or a
+        list of them. What is left out is derived as for `tool`.
+        """
+        from anyshape.server.features.prompts import Prompts
+        from anyshape.tools.prompt import Prompt
+
+        def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:
+            refuse_settings(definition, name_of(decorated), "prompt")
+            prompt = Prompt(decorated, limits=self._limits, **definition)
+            self._service.feature(Prompts).add(prompt)
+            return decorated
+
+        return decorate if function is None else decorate(function)
+
+    def remove_prompt(self, name: str) -> None:
+        """Remove a prompt, and tell clients that listen; `KeyError` if there is none so named."""
+        from anyshape.server.features.prompts import Prompts
+
+        self._service.feature(Prompts).roster.remove(name)
+
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer; `send` gets every message that is not an answer."""
         return Connection(self._service, send, opens=True)

@@ -50,11 +50,11 @@ def refuse_uses(function: Any, context: tuple[str, ...], label: str) -> None:
                 )
 
 
-def refuse_settings(settings: Mapping[str, Any], label: str) -> None:
-    """Raise if a tool is given what another library's tools are given."""
+def refuse_settings(settings: Mapping[str, Any], label: str, what: str = "tool") -> None:
+    """Raise if a tool, or `what` it is, is given what only another library's are given."""
     for name in settings:
         if name in TOOL_SETTINGS:
-            raise ToolDefinitionError(f"{label}: a tool takes no {name}=; {TOOL_SETTINGS[name]}")
+            raise ToolDefinitionError(f"{label}: a {what} takes no {name}=; {TOOL_SETTINGS[name]}")
 
 
 def _attributes_of(variable: str, code: CodeType) -> Iterator[str]:

@@ -126,6 +126,12 @@ class Routine:
                 context.end()
         return outcome
 
+    @staticmethod
+    def unusable(label: str, reason: str) -> RoutineError:
+        """Return the error for a function that returned what cannot be sent; the log says why."""
+        _log.error("%s returned what cannot be sent: %s", label, reason)
+        return RoutineError(f"{label} returned what it should not; the server's log says more")
+
     def _message_in(self, error: BaseException, context: Context | None) -> str | None:
         """Return what the function itself says by an exception, `None` if it has crashed.
 

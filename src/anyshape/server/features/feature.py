@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
+    from anyshape.tools.completion import Completer
 
 __all__ = ["Feature", "Grant", "Handler", "Method", "read_member"]
 
@@ -93,6 +94,13 @@ class Feature(ABC):
         for member, topic in self.changes.items():
             if read_member(asked, member, _decode_bool):
                 yield Grant(member, True, (topic,))
+
+    def completers(self, kind: str, name: str) -> Mapping[str, Completer | None] | None:
+        """Return what completes each argument of something, `None` for what is not ours.
+
+        `kind` is the `type` of a reference, and `name` what it names.
+        """
+        return None
 
 
 def read_member(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-import msgspec
 from msgspec import UNSET
 
 from anyshape.errors import ProtocolError, ToolDefinitionError
@@ -20,16 +19,14 @@ from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
-from anyshape.server.failures import busy, invalid_params, missing_capability
+from anyshape.server.failures import invalid_params, missing_capability
 from anyshape.server.features.announcements import Topic
+from anyshape.server.features.calls import check_room, make_context
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import CallParameters, ListParameters
-from anyshape.server.progress import ProgressReports
-from anyshape.server.raw_object import RawObject
 from anyshape.server.request import OpenRequest
 from anyshape.server.telemetry import active_tracer, traced
-from anyshape.tools.context import Context
 from anyshape.tools.failures import timed_out
 from anyshape.tools.tool import Tool
 
@@ -40,9 +37,6 @@ __all__ = ["OfferedTool", "Tools"]
 
 _BRACE: Final = ord("{")
 _SHOWN: Final = 128
-_SHORT: Final = 20
-
-_decode_id: Final = msgspec.json.Decoder(str | int | float).decode
 
 
 class OfferedTool(Listed):
@@ -148,9 +142,8 @@ class Tools(Feature):
             _check_declarations(offered, arguments, request)
         if arguments is not None and may_mean_less(arguments):
             arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
-        if service.waiting >= service.most_waiting:
-            raise busy(service.most_waiting)
-        context = _context(parameters, request) if offered.takes_context else None
+        check_room(service)
+        context = make_context(parameters.meta, request) if offered.takes_context else None
         request.limit = offered
         tracer = active_tracer()
         call = offered.tool.call(arguments, context)
@@ -158,22 +151,6 @@ class Tools(Feature):
         if request.progress is not None:
             request.progress.send_last()
         return offered.encode(result, revision)
-
-
-def _context(parameters: CallParameters, request: OpenRequest) -> Context:
-    peer = request.peer
-    meta = parameters.meta
-    token = meta.progress_token
-    if token is not UNSET:
-        request.progress = ProgressReports(request, token)
-    return Context(
-        request_id=_read_id(request.id),
-        meta=request.meta,
-        client=peer.client if meta.client_info is UNSET else RawObject(meta.client_info),
-        access=peer.access,
-        state=peer.service.lifespan.state,
-        report=None if request.progress is None else request.progress.report,
-    )
 
 
 def _check_declarations(
@@ -200,12 +177,3 @@ def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[s
             if inner:
                 missing[name] = inner
     return missing
-
-
-def _read_id(id: bytes) -> str | int | float:
-    if len(id) < _SHORT and id.isdigit():
-        return int(id)
-    try:
-        return _decode_id(id)
-    except msgspec.DecodeError:
-        return id.decode()  # A number that Python cannot hold.
