@@ -110,6 +110,7 @@ class Trial:
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
     grown: int = 0
+    before: int = 0
     ended: str = ""
     fits: bool = True
 
@@ -140,7 +141,7 @@ async def measure(genome: Genome, write: Any) -> None:
     del document, texts
     before = psutil.Process().memory_info().rss
     kept: list[Schema] = []
-    write({"begun": "compile"})
+    write({"before": before, "begun": "compile"})
     found = await measured(lambda: kept.append(compile(whole)))
     write({"step": "compile", **found})
     for value in values if kept else ():
@@ -173,7 +174,7 @@ def run(genome: Genome) -> Trial:
             if work > LONGEST:
                 trial.ended = f"killed after {LONGEST} s in {begun or 'building'}"
                 trial.seconds[begun] = float(LONGEST)
-                trial.grown = max(trial.grown, state.memory_info().rss)
+                trial.grown = max(trial.grown, state.memory_info().rss - trial.before)
             elif time.monotonic() - since > PATIENCE:
                 trial.fits = False
             else:
@@ -224,6 +225,7 @@ def _become_trial(genome: Genome, reading: int, writing: int) -> None:
 def _take(trial: Trial, report: dict[str, Any]) -> str:
     if "fits" in report:
         trial.fits = False
+    trial.before = report.get("before", trial.before)
     if "grown" in report:
         trial.grown = report["grown"]
     if "step" in report:
