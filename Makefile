@@ -9,7 +9,8 @@ DOCS := .cache/docs
 AGENTS := .cache/agents
 ENGINES := .cache/engines
 
-.PHONY: demo test matrix check fuzz worst engines bench bench-quick docs peers agents hosts lock clean
+.PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers agents \
+    hosts lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -28,6 +29,9 @@ check: $(READY)
 fuzz: $(READY)
 	$(BIN)/python scripts/fuzz_schema.py $(ARGS); code=$$?; \
 	    $(BIN)/python scripts/worst_schema.py $(ARGS) && exit $$code
+
+fuzz-lowering: $(READY)
+	$(BIN)/python scripts/fuzz_lowering.py $(ARGS)
 
 worst: $(READY)
 	$(BIN)/python scripts/worst_schema.py $(ARGS)

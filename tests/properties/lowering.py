@@ -1,7 +1,8 @@
 """The laws of lowering, as a function: what holds for one document, one profile and some values.
 
 `Judge.judge` tallies what it saw and takes down every breach. The tests drive it with generated
-documents, scripts/lower_listings.py with real ones.
+documents, each known by its seed; scripts/fuzz_lowering.py with more of them, for as long as one
+likes; scripts/lower_listings.py with real ones.
 """
 
 from __future__ import annotations
@@ -9,19 +10,33 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, cast
 
+from documents import Maker
 from instances import Sampler
 
 from anyshape.errors import AnyshapeError, CannotLower, ValidationError
-from anyshape.providers import Effect, Lowered, Profile, Writing, check, lower
+from anyshape.providers import (
+    PROFILES,
+    Effect,
+    Lowered,
+    Profile,
+    Undeclared,
+    Writing,
+    check,
+    lower,
+)
 from anyshape.providers._values import kind_of, same
 from anyshape.providers.lowered import plain_document
 from anyshape.schema import Schema, compile
 
 DRAFT_4 = "http://json-schema.org/draft-04/"
+
+
+SOUND = {name: replace(profile, undeclared=Undeclared.KEPT) for name, profile in PROFILES.items()}
+"""Every profile, with a form for every value."""
 
 
 @dataclass
@@ -133,3 +148,32 @@ def _denulled(value: Any) -> Any:
         members = cast("dict[str, Any]", value)
         return {name: _denulled(item) for name, item in members.items() if item is not None}
     return value
+
+
+def tool_document(seed: int) -> Any:
+    """Return a document such as a tool might have: most of them admit objects."""
+    random = Random(seed)
+    maker = Maker(random, random.choice((20, 20, 20, 7, 19, 4)))
+    document: Any = maker.document()
+    if random.random() < 0.3 and not isinstance(document, bool):
+        return document
+    outer: dict[str, Any] = {"type": "object", "properties": {"v": document}, "required": ["v"]}
+    if not isinstance(document, bool):
+        for keyword in ("$schema", "$defs", "definitions"):
+            if keyword in document:
+                outer[keyword] = document.pop(keyword)
+    if random.random() < 0.5:
+        outer["additionalProperties"] = False
+    return outer
+
+
+def hold(seed: int, profile: Profile) -> Judge | None:
+    """Hold a generated document to the laws; `None` if it is no schema to begin with."""
+    document = tool_document(seed)
+    try:
+        compile(document)
+    except AnyshapeError:
+        return None
+    judge = Judge()
+    judge.judge(document, profile, Sampler(Random(seed), document).batch(10), name=str(seed))
+    return judge

@@ -1,64 +1,34 @@
-"""Lowering is sound, exact on the way back, idempotent and honest, for documents of every kind."""
+"""Lowering is sound, exact on the way back, idempotent and honest, for documents of every kind.
+
+The documents are the same in every run, so that no change is blamed for what chance brings up;
+`make fuzz-lowering` looks at others, and what it finds is added to `FOUND`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from random import Random
-from typing import Any
-
 import pytest
-from documents import Maker
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from instances import Sampler
-from lowering import Judge
+from lowering import SOUND, hold
 
-from anyshape.errors import AnyshapeError
-from anyshape.providers import PROFILES, Profile, Undeclared
-from anyshape.schema import compile
+from anyshape.providers import PROFILES
 
-SOUND = {name: replace(profile, undeclared=Undeclared.KEPT) for name, profile in PROFILES.items()}
+FOUND = (
+    *(33, 1429, 1474, 2579, 2677, 2848, 3131, 3463, 3761, 3812, 3844, 4036, 5767, 805893),
+    *(1001002, 1001156),
+)
+"""Seeds of documents that once broke a law."""
 
-
-def tool_document(seed: int) -> Any:
-    """Return a document such as a tool might have: most of them admit objects."""
-    random = Random(seed)
-    maker = Maker(random, random.choice((20, 20, 20, 7, 19, 4)))
-    document: Any = maker.document()
-    if random.random() < 0.3 and not isinstance(document, bool):
-        return document
-    outer: dict[str, Any] = {"type": "object", "properties": {"v": document}, "required": ["v"]}
-    if not isinstance(document, bool):
-        for keyword in ("$schema", "$defs", "definitions"):
-            if keyword in document:
-                outer[keyword] = document.pop(keyword)
-    if random.random() < 0.5:
-        outer["additionalProperties"] = False
-    return outer
-
-
-def hold(seed: int, profile: Profile) -> Judge | None:
-    document = tool_document(seed)
-    try:
-        compile(document)
-    except AnyshapeError:
-        return None
-    judge = Judge()
-    judge.judge(document, profile, Sampler(Random(seed), document).batch(10), name=str(seed))
-    return judge
+SEEDS = (*range(60), *FOUND)
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@settings(max_examples=60)
-@given(seed=st.integers(0, 2**32))
-def test_every_law_holds(name: str, seed: int) -> None:
-    judge = hold(seed, PROFILES[name])
-    assert judge is None or judge.breaches == []
+def test_every_law_holds(name: str) -> None:
+    for seed in SEEDS:
+        judge = hold(seed, PROFILES[name])
+        assert judge is None or judge.breaches == []
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@settings(max_examples=60)
-@given(seed=st.integers(0, 2**32))
-def test_with_undeclared_properties_kept_every_value_has_a_form(name: str, seed: int) -> None:
-    judge = hold(seed, SOUND[name])
-    assert judge is None or (judge.breaches == [] and judge.counts["narrowed"] == 0)
+def test_with_undeclared_properties_kept_every_value_has_a_form(name: str) -> None:
+    for seed in SEEDS:
+        judge = hold(seed, SOUND[name])
+        assert judge is None or (judge.breaches == [] and judge.counts["narrowed"] == 0)

@@ -295,6 +295,12 @@ class TestUnions:
         assert trip(lowered, {"v": {"a": 1}}) == {"v": '{"a":1}'}
         assert lowered.restore({"v": "just text"}) == {"v": "just text"}
 
+    def test_integers_go_without_saying_beside_numbers(self) -> None:
+        union = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}
+        lowered = lower(closed({"v": union}, "v"), "openai-strict")
+        assert node(lowered) == {"type": ["string", "number"]}
+        trip(lowered, {"v": 3})
+
     def test_constants_are_one_enumeration(self) -> None:
         schema = closed({"v": {"oneOf": [{"const": "a"}, {"const": "b"}]}}, "v")
         assert node(lower(schema, "openai-strict")) == {"type": "string", "enum": ["a", "b"]}

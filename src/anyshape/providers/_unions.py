@@ -103,13 +103,16 @@ def _is_bare(form: Form) -> bool:
 
 
 def _distinct(forms: list[Form], profile: Profile) -> list[Form]:
-    """Leave out forms that are there already, and join enumerations of one type.
+    """Leave out forms that are there already, integers beside numbers, and join enumerations.
 
     An enumeration with words of its own stays an alternative, unless the target is known to do
     badly with alternatives that are constants; then the words go into the notes.
     """
     found: list[Form] = []
+    bare = [form.node["type"] for form in forms if _is_bare(form)]
     for form in forms:
+        if _is_bare(form) and form.node["type"] == "integer" and "number" in bare:
+            continue
         if any(
             other.node == form.node
             and other.codec == form.codec
