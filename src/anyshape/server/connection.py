@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.errors import ProtocolError
 from anyshape.protocol.clients import NOTHING
 from anyshape.protocol.jsonrpc import (
     INVALID_REQUEST,
@@ -23,6 +22,7 @@ from anyshape.protocol.jsonrpc import (
     Malformed,
     Notification,
     Request,
+    Response,
     encode_batch,
     encode_error,
     request_key,
@@ -33,17 +33,17 @@ from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.protocol.salvage import salvage_id
 from anyshape.resumption import start
 from anyshape.server.batches import answer_requests
-from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import missing_meta
 from anyshape.server.features.announcements import Listener, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lifespan import Lease
-from anyshape.server.parameters import CallParameters, CancelledParameters, InitializeParameters
+from anyshape.server.parameters import CancelledParameters, InitializeParameters
 from anyshape.server.peer import Peer
 from anyshape.server.raw_object import RawObject
 from anyshape.server.request import (
     IN_MESSAGE,
     IN_PARAMETERS,
+    NO_ANSWER,
     Answer,
     Interruption,
     OpenRequest,
@@ -89,7 +89,7 @@ class Connection(Peer):
         self._on_wait = on_wait
         self.shares_task = on_wait is not None
         self.revision: Revision | None = None
-        self._flights: dict[bytes, OpenRequest] = {}
+        self.flights = self._flights = dict[bytes, OpenRequest]()
         self._batches: list[dict[bytes, set[bytes]]] = []
         """For each batch its requests, and where to put those that are cancelled before they begin.
         """
@@ -104,27 +104,34 @@ class Connection(Peer):
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message, in a task, and return its answer, or `None` when it has none."""
-        if self._is_unopened:
-            await self._open()
-        message = read(frame, self._max_depth, self._max_batch)
-        if isinstance(message, Call):
-            request = OpenRequest(self, bytes(message.id), frame, IN_MESSAGE)
-            return (await self._answer(request, TOOLS_CALL, message.params)).message
-        if isinstance(message, Request):
-            request = OpenRequest(self, message.id, message.params, IN_PARAMETERS)
-            return (await self._answer(request, message.method, message.params)).message
-        if isinstance(message, Notification):
-            self._notice(message)
-            return None
-        if isinstance(message, Malformed):
-            return self._refuse(message)
-        if isinstance(message, Batch):
-            return await self._answer_all(message)
-        return None  # A response: we ask nothing of clients, so there is nothing it could answer.
+        return (await self.receive(frame)).message
 
     def begin(self, frame: bytes) -> bytes | Awaitable[bytes | None] | None:
         """Do as `handle`, up to where it first waits: the answer, or what to await for it."""
         return start(self.handle(frame))
+
+    def receive(self, frame: bytes) -> Coroutine[Any, Any, Answer]:
+        """Take one message; what is returned has to be awaited for its answer."""
+        if self._is_unopened:
+            return self._open_and_receive(frame)
+        message = read(frame, self._max_depth, self._max_batch)
+        if isinstance(message, Call):
+            request = OpenRequest(self, bytes(message.id), frame, IN_MESSAGE)
+            return request.answer(TOOLS_CALL, message.params)
+        if isinstance(message, Request):
+            request = OpenRequest(self, message.id, message.params, IN_PARAMETERS)
+            return request.answer(message.method, message.params)
+        return self._take(message)
+
+    async def _take(self, message: Notification | Response | Malformed | Batch) -> Answer:
+        if isinstance(message, Notification):
+            self._notice(message)
+        elif isinstance(message, Malformed):
+            return Answer(self._refuse(message), message.code)
+        elif isinstance(message, Batch):
+            return Answer(await self._answer_all(message))
+        # To a response there is nothing to say: we ask nothing of clients.
+        return NO_ANSWER
 
     def oversized(self, start: bytes, end: bytes) -> bytes:
         """Return the answer to a message that was longer than allowed: how it starts and ends."""
@@ -163,7 +170,7 @@ class Connection(Peer):
             if not opening.cancelled() and opening.exception() is None:
                 await opening.result().release()
 
-    async def _open(self) -> None:
+    async def _open_and_receive(self, frame: bytes) -> Answer:
         if self._opening is None:
             acquiring = self.service.lifespan.acquire()
             self._opening = asyncio.get_running_loop().create_task(acquiring)
@@ -175,6 +182,7 @@ class Connection(Peer):
                 self._opening = None
             raise
         self._is_unopened = False
+        return await self.receive(frame)
 
     def assumed_revision(self, method: str) -> Revision:
         """Return what the handshake has settled."""
@@ -208,13 +216,6 @@ class Connection(Peer):
         if not self._flights and self._landed is not None and not self._landed.done():
             self._landed.set_result(None)
 
-    def _answer(
-        self, request: OpenRequest, method: str, parameters: CallParameters | msgspec.Raw | None
-    ) -> Coroutine[Any, Any, Answer]:
-        if self._flights and request.key in self._flights:
-            return _refuse_duplicate(request)
-        return request.answer(dispatch(request, method, parameters))
-
     async def _answer_all(self, batch: Batch) -> bytes | None:
         if self.revision is None or not self.revision.has_batches:
             return self._refuse(Malformed(INVALID_REQUEST, self._why_no_batch(batch)))
@@ -243,7 +244,7 @@ class Connection(Peer):
             if unwanted and request_key(request.id) in unwanted:
                 return None
             opened = OpenRequest(self, request.id, request.params, IN_PARAMETERS, batched=True)
-            return (await self._answer(opened, request.method, request.params)).message
+            return (await opened.answer(request.method, request.params)).message
 
         try:
             return await answer_requests(requests, answer, self.service.options.max_batch_bytes)
@@ -298,11 +299,3 @@ class Connection(Peer):
                 *(_SHOWN, parameters.reason or ""),
             )
             flight.interrupt(Interruption.CANCELLED)
-
-
-async def _refuse_duplicate(request: OpenRequest) -> Answer:
-    return request.refuse(
-        ProtocolError(
-            "Invalid Request: a request with this id is still in flight", code=INVALID_REQUEST
-        )
-    )

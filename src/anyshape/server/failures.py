@@ -33,6 +33,7 @@ __all__ = [
     "UNKNOWN_SESSION",
     "Failure",
     "busy",
+    "duplicate_id",
     "header_mismatch",
     "http_status",
     "invalid_params",
@@ -120,6 +121,13 @@ def invalid_params(reason: str) -> ProtocolError:
 def missing_meta(key: str) -> ProtocolError:
     """Return the error for a request that does not say in `_meta` what every request has to."""
     return invalid_params(f"_meta has to have {key}, unless initialize came first")
+
+
+def duplicate_id() -> ProtocolError:
+    """Return the error for a request under an id whose answer is still to come."""
+    return ProtocolError(
+        "Invalid Request: a request with this id is still in flight", code=INVALID_REQUEST
+    )
 
 
 def method_not_found(method: str) -> ProtocolError:

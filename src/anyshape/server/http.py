@@ -30,7 +30,6 @@ from anyshape.protocol.revision import MODERN, WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
-from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
@@ -162,10 +161,10 @@ class HttpApplication:
         try:
             if isinstance(message, Call):
                 request = OpenRequest(peer, bytes(message.id), body, IN_MESSAGE)
-                answer = await request.answer(dispatch(request, TOOLS_CALL, message.params))
+                answer = await request.answer(TOOLS_CALL, message.params)
                 await peer.respond(answer, request.revision)
             else:
-                await self._answer(message, peer, send)
+                await self._answer(message, peer, headers, send)
         except BaseException:
             peer.abandon()  # The host has given the request up.
             raise
@@ -263,17 +262,19 @@ class HttpApplication:
         if not self._flights and self._idle is not None:
             self._idle.set()
 
-    async def _answer(self, message: Message, peer: HttpPeer, send: Send) -> None:
+    async def _answer(
+        self, message: Message, peer: HttpPeer, headers: RequestHeaders, send: Send
+    ) -> None:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
             request = OpenRequest(peer, message.id, message.params, IN_PARAMETERS)
-            answer = await request.answer(dispatch(request, message.method, message.params))
+            answer = await request.answer(message.method, message.params)
             await peer.respond(answer, request.revision)
             return
         if isinstance(message, Malformed):
             await send_json(send, 400, encode_error(message.id, message.code, message.message))
             return
-        version = peer.headers.version
+        version = headers.version
         if version is not None and Revision.parse(version) is None:
             failure = translate(unsupported_version(version), "")
             body = encode_error(None, failure.code, failure.message, failure.data)
@@ -286,14 +287,16 @@ class HttpApplication:
             await send_json(send, status, encode_error(None, error.code, error.message))
             return
         if isinstance(message, Batch):
-            await self._answer_all(message, peer, send)
+            await self._answer_all(message, peer, headers.revision, send)
         else:
             # Notifications we know belong to a pipe, and responses to requests we never make.
             await accept(send)
 
-    async def _answer_all(self, batch: Batch, peer: HttpPeer, send: Send) -> None:
+    async def _answer_all(
+        self, batch: Batch, peer: HttpPeer, stated: Revision | None, send: Send
+    ) -> None:
         settled = WITHOUT_HEADER if peer.session is None else peer.session.revision
-        revision = peer.headers.revision or settled
+        revision = stated or settled
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return
@@ -306,7 +309,7 @@ class HttpApplication:
 
         async def answer(request: Request) -> bytes | None:
             opened = OpenRequest(peer, request.id, request.params, IN_PARAMETERS, batched=True)
-            return (await opened.answer(dispatch(opened, request.method, request.params))).message
+            return (await opened.answer(request.method, request.params)).message
 
         room = self.service.options.max_batch_bytes
         answers += await answer_requests(requests, answer, room)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from anyshape.protocol.headers import SESSION_HEADER, HeaderPlan
+from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
@@ -75,7 +75,7 @@ class HttpPeer(Peer):
     ) -> None:
         self._began = monotonic()
         self.service = application.service
-        self.headers = headers
+        self.headers = self._headers = headers
         self._application = application
         self._receive = receive
         self._respond = respond
@@ -83,7 +83,7 @@ class HttpPeer(Peer):
 
     def recall(self) -> Session | None:
         """Return the handshake that the session id stands for, if any; raise if it is over."""
-        id = self.headers.get(_SESSION)
+        id = self._headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
             self.session = session = self._application.session_ids.find(id)
             if session is not None:
@@ -100,7 +100,7 @@ class HttpPeer(Peer):
 
     def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""
-        version = self.headers.version
+        version = self._headers.version
         # A new handshake does not depend on an old one.
         session = None if method == INITIALIZE else self.recall()
         if version is None:
@@ -113,22 +113,6 @@ class HttpPeer(Peer):
         if method == INITIALIZE:
             return LATEST_HANDSHAKE
         raise missing_meta(PROTOCOL_VERSION)
-
-    def repeats(self, version: str, method: str, subject: str | None) -> bool:
-        """Tell whether the headers plainly say what the body says; most do."""
-        return self.headers.repeat(version, method, subject)
-
-    def check_version(self, version: str) -> None:
-        """Raise unless the header names the same revision."""
-        self.headers.check_version(version)
-
-    def check_subject(self, method: str, subject: str | None) -> None:
-        """Raise unless the headers name the same method and subject."""
-        self.headers.check(method, subject)
-
-    def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
-        """Raise unless the headers repeat the arguments they are planned for."""
-        self.headers.check_arguments(plan, arguments)
 
     def send(self, message: bytes) -> None:
         """Put a message on the response, for a client that takes a stream."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
@@ -15,9 +16,9 @@ from msgspec import UNSET
 from anyshape.protocol.clients import NOTHING, Needs
 
 if TYPE_CHECKING:
-    from anyshape.protocol.headers import HeaderPlan
     from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
+    from anyshape.server.headers import RequestHeaders
     from anyshape.server.parameters import InitializeParameters, Meta
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
@@ -47,6 +48,9 @@ class Peer(ABC):
     is_congested = False
     """Whether the peer is too far behind in reading for anything that will be overtaken."""
 
+    headers: RequestHeaders | None = None
+    """What its transport says of a modern request, which has to agree with what that says."""
+
     access: AccessToken | None = None
     """What its access token proved."""
 
@@ -55,6 +59,9 @@ class Peer(ABC):
 
     needs: Needs = NOTHING
     """What the client of that handshake is known to need."""
+
+    flights: Mapping[bytes, OpenRequest] = MappingProxyType({})
+    """The requests that wait, by their keys, where ids have to differ: not over HTTP."""
 
     service: Service
 
@@ -82,22 +89,3 @@ class Peer(ABC):
     @abstractmethod
     def release(self, request: OpenRequest) -> None:
         """Forget a request that no longer waits."""
-
-    def repeats(self, version: str, method: str, subject: str | None) -> bool:
-        """Tell whether what the transport says of a modern request plainly is what it says itself.
-
-        Only HTTP says anything, in headers.
-        """
-        return True
-
-    def check_version(self, version: str) -> None:
-        """Raise unless the transport names the same revision, if it names any."""
-        return
-
-    def check_subject(self, method: str, subject: str | None) -> None:
-        """Raise unless the transport names the same method and subject, if it names any."""
-        return
-
-    def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
-        """Raise unless the transport repeats the arguments that are planned to be repeated."""
-        return

@@ -1,7 +1,7 @@
 """One request, from its arrival to its answer.
 
-Everything that answers a request is an ordinary coroutine. Most of them end without waiting for
-anything, and for those a task, a time-out and an entry to be cancelled by are pure cost. So
+Whatever answers a request is an ordinary coroutine. Most of them end without waiting for anything,
+and for those a task, a time-out and an entry to be cancelled by are pure cost. So
 `OpenRequest.answer` runs the first step by hand, and only if that has to wait does it set these up.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Mapping
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -18,10 +18,12 @@ import msgspec
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.resumption import start
-from anyshape.server.failures import stopping, translate
+from anyshape.server.dispatch import dispatch
+from anyshape.server.failures import duplicate_id, stopping, translate
 from anyshape.server.raw_object import RawObject
 
 if TYPE_CHECKING:
+    from anyshape.server.parameters import CallParameters
     from anyshape.server.peer import Peer
     from anyshape.server.progress import ProgressReports
 
@@ -109,31 +111,40 @@ class OpenRequest(msgspec.Struct, eq=False):
         """Its `_meta`, read when somebody looks."""
         return {} if self.source is None else RawObject(self.source, *self.path)
 
-    async def answer(self, answering: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return what a coroutine answers, or another answer if it is stopped before that."""
-        begun = start(answering, copy_context() if self.peer.shares_task else None)
-        if isinstance(begun, Answer):
-            return begun
-        answer = NO_ANSWER
+    async def answer(self, method: str, parameters: CallParameters | msgspec.Raw | None) -> Answer:
+        """Return the answer to this request, which is for that method; errors are answers, too."""
+        peer = self.peer
+        try:
+            if peer.flights and self.key in peer.flights:
+                raise duplicate_id()
+            handling = dispatch(self, method, parameters)
+            result = start(handling, copy_context() if peer.shares_task else None)
+            if isinstance(result, bytes):
+                return Answer(encode_response(self.id, result))
+            return await self._wait(result)
+        except Exception as error:
+            failure = translate(error, method)
+            message = encode_error(self.id, failure.code, failure.message, failure.data)
+            return Answer(message, failure.code)
+
+    async def _wait(self, rest: Awaitable[bytes]) -> Answer:
+        """Return the answer that the rest of a handler gives, or what stops it."""
+        result = b""
         self._begin_waiting()
         try:
-            answer = await begun
+            result = await rest
         except asyncio.CancelledError:
             if self.interruption is None:
                 raise
         finally:
             self._end_waiting()
-        if self.interruption is None:
-            return answer
-        if self.interruption is Interruption.TIMED_OUT and self.limit is not None:
-            return Answer(encode_response(self.id, self.limit.late_result(self.revision)))
-        return NO_ANSWER if self.interruption is Interruption.CANCELLED else self.refuse(stopping())
-
-    def refuse(self, error: Exception, doing: str = "") -> Answer:
-        """Return the answer that tells of a failure."""
-        failure = translate(error, doing)
-        message = encode_error(self.id, failure.code, failure.message, failure.data)
-        return Answer(message, failure.code)
+        if self.interruption is Interruption.CANCELLED:
+            return NO_ANSWER
+        if self.interruption is Interruption.STOPPED:
+            raise stopping()
+        if self.interruption is not None and self.limit is not None:
+            result = self.limit.late_result(self.revision)
+        return Answer(encode_response(self.id, result))
 
     def interrupt(self, why: Interruption) -> None:
         """Stop the request if it waits."""

@@ -130,7 +130,7 @@ class Session:
     async def _run(self) -> None:
         """Handle lines while there are any; then be idle until there are more."""
         lines = self._lines
-        handle = self._connection.handle
+        receive = self._connection.receive
         queue, flush = self._writer.queue, self._writer.flush
         while True:
             term = self._term
@@ -139,7 +139,7 @@ class Session:
                 while lines:
                     line = lines.popleft()
                     if isinstance(line, bytes):
-                        answer = await handle(line)
+                        answer = (await receive(line)).message
                     else:  # It was too long to be kept.
                         answer = self._connection.oversized(line.start, line.end)
                     if term != self._term:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import isawaitable
+from types import CoroutineType
 from typing import Any, cast
 
 from anyshape.errors import LimitExceeded, NotJson
@@ -32,6 +33,7 @@ from anyshape.tools.words import Words
 __all__ = ["Tool"]
 
 _DEFAULT_LIMITS = Limits()
+_COROUTINE: type = CoroutineType
 
 
 class Tool(Routine):
@@ -142,6 +144,8 @@ class Tool(Routine):
             if self._context:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(**values)
+            if type(outcome) is _COROUTINE and self.timeout is None:
+                outcome = await outcome  # As nearly all are: to ask what can be awaited takes time.
             while type(outcome) not in VALUES and isawaitable(outcome):
                 if self.timeout is None:
                     outcome = await outcome

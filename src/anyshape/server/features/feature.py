@@ -7,7 +7,7 @@ A server knows its features by what is here alone. A new one is a module that de
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Feature", "Grant", "Handler", "Method", "read_member"]
 
-Handler: TypeAlias = "Callable[[Any, OpenRequest], Awaitable[bytes]]"
+Handler: TypeAlias = "Callable[[Any, OpenRequest], Coroutine[Any, Any, bytes]]"
 """Answers a method: from its parameters to the JSON text of its result."""
 
 _decode_bool: Final = msgspec.json.Decoder(bool).decode

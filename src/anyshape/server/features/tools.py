@@ -15,7 +15,6 @@ from anyshape.protocol.clients import Needs
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
-from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
@@ -43,9 +42,9 @@ class OfferedTool(Listed):
     """A tool that a server offers, with what has been made for it per revision."""
 
     __slots__ = (
-        "_encoders",
         "_meaning",
         "_service",
+        "encoders",
         "is_guarded",
         "requires",
         "takes_context",
@@ -64,27 +63,26 @@ class OfferedTool(Listed):
         self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
         self._service = service
-        self._encoders: dict[Revision, Encode] = {}
+        self.encoders: dict[Revision, Encode] = {}
         self._meaning: Meaning | None = None
 
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the `tools/list` entry."""
         return shape(revision).entry(self.tool.listing, self._service.options.shape, needs)
 
-    def encode(self, result: EncodedResult, revision: Revision) -> bytes:
-        """Return a natural result as the `result` of a revision."""
-        encode = self._encoders.get(revision)
-        if encode is None:
-            encode = self._encoders[revision] = shape(revision).result_encoder(
-                self.tool.listing.output_schema,
-                self._service.options.shape,
-                self._service.introduction.server_info(revision),
-            )
-        return encode(result)
+    def make_encoder(self, revision: Revision) -> Encode:
+        """Make what turns natural results into the `result` of a revision, and keep it."""
+        encode = self.encoders[revision] = shape(revision).result_encoder(
+            self.tool.listing.output_schema,
+            self._service.options.shape,
+            self._service.introduction.server_info(revision),
+        )
+        return encode
 
     def late_result(self, revision: Revision) -> bytes:
         """Return the `result` of a call that has taken too long."""
-        return self.encode(timed_out(self.name, self.timeout or 0), revision)
+        encode = self.encoders.get(revision) or self.make_encoder(revision)
+        return encode(timed_out(self.name, self.timeout or 0))
 
     def meant(self, arguments: bytes, needs: Needs) -> bytes:
         """Return what a client with such needs means by the arguments it sends."""
@@ -150,15 +148,17 @@ class Tools(Feature):
         result = await (call if tracer is None else traced(tracer, parameters, request, call))
         if request.progress is not None:
             request.progress.send_last()
-        return offered.encode(result, revision)
+        encode = offered.encoders.get(revision) or offered.make_encoder(revision)
+        return encode(result)
 
 
 def _check_declarations(
     offered: OfferedTool, arguments: bytes | None, request: OpenRequest
 ) -> None:
     """Raise unless headers and capabilities are declared as the tool needs them."""
-    if offered.tool.headers:
-        request.peer.check_arguments(offered.tool.headers, arguments)
+    headers = request.peer.headers
+    if headers is not None and offered.tool.headers:
+        headers.check_arguments(offered.tool.headers, arguments)
     if offered.requires:
         missing = _lacking(offered.requires, request.meta[CLIENT_CAPABILITIES])
         if missing:
