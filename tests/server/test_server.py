@@ -228,7 +228,7 @@ async def test_subscriptions_beyond_the_limit_are_told_that_the_server_is_busy()
 async def test_blocked_tools_starve_the_others_only_with_a_clear_refusal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("anyshape.tools.tool.WORKERS", WorkerThreads(limit=2, patience=0.05))
+    monkeypatch.setattr("anyshape.tools.routine.WORKERS", WorkerThreads(limit=2, patience=0.05))
     release = threading.Event()
     server = Server("s")
 
