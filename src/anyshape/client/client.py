@@ -158,7 +158,7 @@ class Client:
         self._listings = Listings(channel, agreement, self._listening if self._listen else None)
         self._tools = self._listings.of(tool_feature(terms))
         channel.lifecycle = agreement.lifecycle
-        if self._logs is not None and agreement.offers("logging"):
+        if self._logs is not None:
             channel.lifecycle.ask_for_logs("info")
         channel.reopen = self._reopen
         if channel.answering.capabilities:
