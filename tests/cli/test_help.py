@@ -15,7 +15,10 @@ from anyshape import __version__
 
 Run: TypeAlias = Callable[..., Any]
 
-COMMANDS = ["demo", "serve", "tools", "call", "shapes", "check"]
+COMMANDS = [
+    *("demo", "serve", "tools", "call", "resources", "read", "prompts", "prompt"),
+    *("shapes", "check"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,6 +13,7 @@ import typer
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.questions import TerminalQuestions, questions
 from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
 from anyshape.cli.tools import find_tool
 from anyshape.cli.usage import TargetWords
@@ -77,12 +78,13 @@ async def _call(
     unchecked: bool,
     json: bool,
 ) -> int:
-    async with connect(target, revision) as client:
+    asking = questions()
+    async with connect(target, revision, asks=asking or False) as client:
         tool = find_tool(client, await client.list_tools(), name)
         arguments = parse_arguments(words, tool.input_schema)
         if not unchecked:
             _check(name, tool.input.problems(arguments), target)
-        with _progress(name) as on_progress:
+        with _progress(name, asking) as on_progress:
             result = await client.call_tool(
                 name, arguments, on_progress=on_progress, check_arguments=False
             )
@@ -151,7 +153,7 @@ def _mirrors(text: str, value: object) -> bool:
 
 
 @contextmanager
-def _progress(name: str) -> Generator[OnProgress | None]:
+def _progress(name: str, asking: TerminalQuestions | None) -> Generator[OnProgress | None]:
     """Show a bar on stderr while a call takes longer than a moment, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -181,8 +183,14 @@ def _progress(name: str) -> Generator[OnProgress | None]:
         bar.start()
 
     timer = asyncio.get_running_loop().call_later(_PATIENCE, bar.start)
+
+    def clear() -> None:
+        timer.cancel()
+        bar.stop()
+
+    if asking is not None:
+        asking.clear = clear
     try:
         yield report
     finally:
-        timer.cancel()
-        bar.stop()
+        clear()

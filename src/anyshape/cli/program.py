@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from anyshape._version import __version__
-from anyshape.cli import call, check, demo, serve, shapes, terminal, tools
+from anyshape.cli import call, check, demo, prompts, resources, serve, shapes, terminal, tools
 from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.cli.usage import Command
 from anyshape.errors import AnyshapeError
@@ -34,6 +34,10 @@ for _command, _examples, _summary in (
     (serve.serve, serve.EXAMPLES, "Run a server, on stdio or over HTTP."),
     (tools.tools, tools.EXAMPLES, "List a server's tools with their types."),
     (call.call, call.EXAMPLES, "Call a tool."),
+    (resources.resources, resources.EXAMPLES, "List a server's resources."),
+    (resources.read, resources.READ_EXAMPLES, "Read a resource."),
+    (prompts.prompts, prompts.EXAMPLES, "List a server's prompts."),
+    (prompts.prompt, prompts.PROMPT_EXAMPLES, "Get a prompt."),
     (shapes.shapes, shapes.EXAMPLES, "Show what clients of each age see of a tool."),
     (check.check, check.EXAMPLES, "Judge tools, or files with schemas."),
 ):

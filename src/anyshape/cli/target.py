@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
+from anyshape.cli.questions import TerminalQuestions, questions
 
 if TYPE_CHECKING:
     import typer
@@ -103,8 +104,9 @@ async def connect(
     *,
     or_older: bool = False,
     unwrap: bool = True,
+    asks: bool | TerminalQuestions = False,
 ) -> AsyncGenerator[Client]:
-    """Connect to a target for as long as the block runs."""
+    """Connect to a target for as long as the block runs; `asks` lets it ask the user."""
     from anyshape.client import Client, Http, Process
 
     # What it would log, the commands say; and it quotes strangers.
@@ -116,6 +118,7 @@ async def connect(
         timeout=target.timeout,
         unwrap=unwrap,
         listen=False,
+        on_elicit=(questions() if asks is True else asks) or None,
         http=Http(headers=target.headers, proxy_from_environment=True),
         # The command runs as if it had been typed here.
         process=Process(inherit_environment=True),

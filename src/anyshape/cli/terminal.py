@@ -32,6 +32,7 @@ __all__ = [
     "say",
     "width",
     "write",
+    "write_bytes",
 ]
 
 _UNSAFE = re.compile(
@@ -82,6 +83,16 @@ def write(text: str) -> None:
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def write_bytes(data: bytes) -> None:
+    """Write data to stdout that is not text; `ReaderGone` if nobody reads it any more."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise ReaderGone from None
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyshape.client import Client, ListedTool
     from anyshape.protocol.revision import Revision
 
-__all__ = ["EXAMPLES", "find_tool", "tools"]
+__all__ = ["EXAMPLES", "describe_server", "find_tool", "show_rejected", "tools"]
 
 EXAMPLES: Final = """\b
 Examples:
@@ -96,12 +96,27 @@ def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> Listed
 def _as_data(
     client: Client, listed: Sequence[ListedTool], rejected: Mapping[str, str]
 ) -> dict[str, Any]:
+    tools = [tool.entry for tool in listed]
+    return {**describe_server(client), "tools": tools, "rejected": rejected}
+
+
+def describe_server(client: Client) -> dict[str, Any]:
+    """Return who answered, for programs."""
+    server = client.server
     return {
-        "server": {"name": client.server.name, "version": client.server.version},
+        "server": {"name": server.name, "version": server.version},
         "revision": str(client.revision),
-        "tools": [tool.entry for tool in listed],
-        "rejected": rejected,
     }
+
+
+def show_rejected(rejected: Mapping[str, str]) -> list[RenderableType]:
+    """Return what cannot be used, and why, to be shown below what can."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    lines = [f"{terminal.safe(name)}: {terminal.safe(reason)}" for name, reason in rejected.items()]
+    title = [Text("rejected", "bold red")] if lines else []
+    return [*title, *(Padding(Text(line), (0, 0, 0, 2)) for line in lines)]
 
 
 def _title(client: Client, usable: int, refused: int) -> str:
@@ -121,7 +136,6 @@ def _show(
     schema: bool,
     natural: bool,
 ) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     from anyshape.protocol.shapes import is_envelope
@@ -131,11 +145,7 @@ def _show(
         wrapped = natural and is_envelope(tool.output_schema, client.revision)
         parts += [_heading(tool), *_body(tool, schema=schema, wrapped=wrapped), Text()]
     if rejected:
-        parts.append(Text("rejected", "bold red"))
-        for name, reason in rejected.items():
-            line = Text(f"{terminal.safe(name)}: {terminal.safe(reason)}")
-            parts.append(Padding(line, (0, 0, 0, 2)))
-        parts.append(Text())
+        parts += [*show_rejected(rejected), Text()]
     if parts:
         terminal.emit(*parts[:-1])
 

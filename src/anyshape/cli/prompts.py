@@ -1,0 +1,128 @@
+"""`anyshape prompts` and `anyshape prompt`: what a server offers to say, and saying it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.arguments import parse_arguments
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.tools import describe_server, show_rejected
+from anyshape.cli.usage import TargetWords
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from anyshape.client import ListedPrompt, PromptResult
+    from anyshape.protocol.revision import Revision
+
+__all__ = ["EXAMPLES", "PROMPT_EXAMPLES", "prompt", "prompts"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape prompts http://127.0.0.1:8000/mcp
+  anyshape prompts -- npx some-server
+"""
+PROMPT_EXAMPLES: Final = """\b
+Examples:
+  anyshape prompt http://127.0.0.1:8000/mcp review style=dry
+  anyshape prompt review '{"style": "dry"}' -- npx some-server
+"""
+
+
+def prompts(
+    context: typer.Context,
+    words: TargetWords = None,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """List a server's prompts with their arguments."""
+    written, rest = split_target(context, words)
+    if rest:
+        raise CommandError(
+            f"{rest[0]!r} is one too many", hint="`anyshape prompt` gets a prompt", code=Exit.USAGE
+        )
+    target = take_target(written, headers, timeout)
+    return asyncio.run(_list(target, parse_revision(revision), json=json))
+
+
+async def _list(target: NamedTarget, revision: Revision | None, *, json: bool) -> int:
+    async with connect(target, revision) as client:
+        listed = await client.list_prompts()
+        rejected = {name: str(error) for name, error in client.rejected_prompts.items()}
+        if json:
+            data = {
+                **describe_server(client),
+                "prompts": [prompt.entry for prompt in listed],
+                "rejected": rejected,
+            }
+            terminal.write(json_text.compact(data))
+        else:
+            parts = [part for prompt in listed for part in _describe(prompt)]
+            terminal.emit(*[*parts, *show_rejected(rejected)] or ["no prompts"])
+    return Exit.OK
+
+
+def _describe(prompt: ListedPrompt) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    heading = terminal.heading(prompt.name)
+    if prompt.title:
+        heading.append(f"  {terminal.safe(prompt.title)}", "dim")
+    lines = [(prompt.description or "").strip()] if prompt.description else []
+    for argument in prompt.arguments:
+        said = f": {argument.description}" if argument.description else ""
+        lines.append(f"{argument.name}{'' if argument.required else '?'}{said}")
+    return [heading, *(Padding(Text(terminal.safe(line), "dim"), (0, 0, 0, 2)) for line in lines)]
+
+
+def prompt(
+    context: typer.Context,
+    words: TargetWords = None,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """Get a prompt: its messages on stdout."""
+    written, rest = split_target(context, words)
+    if not rest:
+        raise CommandError(
+            "a PROMPT is missing", hint="`anyshape prompts TARGET` lists them", code=Exit.USAGE
+        )
+    target = take_target(written, headers, timeout)
+    return asyncio.run(_get(target, rest[0], rest[1:], parse_revision(revision), json=json))
+
+
+async def _get(
+    target: NamedTarget, name: str, words: Sequence[str], revision: Revision | None, *, json: bool
+) -> int:
+    arguments = parse_arguments(words, {})
+    async with connect(target, revision, asks=True) as client:
+        found = await client.get_prompt(name, arguments or None)
+        if json:
+            data: dict[str, Any] = {"revision": str(client.revision), **found.raw}
+            terminal.write(json_text.compact(data))
+        else:
+            _show(found)
+    return Exit.OK
+
+
+def _show(found: PromptResult) -> None:
+    from anyshape.protocol.content import Text
+
+    for message in found.messages:
+        for block in message.content:
+            if isinstance(block, Text):
+                terminal.write(terminal.safe(f"{message.role}: {block.text}"))
+            else:
+                kind = str(block.wire().get("mimeType") or block.wire().get("type"))
+                terminal.write(terminal.safe(f"{message.role}: ({kind} content; --json shows it)"))

@@ -1,0 +1,131 @@
+"""`anyshape resources` and `anyshape read`: what a server has to read, and the reading of it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.tools import describe_server, show_rejected
+from anyshape.cli.usage import TargetWords
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from anyshape.client import ListedResource, ListedTemplate, ReadResource
+    from anyshape.protocol.revision import Revision
+
+__all__ = ["EXAMPLES", "READ_EXAMPLES", "read", "resources"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape resources http://127.0.0.1:8000/mcp
+  anyshape resources -- npx some-server
+"""
+READ_EXAMPLES: Final = """\b
+Examples:
+  anyshape read http://127.0.0.1:8000/mcp demo://readme
+  anyshape read files.py file:///logo.png > logo.png
+  anyshape read demo://readme -- npx some-server
+"""
+
+
+def resources(
+    context: typer.Context,
+    words: TargetWords = None,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """List a server's resources, and templates for the URIs of others."""
+    written, rest = split_target(context, words)
+    if rest:
+        raise CommandError(
+            f"{rest[0]!r} is one too many", hint="`anyshape read` reads a resource", code=Exit.USAGE
+        )
+    target = take_target(written, headers, timeout)
+    return asyncio.run(_list(target, parse_revision(revision), json=json))
+
+
+async def _list(target: NamedTarget, revision: Revision | None, *, json: bool) -> int:
+    async with connect(target, revision) as client:
+        listed = await client.list_resources()
+        templates = await client.list_resource_templates()
+        rejected = {uri: str(error) for uri, error in client.rejected_resources.items()}
+        if json:
+            data = {
+                **describe_server(client),
+                "resources": [resource.entry for resource in listed],
+                "resourceTemplates": [template.entry for template in templates],
+                "rejected": rejected,
+            }
+            terminal.write(json_text.compact(data))
+        else:
+            parts: list[RenderableType] = []
+            for each in listed:
+                parts += _describe(each.uri, each)
+            for each in templates:
+                parts += _describe(each.uri_template, each)
+            parts += show_rejected(rejected)
+            terminal.emit(*parts or ["nothing to read"])
+    return Exit.OK
+
+
+def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    heading = terminal.heading(uri)
+    size: int | None = getattr(entry, "size", None)
+    said = [entry.title or entry.name, entry.mime_type, None if size is None else f"{size:,} bytes"]
+    heading.append(f"  {terminal.safe(', '.join(word for word in said if word))}", "dim")
+    if not entry.description:
+        return [heading]
+    text = Text(terminal.safe(entry.description.strip()), "dim")
+    return [heading, Padding(text, (0, 0, 0, 2))]
+
+
+def read(
+    context: typer.Context,
+    words: TargetWords = None,
+    revision: options.RevisionOption = "auto",
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """Read a resource: its contents on stdout, text or bytes."""
+    written, rest = split_target(context, words)
+    if len(rest) != 1:
+        raise CommandError(
+            "one URI is needed", hint="`anyshape resources TARGET` lists them", code=Exit.USAGE
+        )
+    target = take_target(written, headers, timeout)
+    return asyncio.run(_read(target, rest[0], parse_revision(revision), json=json))
+
+
+async def _read(target: NamedTarget, uri: str, revision: Revision | None, *, json: bool) -> int:
+    async with connect(target, revision, asks=True) as client:
+        found = await client.read_resource(uri)
+        if json:
+            data: dict[str, Any] = {"revision": str(client.revision), **found.raw}
+            terminal.write(json_text.compact(data))
+        else:
+            _show(found)
+    return Exit.OK
+
+
+def _show(found: ReadResource) -> None:
+    for each in found.contents:
+        if each.text is not None:
+            terminal.write(terminal.safe(each.text) if sys.stdout.isatty() else each.text)
+        elif sys.stdout.isatty():
+            size, kind = len(each.blob or b""), each.mime_type or "bytes"
+            terminal.say(f"({size:,} bytes of {kind}; > FILE keeps them)")
+        else:
+            terminal.write_bytes(bytes(each.blob or b""))

@@ -1,0 +1,146 @@
+"""`resources`, `read`, `prompts` and `prompt`; and what a server asks, asked on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from patience import PATIENCE
+
+Run: TypeAlias = Callable[..., Any]
+SERVER = ["--", sys.executable, str(Path(__file__).parent / "asking_server.py")]
+
+
+def test_resources_are_listed_with_templates_and_what_is_rejected(run: Run) -> None:
+    shown = run("resources", *SERVER)
+    assert (shown.code, shown.out) == (
+        0,
+        "demo://text  text, 8 bytes\n"
+        "  Two lines.\n"
+        "demo://data  data, image/png\n"
+        "demo://{name}  any\n"
+        "rejected\n"
+        "  no uri: uri: expected a URI with a scheme, got 'no uri'\n",
+    )
+    data = json.loads(run("resources", "--json", *SERVER).out)
+    assert [each["uri"] for each in data["resources"]] == ["demo://text", "demo://data"]
+    assert [each["uriTemplate"] for each in data["resourceTemplates"]] == ["demo://{name}"]
+    assert list(data["rejected"]) == ["no uri"]
+
+
+def test_contents_are_written_as_they_are(program: str, run: Run) -> None:
+    assert run("read", "demo://text", *SERVER).out == "one\ntwo\x07\n"
+    done = subprocess.run(
+        [program, "read", "demo://data", *SERVER], capture_output=True, timeout=PATIENCE, check=True
+    )
+    assert done.stdout == b"\x00\x01\x02\xff"
+    data = json.loads(run("read", "demo://data", "--json", *SERVER).out)
+    assert data["contents"] == [{"uri": "demo://data", "blob": "AAEC/w=="}]
+
+
+def test_prompts_are_listed_and_got(run: Run) -> None:
+    shown = run("prompts", *SERVER)
+    assert (shown.code, shown.out) == (
+        0,
+        "greet  Greeting\n"
+        "  Greets someone.\n"
+        "  who: Whom\n"
+        "  how?\n"
+        "rejected\n"
+        "  bad: arguments: expected an array\n",
+    )
+    got = run("prompt", "greet", "who=007", *SERVER)
+    assert got.out == "user: Hello, 007\nassistant: (image/png content; --json shows it)\n"
+    data = json.loads(run("prompt", "greet", "who=Ada", "--json", *SERVER).out)
+    assert [message["role"] for message in data["messages"]] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize(
+    "words", [["resources", "more"], ["read"], ["read", "a", "b"], ["prompts", "more"], ["prompt"]]
+)
+def test_words_that_are_missing_or_too_many_are_a_mistake(run: Run, words: list[str]) -> None:
+    outcome = run(*words, *SERVER)
+    assert outcome.code == 2
+    assert "hint: " in outcome.err
+
+
+def test_without_a_terminal_nobody_is_asked(run: Run) -> None:
+    outcome = run("call", "form", *SERVER)
+    assert outcome.code == 3
+    assert "did not offer to give" in outcome.err
+
+
+class Terminal:
+    """The program at a terminal of its own, with somebody who types."""
+
+    def __init__(self, program: str, *words: str) -> None:
+        self._end, other = pty.openpty()
+        self.shown = ""
+        # No browser: what is opened is written to a file instead.
+        environment = {**os.environ, "BROWSER": "true", "NO_COLOR": "1", "COLUMNS": "80"}
+        self._process = subprocess.Popen(
+            [program, *words],
+            stdin=other,
+            stdout=subprocess.PIPE,
+            stderr=other,
+            env=environment,
+            text=True,
+        )
+        os.close(other)
+
+    def answer(self, prompt: str, text: str) -> None:
+        """Type a line once the program shows a prompt."""
+        seen = len(self.shown)
+        while prompt not in self.shown[seen:]:
+            self.shown += os.read(self._end, 4096).decode()
+        os.write(self._end, text.encode())
+
+    def finish(self) -> str:
+        """Return what the program wrote to stdout."""
+        out, _ = self._process.communicate(timeout=PATIENCE)
+        os.close(self._end)
+        return out
+
+
+def test_a_form_is_asked_field_by_field(program: str) -> None:
+    terminal = Terminal(program, "call", "form", *SERVER)
+    terminal.answer("Name: ", "Ada\n")
+    terminal.answer("count [3]: ", "many\n")
+    terminal.answer("count [3]: ", "\n")
+    terminal.answer("size: ", "x\n")
+    terminal.answer("size: ", "l\n")
+    terminal.answer("tags (optional): ", "a, b\n")
+    terminal.answer("sure (optional): ", "yes\n")
+    terminal.answer("Send this? [Y/n] ", "\n")
+    assert json.loads(terminal.finish()) == {
+        "action": "accept",
+        "content": {"count": 3, "name": "Ada", "size": "l", "tags": ["a", "b"], "sure": True},
+    }
+    assert "Who is it?" in terminal.shown
+    assert "s  Small" in terminal.shown
+    assert "\\x1b[31mdoor" in terminal.shown
+    assert "\x1b[31m" not in terminal.shown
+
+
+def test_a_form_may_be_declined_or_left(program: str) -> None:
+    terminal = Terminal(program, "call", "form", *SERVER)
+    terminal.answer("Name: ", "\x04")
+    assert json.loads(terminal.finish()) == {"action": "cancel"}
+
+
+@pytest.mark.parametrize(("typed", "action"), [("y\n", "accept"), ("\n", "decline")])
+def test_an_address_is_shown_in_full_and_opened_only_if_the_user_agrees(
+    program: str, typed: str, action: str
+) -> None:
+    terminal = Terminal(program, "call", "visit", *SERVER)
+    terminal.answer("Open it in a browser? [y/N] ", typed)
+    assert json.loads(terminal.finish()) == {"action": action}
+    assert "https://xn--e1awd7f.example/pay" in terminal.shown
+    assert "spelt in another script" in terminal.shown
