@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
+    from anyshape.protocol.contents import Contents
     from anyshape.protocol.description import ToolAnnotations
     from anyshape.protocol.icons import Icon
     from anyshape.protocol.messages import Message
@@ -57,6 +58,7 @@ __all__ = [
     "CallResult",
     "Client",
     "Complete",
+    "Contents",
     "Context",
     "EmbeddedResource",
     "Icon",
@@ -92,6 +94,7 @@ _HOMES = {
     "CallResult": "anyshape.client",
     "Client": "anyshape.client",
     "Complete": "anyshape.tools.completion",
+    "Contents": "anyshape.protocol.contents",
     "Context": "anyshape.tools",
     "EmbeddedResource": "anyshape.protocol.content",
     "Icon": "anyshape.protocol.icons",

@@ -25,7 +25,8 @@ __all__ = [
 PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
 """The packages whose names these are."""
 
-_TOOLS_ONLY: Final = "Anyshape serves tools; keep what else you have in a server beside it"
+_NO_COMPOSITION: Final = "give each function to the one server, or serve several beside each other"
+_BY_A_CLIENT: Final = "write async with Client(server) as client, and ask it inside"
 _ASK_NOTHING: Final = "a tool cannot ask the client back; take a parameter instead"
 _STATELESS: Final = "leave it out: HTTP is stateless, and an answer is JSON wherever it can be"
 _NO_SESSION: Final = "no session is kept between calls"
@@ -63,14 +64,18 @@ TYPES: Final = {
 
 SERVER_NAMES: Final = {
     **dict.fromkeys(
-        (
-            *("add_prompt", "get_prompt", "list_prompts", "prompt", "render_prompt"),
-            *("add_resource", "add_template", "completion", "read_resource", "resource"),
-            *("list_resource_templates", "list_resources", "as_proxy", "import_server", "mount"),
-            *("add_provider", "add_transform"),
-        ),
-        _TOOLS_ONLY,
+        ("add_provider", "add_transform", "as_proxy", "import_server", "mount"), _NO_COMPOSITION
     ),
+    **dict.fromkeys(
+        (
+            *("get_prompt", "list_prompts", "render_prompt"),
+            *("list_resource_templates", "list_resources", "read_resource"),
+        ),
+        _BY_A_CLIENT,
+    ),
+    **dict.fromkeys(("add_resource", "add_template"), "write server.resource(uri)(function)"),
+    "add_prompt": "write server.prompt(function)",
+    "completion": "write Annotated[str, Complete(function)] where the parameter is",
     **dict.fromkeys(("add_middleware", "middleware"), "wrap the ASGI application, asgi()"),
     **dict.fromkeys(("disable", "enable"), "write remove_tool(name) and add_tool(tool)"),
     **dict.fromkeys(("get_tool", "get_tools"), "write tools, a mapping, or await list_tools()"),
@@ -103,7 +108,9 @@ SERVER_SETTINGS: Final = {
     **dict.fromkeys(("debug", "log_level"), "write logging.basicConfig(level=…)"),
     **dict.fromkeys(("host", "port"), 'write run("http", host=…, port=…)'),
     **dict.fromkeys(("json_response", "stateless_http"), _STATELESS),
-    **dict.fromkeys(("prompts", "providers", "resources", "transforms"), _TOOLS_ONLY),
+    **dict.fromkeys(("providers", "transforms"), _NO_COMPOSITION),
+    "prompts": "write server.prompt(function) for each",
+    "resources": "write server.resource(uri)(function) for each",
     **dict.fromkeys(
         ("on_duplicate", "on_duplicate_tools", "warn_on_duplicate_tools"),
         "leave it out: a second tool of one name is refused",
@@ -165,7 +172,10 @@ TRANSPORTS: Final = {"sse": 'write "http"', "streamable-http": 'write "http"'}
 CONTEXT_NAMES: Final = {
     **dict.fromkeys(("elicit", "elicit_url", "list_roots", "sample"), _ASK_NOTHING),
     **dict.fromkeys(("fastmcp", "mcp_server", "server"), "write the Server itself"),
-    **dict.fromkeys(("get_prompt", "list_prompts", "list_resources", "read_resource"), _TOOLS_ONLY),
+    **dict.fromkeys(
+        ("get_prompt", "list_prompts", "list_resources", "read_resource"),
+        "call the function that it is made from",
+    ),
     **dict.fromkeys(
         ("delete_state", "get_state", "set_state"),
         f"write state, which the lifespan yields; {_NO_SESSION}",
@@ -176,6 +186,7 @@ CONTEXT_NAMES: Final = {
     "headers": "write access, for what the caller's token proves",
     "lifespan_context": "write state",
     "log": "write debug, info, warning or error",
+    "notify_resource_updated": "write server.resource_changed(uri)",
     "notify_tools_changed": "leave it out: add_tool and remove_tool tell clients",
     "request_context": "write state for what the lifespan yields, meta for the request's _meta",
     "send_notification": "write progress",

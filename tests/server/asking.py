@@ -46,7 +46,7 @@ class Asker:
 
     async def shake_hands(self) -> dict[str, Any]:
         """Return what the server says of itself."""
-        params = {"protocolVersion": str(self.revision), "capabilities": {}}
+        params: dict[str, Any] = {"protocolVersion": str(self.revision), "capabilities": {}}
         self.greeting = (await self._send("initialize", 0, params))["result"]
         await self._send("notifications/initialized", None, {})
         assert self.greeting is not None

@@ -186,13 +186,18 @@ async def test_it_is_answered_at_every_revision(revision: Revision) -> None:
     assert result["completion"] == whole("red")
 
 
+def _of_three(a: str, b: str, c: str) -> list[str]:
+    return [a, b, c]
+
+
 def test_what_cannot_complete_is_refused_when_it_is_defined() -> None:
     server = Server("s")
-    for source in (lambda: ["a"], "text", [1], lambda a, b, c: []):
+    sources: list[Any] = [lambda: ["a"], "text", [1], _of_three]
+    for source in sources:
 
         def paint(color: str) -> str:
             return color
 
-        paint.__annotations__["color"] = Annotated[str, Complete(source)]  # pyright: ignore[reportArgumentType]
+        paint.__annotations__["color"] = Annotated[str, Complete(source)]
         with pytest.raises(ToolDefinitionError, match="Complete"):
             server.prompt(paint)

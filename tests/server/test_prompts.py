@@ -275,15 +275,16 @@ async def test_listeners_are_told_when_prompts_come_and_go() -> None:
 def test_what_cannot_be_a_prompt_is_refused_when_it_is_defined() -> None:
     server = Server("s")
     server.prompt(name="taken")(lambda: "a")
-    for refused in (
-        lambda: server.prompt(name="taken")(lambda: "b"),
-        lambda: server.prompt(name="two\nlines")(lambda: "b"),
-        lambda: server.prompt(name="a", timeout=-1)(lambda: "b"),
-        lambda: server.prompt(name="a", title=3)(lambda: "b"),  # pyright: ignore[reportArgumentType, reportCallIssue]
-        lambda: server.prompt(name="a", tags={"x"})(lambda: "b"),  # pyright: ignore[reportCallIssue]
-    ):
+    wrong: list[dict[str, Any]] = [
+        {"name": "taken"},
+        {"name": "two\nlines"},
+        {"name": "a", "timeout": -1},
+        {"name": "a", "title": 3},
+        {"name": "a", "tags": {"x"}},
+    ]
+    for said in wrong:
         with pytest.raises(ToolDefinitionError):
-            refused()
+            server.prompt(**said)(lambda: "b")
     with pytest.raises(ValueError, match="role"):
         Message("a", "system")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="content"):

@@ -33,7 +33,7 @@ from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.protocol.salvage import salvage_id
 from anyshape.resumption import start
 from anyshape.server.batches import answer_requests
-from anyshape.server.failures import missing_meta
+from anyshape.server.failures import busy, missing_meta
 from anyshape.server.features.announcements import Listener, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lifespan import Lease
@@ -95,6 +95,7 @@ class Connection(Peer):
         """
         self._landed: asyncio.Future[None] | None = None
         self._listener: Listener | None = None
+        self._subscribed: dict[Topic, Listener] = {}
         self._closed = False
 
     @property
@@ -156,6 +157,8 @@ class Connection(Peer):
         if self._listener is not None:
             self.service.listeners.remove(self._listener)
             self._listener = None
+        for topic in tuple(self._subscribed):
+            self.unsubscribe(topic)
         for flight in tuple(self._flights.values()):
             flight.interrupt(Interruption.CANCELLED)
         if self._flights:
@@ -203,6 +206,21 @@ class Connection(Peer):
     def send(self, message: bytes) -> None:
         """Send a message that is no answer."""
         self._send(message)
+
+    def subscribe(self, topic: Topic) -> None:
+        """Tell the peer of a topic until it is gone."""
+        if topic in self._subscribed or self._closed:
+            return
+        allowed = self.service.options.max_resource_subscriptions
+        if len(self._subscribed) >= allowed:
+            raise busy(allowed, "subscriptions")
+        self._subscribed[topic] = self.service.listeners.add((topic,), self._tell)
+
+    def unsubscribe(self, topic: Topic) -> None:
+        """Tell it no more of that topic."""
+        listener = self._subscribed.pop(topic, None)
+        if listener is not None:
+            self.service.listeners.remove(listener)
 
     def hold(self, request: OpenRequest) -> None:
         """Know a request that waits, so that it can be cancelled, and let others be handled."""

@@ -20,6 +20,7 @@ from anyshape.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
     PARSE_ERROR,
+    RESOURCE_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 from anyshape.protocol.revision import SUPPORTED, Revision
@@ -41,6 +42,7 @@ __all__ = [
     "missing_capability",
     "missing_meta",
     "not_acceptable",
+    "resource_not_found",
     "stopping",
     "translate",
     "unknown_session",
@@ -54,6 +56,7 @@ BATCH_FULL: Final = 413
 """Not codes of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
 
 _SHOWN: Final = 80
+_LONGEST: Final = 2_000
 
 _log = logging.getLogger("anyshape.server")
 
@@ -146,6 +149,15 @@ def unsupported_version(requested: str) -> ProtocolError:
         "Unsupported protocol version",
         code=UNSUPPORTED_PROTOCOL_VERSION,
         data={"supported": list(SUPPORTED), "requested": requested},
+    )
+
+
+def resource_not_found(revision: Revision, uri: str, reason: str = "") -> ProtocolError:
+    """Return the error for a URI that stands for nothing here; `reason` is the author's."""
+    return ProtocolError(
+        f"Resource not found: {reason}" if reason else "Resource not found",
+        code=RESOURCE_NOT_FOUND if revision.has_not_found else INVALID_PARAMS,
+        data={"uri": uri if len(uri) <= _LONGEST else uri[:_SHOWN] + "…"},
     )
 
 

@@ -18,6 +18,7 @@ _COUNTS = (
     "page_size",
     "max_concurrent_calls",
     "max_subscriptions",
+    "max_resource_subscriptions",
     "max_message_bytes",
     "max_message_depth",
     "max_batch",
@@ -29,9 +30,10 @@ _COUNTS = (
 class ServerOptions:
     """Bounds and habits of a server, whatever carries its messages.
 
-    `page_size` tools are listed per page; `call_timeout` seconds end a call of a tool that sets no
+    `page_size` things are listed per page; `call_timeout` seconds end a call of a tool that sets no
     time-out itself (`None`: never); `max_concurrent_calls` may wait at once, further ones are told
-    that the server is busy, and so are subscriptions beyond `max_subscriptions`;
+    that the server is busy, and so are subscriptions beyond `max_subscriptions`; a peer, or one
+    such subscription, is told of changes to at most `max_resource_subscriptions` resources;
     `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
     nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
     one revision has, holds at most `max_batch` messages and is answered in at most
@@ -42,6 +44,7 @@ class ServerOptions:
     call_timeout: float | None = 300.0
     max_concurrent_calls: int = 1000
     max_subscriptions: int = 1000
+    max_resource_subscriptions: int = 1000
     max_message_bytes: int = 4 * MEBIBYTE
     max_message_depth: int = 256
     max_batch: int = 100

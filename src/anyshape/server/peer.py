@@ -18,6 +18,7 @@ from anyshape.protocol.clients import NOTHING, Needs
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
+    from anyshape.server.features.announcements import Topic
     from anyshape.server.headers import RequestHeaders
     from anyshape.server.parameters import InitializeParameters, Meta
     from anyshape.server.request import OpenRequest
@@ -89,3 +90,11 @@ class Peer(ABC):
     @abstractmethod
     def release(self, request: OpenRequest) -> None:
         """Forget a request that no longer waits."""
+
+    def subscribe(self, topic: Topic) -> None:
+        """Have the peer of a handshake told of a topic, where it can be told of anything."""
+        return
+
+    def unsubscribe(self, topic: Topic) -> None:
+        """Tell it no more of that topic."""
+        return

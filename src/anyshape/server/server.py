@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, cast, 
 
 from anyshape._version import __version__
 from anyshape.moved import RUN_SETTINGS, SERVER_NAMES, SERVER_SETTINGS, TRANSPORTS
+from anyshape.protocol.completed import Caching
+from anyshape.protocol.content import Annotations
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.identity import Identity
@@ -212,6 +214,71 @@ class Server:
         from anyshape.server.features.prompts import Prompts
 
         self._service.feature(Prompts).roster.remove(name)
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        size: int | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
+        caching: Caching | None = None,
+        timeout: float | None = None,
+        inline: bool = False,
+        **brought: Never,
+    ) -> Callable[[Function], Function]:
+        """Make a resource of a function, which stays what it was.
+
+        `uri` is fixed, or a template by RFC 6570 whose variables are the function's parameters. A
+        string is sent as text, bytes as they are, anything else as JSON; `Contents` says more.
+        `caching` is how long clients may keep what they read: by default they may not.
+        """
+        from anyshape.server.features.resources import Resources
+        from anyshape.tools.resource import Resource
+
+        if callable(uri):
+            raise TypeError('resource() takes a URI first; write @server.resource("notes://all")')
+
+        def decorate(decorated: Function) -> Function:
+            refuse_settings(brought, name_of(decorated), "resource")
+            resource = Resource(
+                uri,
+                decorated,
+                name=name,
+                title=title,
+                description=description,
+                mime_type=mime_type,
+                size=size,
+                annotations=annotations,
+                meta=meta,
+                icons=icons,
+                caching=caching,
+                timeout=timeout,
+                inline=inline,
+                limits=self._limits,
+                **brought,
+            )
+            self._service.feature(Resources).add(resource)
+            return decorated
+
+        return decorate
+
+    def remove_resource(self, uri: str) -> None:
+        """Remove a resource or a template, and tell clients that listen; `KeyError` for none."""
+        from anyshape.server.features.resources import Resources
+
+        self._service.feature(Resources).remove(uri)
+
+    def resource_changed(self, uri: str) -> None:
+        """Tell clients that have subscribed to a resource that it has changed; from any thread."""
+        from anyshape.server.features.resources import updated
+
+        self._service.listeners.notify(updated(uri))
 
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer; `send` gets every message that is not an answer."""

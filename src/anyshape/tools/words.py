@@ -101,9 +101,11 @@ def _content_hints(hints: dict[str, Any] | None, label: str) -> dict[str, Any] |
     if "last_modified" in hints:
         raise ToolDefinitionError(f"{label}: annotations has 'last_modified'; write 'lastModified'")
     audience: object = hints.get("audience", [])
-    readers = cast("list[object]", audience) if isinstance(audience, list) else [audience]
-    if any(reader not in ("user", "assistant") for reader in readers):
-        _refuse(label, "audience in annotations", "a list of 'user' and 'assistant'", readers)
+    readers = cast("list[object]", audience) if isinstance(audience, list) else None
+    if readers is None or any(reader not in ("user", "assistant") for reader in readers):
+        raise ToolDefinitionError(
+            f"{label}: audience in annotations has to be a list of 'user' and 'assistant'"
+        )
     priority = hints.get("priority", 0)
     if type(priority) not in (int, float) or not 0 <= priority <= 1:
         raise ToolDefinitionError(

@@ -1,0 +1,178 @@
+"""Resources: listed, read by their URI or that of a template, and subscribed to.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/resources
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import msgspec
+
+from anyshape.errors import ResourceNotFound, ToolDefinitionError
+from anyshape.protocol.clients import Needs
+from anyshape.protocol.contents import encode_contents
+from anyshape.protocol.methods import (
+    RESOURCE_UPDATED,
+    RESOURCES_CHANGED,
+    RESOURCES_LIST,
+    RESOURCES_READ,
+    RESOURCES_SUBSCRIBE,
+    RESOURCES_UNSUBSCRIBE,
+    TEMPLATES_LIST,
+)
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.entries import resource_entry
+from anyshape.server.failures import invalid_params, resource_not_found
+from anyshape.server.features.announcements import Topic
+from anyshape.server.features.calls import check_room, make_context
+from anyshape.server.features.completion import Completion
+from anyshape.server.features.feature import Feature, Grant, Method, read_member
+from anyshape.server.features.roster import Listed, Roster
+from anyshape.server.parameters import NO_META, ListParameters, Meta
+from anyshape.server.request import OpenRequest
+from anyshape.tools.completion import Completer
+from anyshape.tools.resource import Resource
+from anyshape.tools.types import ArgumentsError
+
+if TYPE_CHECKING:
+    from anyshape.server.service import Service
+
+__all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode_uris: Final = msgspec.json.Decoder(list[str]).decode
+_FILTER: Final = "resourceSubscriptions"
+
+
+class ResourceParameters(msgspec.Struct, gc=False, frozen=True):
+    """`resources/read` and the like: the URI of the resource wanted."""
+
+    uri: str
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class OfferedResource(Listed):
+    """A resource, or a template of some, that a server offers."""
+
+    __slots__ = ("resource",)
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(resource.uri)
+        self.resource = resource
+
+    def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
+        """Return the entry of its listing."""
+        return resource_entry(self.resource.listing, revision)
+
+
+def updated(uri: str) -> Topic:
+    """Return the topic of changes to one resource."""
+    return Topic(RESOURCE_UPDATED, b'"uri":%b' % _encode(uri))
+
+
+class Resources(Feature):
+    """The resources of a server, and the templates of others."""
+
+    changes: ClassVar[Mapping[str, Topic]] = {"resourcesListChanged": Topic(RESOURCES_CHANGED)}
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        topic = self.changes["resourcesListChanged"]
+        self.roster: Roster[OfferedResource] = Roster(service, "resources", topic)
+        self.templates: Roster[OfferedResource] = Roster(service, "resourceTemplates", topic)
+        self.methods = {
+            RESOURCES_LIST: Method(ListParameters, self.roster.list),
+            TEMPLATES_LIST: Method(ListParameters, self.templates.list),
+            RESOURCES_READ: Method(ResourceParameters, self.read, named="uri"),
+            RESOURCES_SUBSCRIBE: Method(ResourceParameters, handshake=self.subscribe),
+            RESOURCES_UNSUBSCRIBE: Method(ResourceParameters, handshake=self.unsubscribe),
+        }
+
+    def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
+        """Return the `resources` capability, which every revision has."""
+        return {"resources": {"subscribe": tells_changes, "listChanged": tells_changes}}
+
+    def completers(self, kind: str, name: str) -> Mapping[str, Completer | None] | None:
+        """Return what completes the variables of a template; a plain URI has none."""
+        if kind != "ref/resource":
+            return None
+        offered = self.templates.things.get(name)
+        if offered is None or offered.resource.template is None:
+            return {} if name in self.roster.things else None
+        resource = offered.resource
+        return {each: resource.completers.get(each) for each in offered.resource.template.names}
+
+    def add(self, resource: Resource) -> None:
+        """Offer a resource, or a template, whose URI is free."""
+        roster = self.roster if resource.template is None else self.templates
+        if not roster.add(OfferedResource(resource)):
+            raise ToolDefinitionError(
+                f"a resource with the uri {resource.uri!r:.80} is already there; remove it first"
+            )
+        if resource.completers:
+            self._service.feature(Completion)
+
+    def remove(self, uri: str) -> None:
+        """Take a resource or a template away; `KeyError` if there is none."""
+        (self.templates if uri in self.templates.things else self.roster).remove(uri)
+
+    async def read(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
+        """Answer a request for the contents of a resource."""
+        service, uri = self._service, parameters.uri
+        check_room(service)
+        try:
+            resource, values = await self._find(uri)
+            context = make_context(parameters.meta, request) if resource.takes_context else None
+            contents = await resource.read(uri, values, context, service.options.call_timeout)
+        except ResourceNotFound as error:
+            raise resource_not_found(request.revision, uri, str(error)) from None
+        if request.progress is not None:
+            request.progress.send_last()
+        info = service.introduction.server_info(request.revision)
+        return encode_contents(request.revision, contents, resource.caching, info)
+
+    async def subscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
+        """Have a peer of a handshake told of changes to a resource."""
+        if not self._is_known(parameters.uri):
+            raise resource_not_found(request.revision, parameters.uri)
+        request.peer.subscribe(updated(parameters.uri))
+        return b"{}"
+
+    async def unsubscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
+        """Tell a peer no more of a resource."""
+        request.peer.unsubscribe(updated(parameters.uri))
+        return b"{}"
+
+    def grants(self, asked: Mapping[str, msgspec.Raw]) -> Iterable[Grant]:
+        """Grant changes to the list, and to the resources that are there."""
+        yield from super().grants(asked)
+        uris: list[str] = read_member(asked, _FILTER, _decode_uris) or []
+        allowed = self._service.options.max_resource_subscriptions
+        if len(uris) > allowed:
+            raise invalid_params(f"{_FILTER} may name {allowed} resources, got {len(uris)}")
+        known = [uri for uri in dict.fromkeys(uris) if self._is_known(uri)]
+        if known:
+            yield Grant(_FILTER, known, tuple(map(updated, known)))
+
+    async def _find(self, uri: str) -> tuple[Resource, dict[str, Any]]:
+        """Return the resource that a URI stands for, with its values for that one."""
+        offered = self.roster.things.get(uri)
+        if offered is not None:
+            return offered.resource, {}
+        for template in tuple(self.templates.things.values()):
+            variables = template.resource.match(uri)
+            if variables is not None:
+                try:
+                    return template.resource, await template.resource.bind(variables)
+                except ArgumentsError:
+                    continue  # Another template may stand for it.
+        raise ResourceNotFound
+
+    def _is_known(self, uri: str) -> bool:
+        if uri in self.roster.things:
+            return True
+        return any(
+            each.resource.match(uri) is not None for each in tuple(self.templates.things.values())
+        )
