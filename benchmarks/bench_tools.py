@@ -3,7 +3,7 @@
 One call without any transport: arguments checked, converted, the function run, its value
 serialized and checked. Beside it, the alternatives that were weighed for each step, on the same
 receipt of 1.8 KB. `python benchmarks/bench_tools.py` prints the figures that
-docs/internals/performance-tools.md keeps: the best of several runs, so that neighbours on the
+docs/internals/performance.md keeps: the best of several runs, so that neighbours on the
 machine count little.
 """
 
