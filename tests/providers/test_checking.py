@@ -66,6 +66,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("bedrock-nova", root(TEXT, description="x"), "description"),
     ("xgrammar", root({"type": "object", "properties": {}}), "additionalProperties"),
     ("xgrammar", root({**TEXT, "pattern": "^.*$"}), "pattern"),
+    ("xgrammar", root(True), "properties"),
+    ("xgrammar", root({"type": "integer", "minimum": 0.5}), "minimum"),
+    ("xgrammar", root({"type": "integer", "minimum": 2**60}), "minimum"),
+    ("xgrammar", root({"type": "array", "prefixItems": [TEXT]}), "prefixItems"),
+    ("outlines", root({"type": ["object", "null"]}), "type"),
+    ("outlines", root({"type": "array", "items": False}), "items"),
     ("outlines", root({**TEXT, "format": "email"}), "format"),
     ("llama.cpp", root(TEXT, properties={"$ref": TEXT}, required=["$ref"]), "properties"),
 ]

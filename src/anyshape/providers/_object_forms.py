@@ -125,7 +125,7 @@ class _Object:
                 required.append(lowered)
         if written or at.root or profile.closed:
             self._node["properties"] = written
-        if required:
+        if required or profile.all_required:  # as OpenAI's own SDK writes it
             self._node["required"] = required
 
     def _renamed(self, name: str) -> str:

@@ -93,7 +93,9 @@ def _node(
         return
     if "anyOf" in node and not profile.union_siblings and len(node) > 1:
         yield Violation(path, "anyOf", "nothing may stand beside anyOf")
+    yield from _booleans(path, node)
     yield from _types(path, node, kinds, profile)
+    yield from _numbers(path, node, kinds, profile)
     yield from _values(path, node, kinds, profile)
     if "object" in kinds and "enum" not in node:
         yield from _object(path, node, profile)
@@ -112,11 +114,36 @@ def _names(path: str, node: dict[str, Any], profile: Profile) -> Iterator[Violat
             yield Violation(path, "properties", f"the property name {name!r} is not accepted")
 
 
+def _booleans(path: str, node: dict[str, Any]) -> Iterator[Violation]:
+    for keyword, label, inner in subschemas(node):
+        tail = keyword == "items" and "prefixItems" in node
+        if isinstance(inner, bool) and keyword != "additionalProperties" and not tail:
+            where = keyword if label is None else f"{keyword}/{label}"
+            yield Violation(path, keyword, f"a boolean is not accepted as a schema at {where}")
+
+
+def _numbers(
+    path: str, node: dict[str, Any], kinds: list[Any], profile: Profile
+) -> Iterator[Violation]:
+    for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        value = node.get(keyword)
+        if value is None:
+            continue
+        if kinds == ["integer"] and kind_of(value) != "integer":
+            yield Violation(path, keyword, "a bound of integers must be one")
+        if profile.largest_bound is not None and abs(value) > profile.largest_bound:
+            yield Violation(path, keyword, f"bounds may be {profile.largest_bound} at most")
+
+
 def _types(
     path: str, node: dict[str, Any], kinds: list[Any], profile: Profile
 ) -> Iterator[Violation]:
     if isinstance(node.get("type"), list) and not profile.type_lists:
         yield Violation(path, "type", "a list of types is not accepted")
+    elif "object" in kinds and len(kinds) > 1:
+        yield Violation(path, "type", "objects may not share a list of types")
+    if "prefixItems" in node and node.get("items") is not False and not profile.open_tuples:
+        yield Violation(path, "prefixItems", "a tuple must be closed")
     free = not node.keys() - {"description", "default"} and profile.any_value is AnyValue.SCHEMA
     if "type" not in node and "anyOf" not in node and not free:
         yield Violation(path, "type", "every schema needs a type")
