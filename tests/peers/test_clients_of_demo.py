@@ -57,7 +57,7 @@ def test_a_peer_lists_every_tool_with_the_schemas_of_its_revision(
 ) -> None:
     listed = visit(peer, transport)["tools"]
     expected = {
-        name: {"inputSchema": tool["input"], **output_schema(tool, peer)}
+        name: {"inputSchema": input_schema(tool, peer), **output_schema(tool, peer)}
         for name, tool in visits.listing().items()
     }
     assert {
@@ -66,6 +66,11 @@ def test_a_peer_lists_every_tool_with_the_schemas_of_its_revision(
     } == expected
     assert {name for name, tool in listed.items() if not tool["description"]} == set()
     assert list(listed) == list(expected)
+
+
+def input_schema(tool: Json, peer: Peer) -> Json:
+    is_older = peer.revision not in visits.NATURAL
+    return tool.get("older_input", tool["input"]) if is_older else tool["input"]
 
 
 def output_schema(tool: Json, peer: Peer) -> Json:

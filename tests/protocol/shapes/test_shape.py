@@ -168,6 +168,13 @@ def test_up_to_2025_booleans_in_the_input_schema_are_written_as_objects() -> Non
     assert schema == before
 
 
+def test_up_to_2025_an_input_schema_always_has_properties() -> None:
+    schema: dict[str, Any] = {"type": "object", "oneOf": [{"required": ["a"]}]}
+    for revision in Revision:
+        listed = shape(revision).entry(ToolDescription("t", schema))["inputSchema"]
+        assert listed == (schema if revision.is_natural else {**schema, "properties": {}})
+
+
 def test_an_input_schema_without_booleans_is_published_as_written() -> None:
     schema = {"type": "object", "properties": {"a": {"default": True}}, "x": None}
     for revision in Revision:

@@ -56,7 +56,12 @@ class Shape:
         """Return an input schema as this revision lists it."""
         if Need.FOLDED_ROOT in needs:
             schema = fold_root(schema)
-        return schema if self.family.is_natural else without_booleans(schema)
+        if self.family.is_natural:
+            return schema
+        if "properties" not in schema:
+            # It says nothing, but a client that misses it loses every tool (smolagents).
+            schema = {**schema, "properties": {}}
+        return without_booleans(schema)
 
     def entry(
         self,
