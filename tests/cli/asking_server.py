@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 FORM = {
@@ -57,7 +58,8 @@ def read(params: dict[str, Any]) -> dict[str, Any]:
     return {"contents": [{"uri": params["uri"], **RESOURCES[params["uri"]]}]}
 
 
-METHODS: dict[str, Any] = {
+Method = Callable[[dict[str, Any]], dict[str, Any]]
+METHODS: dict[str, Method] = {
     "server/discover": lambda params: {
         "supportedVersions": ["2026-07-28"],
         "capabilities": {"tools": {}, "resources": {}, "prompts": {}},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyshape import Client, Text
-from anyshape.client import Bounds, Completion, PromptArgument
+from anyshape.client import Bounds, PromptArgument, Suggestions
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.content import UnknownContent
 
@@ -260,7 +260,7 @@ async def test_a_completion_carries_what_is_known(scripted: type[Scripted]) -> N
         await client.complete("path", resource="file:///{path}")
         with pytest.raises(TypeError):
             await client.complete("path")
-    assert found == Completion(("python", "pytorch"), 10, True)
+    assert found == Suggestions(("python", "pytorch"), 10, True)
     first, second = server.asked("completion/complete")
     assert first["ref"] == {"type": "ref/prompt", "name": "review"}
     assert first["argument"] == {"name": "language", "value": "py"}

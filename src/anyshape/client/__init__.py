@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyshape.client.client import Client, Target
-from anyshape.client.completion import Completion
+from anyshape.client.completion import Suggestions
 from anyshape.client.elicitation import ElicitAnswer, Elicitation, OnElicit
 from anyshape.client.listening import OnChange
 from anyshape.client.logs import LogLevel, LogMessage, OnLog
@@ -23,7 +23,6 @@ __all__ = [
     "Bounds",
     "CallResult",
     "Client",
-    "Completion",
     "ElicitAnswer",
     "Elicitation",
     "Http",
@@ -51,5 +50,6 @@ __all__ = [
     "Sampling",
     "SamplingRequest",
     "ServerInfo",
+    "Suggestions",
     "Target",
 ]

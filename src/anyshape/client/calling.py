@@ -20,6 +20,7 @@ from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
@@ -71,7 +72,7 @@ def write_call(
         schema.validate(given, size)
     plan = tool.header_plan
     return Question(
-        "tools/call",
+        TOOLS_CALL,
         encode_object(given, "arguments"),
         tool.name,
         plan.extract(given) if plan.parameters else None,

@@ -32,6 +32,7 @@ from anyshape.client.transports.transport import (
 )
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Request, Response
+from anyshape.protocol.methods import CANCELLED, PROGRESS
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = ["Channel", "NoAnswer", "Result", "not_open"]
@@ -233,12 +234,12 @@ class Channel:
     def _hear(self, message: ServerMessage) -> bytes | None:
         if isinstance(message, Request):
             return self._take_request(message)
-        if message.method == "notifications/progress":
+        if message.method == PROGRESS:
             report = read_progress(message.params)
             relay = self._relays.get(report[0]) if report is not None else None
             if report is not None and relay is not None:
                 relay.take(report[1])
-        elif message.method == "notifications/cancelled":
+        elif message.method == CANCELLED:
             self._requests.cancel(message.params)
         for hear in self._hearers.get(message.method, ()):
             hear(message.params)

@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast, overload
 from anyshape.client.answering import Answering
 from anyshape.client.answers import as_object, decode_value
 from anyshape.client.calling import CallOptions, Check, read_answer, write_call
-from anyshape.client.channel import Channel, not_open
+from anyshape.client.channel import Channel
+from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
 from anyshape.client.elicitation import OnElicit
-from anyshape.client.lifecycle import Introduction
-from anyshape.client.listening import Listening, OnChange
-from anyshape.client.listing import EntryT, Feature, Listing
-from anyshape.client.listings import Listings
-from anyshape.client.logs import LogLevel, OnLog, check_level, read_log
-from anyshape.client.negotiation import Agreement, Negotiator, ServerInfo
+from anyshape.client.lifecycle import ClientIntroduction
+from anyshape.client.listening import OnChange
+from anyshape.client.listing import Listing
+from anyshape.client.logs import LogLevel, OnLog, check_level
+from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
-from anyshape.client.relay import Relay
 from anyshape.client.result import CallResult
 from anyshape.client.roots import Roots
 from anyshape.client.rounds import complete_result
@@ -39,6 +38,7 @@ from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
+from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, TEMPLATES_LIST
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
     from anyshape.agents import FormatName, Toolbox
-    from anyshape.client.completion import Completion
+    from anyshape.client.completion import Suggestions
     from anyshape.client.prompts import ListedPrompt, PromptResult
     from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
     from anyshape.providers import Profile
@@ -108,7 +108,6 @@ class Client:
         self._check_arguments: Check = check_arguments
         self._trust_annotations = trust_annotations
         self._unwrap = unwrap
-        self._listen = listen
         self._limits = limits or Limits()
         self._bounds = bounds or Bounds()
         transport = make_transport(target, self._bounds, http or Http(), process or Process(), auth)
@@ -116,14 +115,11 @@ class Client:
             transport.place, self._limits, on_elicit=on_elicit, on_sample=on_sample, roots=roots
         )
         self._channel = Channel(transport, self._bounds, answering)
-        introduction = Introduction(identity or Identity(), answering.capabilities)
-        self._negotiator = Negotiator(self._channel, introduction, timeout)
-        self._listening = Listening(self._channel)
+        introduction = ClientIntroduction(identity or Identity(), answering.capabilities)
+        self._connection = ServerConnection(
+            self._channel, introduction, timeout, listen=listen, on_log=on_log
+        )
         self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
-        self._listings: Listings | None = None
-        self._agreement: Agreement | None = None
-        self._logs = None if on_log is None else Relay(on_log, "log")
-        self._channel.on("notifications/message", self._hear_log)
         self._open = False
 
     async def __aenter__(self) -> Client:
@@ -132,37 +128,21 @@ class Client:
             raise TransportError("the client is open already")
         self._open = True
         try:
-            await self._channel.open()
-            agreement = await self._negotiator.agree(self._wanted, or_older=self._or_older)
-            await self._begin(agreement)
+            agreement = await self._connection.open(self._wanted, or_older=self._or_older)
         except BaseException:
             self._open = False
-            await self._listening.stop()
-            await self._channel.close()
             raise
-        return self
-
-    async def _begin(self, agreement: Agreement) -> None:
-        """Get ready for requests in the way that was agreed on."""
-        channel = self._channel
-        self._agreement = agreement
         revision = agreement.lifecycle.revision
         terms = Terms(
             revision=revision,
             limits=self._limits,
             unwrap=self._unwrap,
-            has_headers=channel.transport.has_headers and revision.has_declared_calls,
+            has_headers=self._channel.transport.has_headers and revision.has_declared_calls,
             trust_annotations=self._trust_annotations,
             has_tasks=agreement.has_tasks,
         )
-        self._listings = Listings(channel, agreement, self._listening if self._listen else None)
-        self._tools = self._listings.of(tool_feature(terms))
-        channel.lifecycle = agreement.lifecycle
-        if self._logs is not None:
-            channel.lifecycle.ask_for_logs("info")
-        channel.reopen = self._reopen
-        if channel.answering.capabilities:
-            await self._listening.overhear()
+        self._tools = self._connection.listing_of(tool_feature(terms))
+        return self
 
     async def __aexit__(
         self,
@@ -172,21 +152,17 @@ class Client:
     ) -> None:
         """Stop listening, end what is in flight, and close."""
         self._open = False
-        await self._listening.stop()
-        if self._logs is not None:
-            self._logs.abandon()
-        self._channel.lifecycle = None
-        await self._channel.close()
+        await self._connection.close()
 
     @property
     def revision(self) -> Revision:
         """The revision that was agreed on."""
-        return self._agreed().lifecycle.revision
+        return self._connection.agreement.lifecycle.revision
 
     @property
     def server(self) -> ServerInfo:
         """What the server says of itself."""
-        return self._agreed().server
+        return self._connection.agreement.server
 
     @property
     def rejected(self) -> Mapping[str, AnyshapeError]:
@@ -336,7 +312,7 @@ class Client:
         """Return every usable prompt; `rejected_prompts` has the others."""
         from anyshape.client.prompts import PROMPTS
 
-        return await self._listing_of(PROMPTS).current(self._limit(timeout))
+        return await self._connection.listing_of(PROMPTS).current(self._limit(timeout))
 
     async def get_prompt(
         self,
@@ -350,13 +326,15 @@ class Client:
         from anyshape.client.prompts import ask_prompt, read_prompt
 
         question = ask_prompt(name, arguments, meta)
-        return read_prompt(name, await self._ask(question, timeout, "prompt"))
+        return read_prompt(
+            name, await self._connection.ask(question, self._limit(timeout), "prompt")
+        )
 
     async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
         """Return every usable resource; `rejected_resources` has the others."""
         from anyshape.client.resources import RESOURCES
 
-        return await self._listing_of(RESOURCES).current(self._limit(timeout))
+        return await self._connection.listing_of(RESOURCES).current(self._limit(timeout))
 
     async def list_resource_templates(
         self, *, timeout: float | None = None
@@ -364,7 +342,7 @@ class Client:
         """Return every usable template of resources; `rejected_resources` has the others."""
         from anyshape.client.resources import TEMPLATES
 
-        return await self._listing_of(TEMPLATES).current(self._limit(timeout))
+        return await self._connection.listing_of(TEMPLATES).current(self._limit(timeout))
 
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
@@ -373,7 +351,9 @@ class Client:
         from anyshape.client.resources import ask_resource, read_contents
 
         question = ask_resource(uri, meta)
-        return read_contents(uri, await self._ask(question, timeout, "resource"))
+        return read_contents(
+            uri, await self._connection.ask(question, self._limit(timeout), "resource")
+        )
 
     async def subscribe(
         self, uri: str, on_change: OnChange, *, timeout: float | None = None
@@ -389,11 +369,11 @@ class Client:
             raise ProtocolError(
                 f"{place} does not tell of changes to resources", code=METHOD_NOT_FOUND
             )
-        await self._listening.subscribe(uri, on_change, self._limit(timeout))
+        await self._connection.listening.subscribe(uri, on_change, self._limit(timeout))
 
     async def unsubscribe(self, uri: str, *, timeout: float | None = None) -> None:
         """Have nobody called for a resource any more."""
-        await self._listening.unsubscribe(uri, self._limit(timeout))
+        await self._connection.listening.unsubscribe(uri, self._limit(timeout))
 
     async def complete(
         self,
@@ -404,7 +384,7 @@ class Client:
         resource: str | None = None,
         context: Mapping[str, str] | None = None,
         timeout: float | None = None,
-    ) -> Completion:
+    ) -> Suggestions:
         """Return suggestions for an argument of a prompt, or of a template of resources.
 
         `value` is what was typed so far, `context` the other arguments.
@@ -429,52 +409,12 @@ class Client:
     @property
     def rejected_prompts(self) -> Mapping[str, AnyshapeError]:
         """The prompts of the last listing that cannot be used, and why."""
-        return self._rejected("prompts/list")
+        return self._connection.rejected(PROMPTS_LIST)
 
     @property
     def rejected_resources(self) -> Mapping[str, AnyshapeError]:
         """The resources and templates of the last listings that cannot be used, and why."""
-        return self._rejected("resources/list", "resources/templates/list")
-
-    # Inside.
-
-    def _agreed(self) -> Agreement:
-        if self._agreement is None:
-            raise not_open()
-        return self._agreement
+        return self._connection.rejected(RESOURCES_LIST, TEMPLATES_LIST)
 
     def _limit(self, timeout: float | None) -> float | None:
         return self._timeout if timeout is None else timeout
-
-    async def _ask(self, question: Question, timeout: float | None, noun: str) -> dict[str, Any]:
-        """Return the result of a request that may take several rounds."""
-        limit = self._limit(timeout)
-        begun = self._channel.begin(question, limit)
-        what = f"{noun} {shorten(question.name or '', 100)!r}"
-        result = await complete_result(self._channel, what, question, limit, begun)
-        return cast("dict[str, Any]", result)
-
-    def _listing_of(self, feature: Feature[EntryT]) -> Listing[EntryT]:
-        self._channel.agreed()
-        if self._listings is None:
-            raise not_open()
-        return self._listings.of(feature)
-
-    def _rejected(self, *methods: str) -> Mapping[str, AnyshapeError]:
-        return {} if self._listings is None else self._listings.rejected(*methods)
-
-    def _hear_log(self, params: msgspec.Raw | None) -> None:
-        if self._logs is not None:
-            message = read_log(params, self._bounds.max_depth)
-            if message is not None:
-                self._logs.take(message)
-
-    async def _reopen(self) -> None:
-        lifecycle = self._channel.agreed()
-        if self._listings is not None:
-            self._listings.invalidate()
-        if lifecycle.stateful:
-            revision = lifecycle.revision
-            agreement = await self._negotiator.handshake(revision, (revision,))
-            self._channel.lifecycle = agreement.lifecycle
-        await self._listening.renew()

@@ -14,15 +14,16 @@ import msgspec
 from anyshape.client.answers import as_object
 from anyshape.client.question import Question
 from anyshape.errors import ProtocolError
+from anyshape.protocol.methods import COMPLETE
 
-__all__ = ["Completion", "ask_completion", "read_completion"]
+__all__ = ["Suggestions", "ask_completion", "read_completion"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _MOST_VALUES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class Suggestions:
     """Suggestions, the best first; there may be more than were sent."""
 
     values: tuple[str, ...]
@@ -48,10 +49,10 @@ def ask_completion(
     params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
     if context:
         params["context"] = {"arguments": dict(context)}
-    return Question("completion/complete", _encode(params)[1:-1], repeatable=True)
+    return Question(COMPLETE, _encode(params)[1:-1], repeatable=True)
 
 
-def read_completion(result: object) -> Completion:
+def read_completion(result: object) -> Suggestions:
     """Return the suggestions; `ProtocolError` if they are none."""
     found = as_object(as_object(result).get("completion"))
     values, total = found.get("values"), found.get("total")
@@ -62,4 +63,4 @@ def read_completion(result: object) -> Completion:
         raise ProtocolError("completion/complete gave a value that is no string")
     kept = tuple(cast("list[str]", named[:_MOST_VALUES]))
     has_more = found.get("hasMore") is True or len(named) > len(kept)
-    return Completion(kept, total if type(total) is int else None, has_more)
+    return Suggestions(kept, total if type(total) is int else None, has_more)

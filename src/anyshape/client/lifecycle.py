@@ -15,17 +15,16 @@ import msgspec
 
 from anyshape.client.options import Identity
 from anyshape.protocol.headers import encode_header_value
+from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 from anyshape.protocol.revision import Revision
 
-__all__ = ["RESERVED", "Handshake", "Introduction", "Lifecycle", "Stateless", "open_request"]
+__all__ = ["RESERVED", "ClientIntroduction", "Handshake", "Lifecycle", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
-_INFO: Final = "io.modelcontextprotocol/clientInfo"
-_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
-_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 
-RESERVED: Final = frozenset({_VERSION, _INFO, _CAPABILITIES, _LOG_LEVEL, "progressToken"})
+RESERVED: Final = frozenset(
+    {PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL, "progressToken"}
+)
 """The metadata of a request that is for the client to write, whatever the revision."""
 
 
@@ -35,7 +34,7 @@ def open_request(method: str, members: bytes = b"") -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Introduction:
+class ClientIntroduction:
     """How a client introduces itself: who it is, and what it can be asked for."""
 
     identity: Identity = field(default_factory=Identity)
@@ -78,19 +77,19 @@ class Stateless:
 
     stateful = False
 
-    def __init__(self, revision: Revision, introduction: Introduction) -> None:
+    def __init__(self, revision: Revision, introduction: ClientIntroduction) -> None:
         self.revision = revision
         described: dict[str, object] = {
-            _VERSION: revision.value,
-            _INFO: introduction.identity.wire(),
-            _CAPABILITIES: introduction.capabilities,
+            PROTOCOL_VERSION: revision.value,
+            CLIENT_INFO: introduction.identity.wire(),
+            CLIENT_CAPABILITIES: introduction.capabilities,
         }
         self._described = described
         self._write_meta()
 
     def ask_for_logs(self, level: str) -> bool:
         """Have every request ask for log messages of this level and above."""
-        self._described[_LOG_LEVEL] = level
+        self._described[LOG_LEVEL] = level
         self._write_meta()
         return True
 

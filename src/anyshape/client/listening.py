@@ -23,6 +23,14 @@ from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.transports.transport import ConnectionLost
 from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.meta import SUBSCRIPTION_ID
+from anyshape.protocol.methods import (
+    LISTEN,
+    LISTENING,
+    RESOURCE_UPDATED,
+    RESOURCES_SUBSCRIBE,
+    RESOURCES_UNSUBSCRIBE,
+)
 
 __all__ = ["Listening", "OnChange"]
 
@@ -32,7 +40,6 @@ OnChange: TypeAlias = Callable[[str], Awaitable[None] | None]
 """Called with the URI of a resource that changed; may be async, and then holds nothing else up."""
 
 _encode: Final = msgspec.json.Encoder().encode
-_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0
 _MOMENT: Final = 2.0
@@ -46,8 +53,8 @@ class Listening:
         self._lists: dict[str, bool] = {}
         self._resources: dict[str, Relay[str]] = {}
         self._stream: _Stream | None = None
-        channel.on("notifications/subscriptions/acknowledged", self._acknowledge)
-        channel.on("notifications/resources/updated", self._tell)
+        channel.on(LISTENING, self._acknowledge)
+        channel.on(RESOURCE_UPDATED, self._tell)
 
     async def start(self, wanted: str) -> None:
         """Ask to be told of one kind of list; `wanted` is a member of the filter.
@@ -77,7 +84,7 @@ class Listening:
             raise
 
     async def _subscribe(self, uri: str, timeout: float | None) -> None:
-        question = _about("resources/subscribe", uri)
+        question = _about(RESOURCES_SUBSCRIBE, uri)
         stream = await self._open()
         if self._channel.agreed().stateful:
             await stream.wait()
@@ -99,7 +106,7 @@ class Listening:
             return
         relay.abandon()
         if self._channel.agreed().stateful:
-            await self._channel.request(_about("resources/unsubscribe", uri), timeout)
+            await self._channel.request(_about(RESOURCES_UNSUBSCRIBE, uri), timeout)
         elif self._stream is not None:
             await self._open()
 
@@ -114,7 +121,7 @@ class Listening:
         await self._open()
         if lifecycle.stateful:
             for uri in list(self._resources):
-                await self._channel.ask(lifecycle, _about("resources/subscribe", uri))
+                await self._channel.ask(lifecycle, _about(RESOURCES_SUBSCRIBE, uri))
         self._tell_all()
 
     async def stop(self) -> None:
@@ -167,7 +174,7 @@ class Listening:
                 headers = lifecycle.headers("")
                 return await self._channel.transport.overhear(headers, stream.opened.set)
             members = b'"notifications":%b' % _encode(self._wanted())
-            question = Question("subscriptions/listen", members, repeatable=True)
+            question = Question(LISTEN, members, repeatable=True)
             await self._channel.ask(lifecycle, question, endless=True, id=stream.id)
         except ConnectionLost:
             pass
@@ -197,7 +204,7 @@ class Listening:
     def _acknowledge(self, params: msgspec.Raw | None) -> None:
         said = self._read(params)
         stream = self._stream
-        if stream is None or as_object(said.get("_meta")).get(_SUBSCRIPTION) != stream.id:
+        if stream is None or as_object(said.get("_meta")).get(SUBSCRIPTION_ID) != stream.id:
             return
         if stream.acknowledged.done():
             self._tell_all()

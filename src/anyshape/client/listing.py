@@ -1,8 +1,8 @@
 """What a server lists: its pages, how long they hold, and each entry by itself.
 
-A `Feature` says what is listed: tools, for one. Its entries are admitted one by one, so that a bad
-entry costs that entry; pages, bytes and entries are bounded; an entry with the same text as last
-time is not judged again.
+A `ListedFeature` says what is listed: tools, for one. Its entries are admitted one by one, so that
+a bad entry costs that entry; pages, bytes and entries are bounded; an entry with the same text as
+last time is not judged again.
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 """
 
@@ -30,7 +30,7 @@ from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaE
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.schema import WouldWait, aside, leave_loop
 
-__all__ = ["EntryT", "Feature", "Listing", "Weighed"]
+__all__ = ["EntryT", "ListedFeature", "Listing", "Weighed"]
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ EntryT = TypeVar("EntryT", bound=Weighed)
 
 
 @dataclass(frozen=True, slots=True)
-class Feature(Generic[EntryT]):
+class ListedFeature(Generic[EntryT]):
     """One kind of thing that servers list."""
 
     noun: str
@@ -89,7 +89,7 @@ class Listing(Generic[EntryT]):
     def __init__(
         self,
         channel: Channel,
-        feature: Feature[EntryT],
+        feature: ListedFeature[EntryT],
         *,
         offered: bool = False,
         listening: Listening | None = None,
@@ -280,7 +280,7 @@ class _Collector(Generic[EntryT]):
 
     def __init__(
         self,
-        feature: Feature[EntryT],
+        feature: ListedFeature[EntryT],
         known: Mapping[bytes, EntryT | AnyshapeError],
         bounds: Bounds,
     ) -> None:
@@ -382,7 +382,7 @@ class _Keys(msgspec.Struct):
 _decode_keys: Final = msgspec.json.Decoder(_Keys).decode
 
 
-def _key_of(text: bytes, feature: Feature[Any]) -> str:
+def _key_of(text: bytes, feature: ListedFeature[Any]) -> str:
     """Return what tells an entry from others, however unusable the rest of it is."""
     noun, member = feature.noun, feature.key
     try:

@@ -8,7 +8,7 @@ from typing import Any
 from anyshape.client.answers import as_object
 from anyshape.client.channel import Channel
 from anyshape.client.listening import Listening
-from anyshape.client.listing import EntryT, Feature, Listing
+from anyshape.client.listing import EntryT, ListedFeature, Listing
 from anyshape.client.negotiation import Agreement
 from anyshape.errors import AnyshapeError
 
@@ -24,7 +24,7 @@ class Listings:
         self._listening = listening
         self._by_method: dict[str, Listing[Any]] = {}
 
-    def of(self, feature: Feature[EntryT]) -> Listing[EntryT]:
+    def of(self, feature: ListedFeature[EntryT]) -> Listing[EntryT]:
         """Return the listing of a feature."""
         listing = self._by_method.get(feature.method)
         if listing is None:
@@ -41,7 +41,7 @@ class Listings:
         for listing in self._by_method.values():
             listing.invalidate()
 
-    def _make(self, feature: Feature[EntryT]) -> Listing[EntryT]:
+    def _make(self, feature: ListedFeature[EntryT]) -> Listing[EntryT]:
         capabilities = as_object(self._agreement.server.capabilities.get(feature.capability))
         listing = Listing(
             self._channel,

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import msgspec
 
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.errors import AnyshapeError
+from anyshape.protocol.log_levels import LOG_LEVELS, LogLevel
 
-__all__ = ["LOG_LEVELS", "LogLevel", "LogMessage", "OnLog", "check_level", "read_log"]
-
-LogLevel: TypeAlias = Literal[
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
-]
-LOG_LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
-"""The levels of RFC 5424, the least severe first."""
+__all__ = ["LogLevel", "LogMessage", "OnLog", "check_level", "read_log"]
 
 
 @dataclass(frozen=True, slots=True)

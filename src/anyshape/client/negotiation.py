@@ -18,7 +18,7 @@ import msgspec
 from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.client.channel import Channel
-from anyshape.client.lifecycle import Handshake, Introduction, Lifecycle, Stateless
+from anyshape.client.lifecycle import ClientIntroduction, Handshake, Lifecycle, Stateless
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
@@ -27,16 +27,18 @@ from anyshape.protocol.jsonrpc import (
     HEADER_MISMATCH,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
     UNSUPPORTED_PROTOCOL_VERSION,
+    encode_notification,
 )
+from anyshape.protocol.meta import SERVER_INFO
+from anyshape.protocol.methods import DISCOVER, INITIALIZE, INITIALIZED, PING
 from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
 
 __all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 _TASKS: Final = "io.modelcontextprotocol/tasks"
-_DISCOVER: Final = Question("server/discover", repeatable=True)
-_PING: Final = Question("ping", repeatable=True)
+_DISCOVER: Final = Question(DISCOVER, repeatable=True)
+_PING: Final = Question(PING, repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})
 _MOMENT: Final = 2.0
 _REFUSALS: Final = frozenset({401, 403, 407})
@@ -87,7 +89,9 @@ class _Older:
 class Negotiator:
     """Finds out which revision to speak with the server at the other end of a channel."""
 
-    def __init__(self, channel: Channel, introduction: Introduction, timeout: float | None) -> None:
+    def __init__(
+        self, channel: Channel, introduction: ClientIntroduction, timeout: float | None
+    ) -> None:
         self._channel = channel
         self._introduction = introduction
         self._timeout = timeout
@@ -272,8 +276,8 @@ class Negotiator:
             )
         lifecycle = Handshake(revision)
         await self._channel.transport.notify(
-            b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
-            lifecycle.headers("notifications/initialized"),
+            encode_notification(INITIALIZED),
+            lifecycle.headers(INITIALIZED),
         )
         return _agreement(lifecycle, result)
 
@@ -286,7 +290,7 @@ class Negotiator:
                 "clientInfo": self._introduction.identity.wire(),
             }
         )[1:-1]
-        question = Question("initialize", members)
+        question = Question(INITIALIZE, members)
         try:
             async with asyncio.timeout(self._timeout):
                 raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
@@ -338,7 +342,7 @@ def _agreement(lifecycle: Lifecycle, result: Mapping[str, Any]) -> Agreement:
 
 def _describe(result: Mapping[str, Any]) -> ServerInfo:
     meta = as_object(result.get("_meta"))
-    info = as_object(meta.get(_SERVER_INFO)) or as_object(result.get("serverInfo"))
+    info = as_object(meta.get(SERVER_INFO)) or as_object(result.get("serverInfo"))
     return ServerInfo(
         name=as_string(info.get("name")),
         version=as_string(info.get("version")),

@@ -13,13 +13,14 @@ import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
-from anyshape.client.listing import Feature
+from anyshape.client.listing import ListedFeature
 from anyshape.client.messages import ReceivedMessage, read_messages
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import ProtocolError
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
 
 __all__ = [
     "PROMPTS",
@@ -106,8 +107,8 @@ def _read_argument(found: Mapping[str, Any]) -> PromptArgument:
     )
 
 
-PROMPTS: Final = Feature(
-    "prompt", "prompts", "prompts", "prompts/list", "max_prompts", _admit_prompt
+PROMPTS: Final = ListedFeature(
+    "prompt", "prompts", "prompts", PROMPTS_LIST, "max_prompts", _admit_prompt
 )
 
 
@@ -127,7 +128,7 @@ def ask_prompt(
     if arguments is not None:
         members += b',"arguments":%b' % _encode(given)
     return Question(
-        "prompts/get", members, name, meta=write_meta(meta) if meta else b"", repeatable=True
+        PROMPTS_GET, members, name, meta=write_meta(meta) if meta else b"", repeatable=True
     )
 
 

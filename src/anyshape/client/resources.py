@@ -13,12 +13,13 @@ import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
-from anyshape.client.listing import Feature
+from anyshape.client.listing import ListedFeature
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.icons import received_icons
+from anyshape.protocol.methods import RESOURCES_LIST, RESOURCES_READ, TEMPLATES_LIST
 
 __all__ = [
     "RESOURCES",
@@ -133,21 +134,21 @@ def _has_scheme(uri: str) -> bool:
     return is_scheme and uri.isprintable() and " " not in uri
 
 
-RESOURCES: Final = Feature(
+RESOURCES: Final = ListedFeature(
     "resource",
     "resources",
     "resources",
-    "resources/list",
+    RESOURCES_LIST,
     "max_resources",
     _admit_resource,
     key="uri",
     longest=_LONGEST_URI,
 )
-TEMPLATES: Final = Feature(
+TEMPLATES: Final = ListedFeature(
     "resource template",
     "resources",
     "resourceTemplates",
-    "resources/templates/list",
+    TEMPLATES_LIST,
     "max_resources",
     _admit_template,
     key="uriTemplate",
@@ -159,7 +160,7 @@ def ask_resource(uri: str, meta: Mapping[str, Any] | None) -> Question:
     """Return the question that reads a resource."""
     members = b'"uri":%b' % _encode(uri)
     written = write_meta(meta) if meta else b""
-    return Question("resources/read", members, uri, meta=written, repeatable=True)
+    return Question(RESOURCES_READ, members, uri, meta=written, repeatable=True)
 
 
 def read_contents(uri: str, result: Mapping[str, Any]) -> ReadResource:

@@ -34,8 +34,10 @@ class Root:
         return {"uri": self.uri} if self.name is None else {"uri": self.uri, "name": self.name}
 
 
-_Given: TypeAlias = str | Path | Root
-Roots: TypeAlias = Iterable[_Given] | Callable[[], Iterable[_Given] | Awaitable[Iterable[_Given]]]
+_RootLike: TypeAlias = str | Path | Root
+Roots: TypeAlias = (
+    Iterable[_RootLike] | Callable[[], Iterable[_RootLike] | Awaitable[Iterable[_RootLike]]]
+)
 """Paths, `file://` URIs and `Root`s, or a callable that gives them whenever a server asks."""
 
 
@@ -49,11 +51,11 @@ async def list_roots(roots: Any) -> dict[str, Any]:
     given = roots() if callable(roots) else roots
     if inspect.isawaitable(given):
         given = await given
-    listed = cast("Iterable[_Given]", given)
+    listed = cast("Iterable[_RootLike]", given)
     return {"roots": [_read_root(root).wire() for root in listed]}
 
 
-def _read_root(root: _Given) -> Root:
+def _read_root(root: _RootLike) -> Root:
     if isinstance(root, Root):
         return root
     if isinstance(root, Path):

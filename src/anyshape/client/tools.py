@@ -13,11 +13,12 @@ import msgspec
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.lifecycle import open_request
-from anyshape.client.listing import Feature
+from anyshape.client.listing import ListedFeature
 from anyshape.client.quoting import shorten
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
+from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.protocol.shapes.reading import Read, result_reader
@@ -77,13 +78,13 @@ class Terms:
     """Whether the server runs calls as tasks, so that a tool can insist on that."""
 
 
-def tool_feature(terms: Terms) -> Feature[ListedTool]:
+def tool_feature(terms: Terms) -> ListedFeature[ListedTool]:
     """Return the tools of a server as a list whose entries are judged by these terms."""
 
     def admit_listed(name: str, entry: Mapping[str, Any], light: bool) -> ListedTool:
         return admit(name, entry, terms, light=light)
 
-    return Feature("tool", "tools", "tools", "tools/list", "max_tools", admit_listed)
+    return ListedFeature("tool", "tools", "tools", TOOLS_LIST, "max_tools", admit_listed)
 
 
 def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = False) -> ListedTool:
@@ -131,7 +132,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
             unwrap=terms.unwrap,
         ),
         header_plan=header_plan(input_schema if terms.has_headers else None),
-        opening=open_request("tools/call", b'"name":%b,"arguments":' % _encode(name)),
+        opening=open_request(TOOLS_CALL, b'"name":%b,"arguments":' % _encode(name)),
     )
 
 

@@ -6,11 +6,12 @@ What a handler does not look at stays raw: a call's arguments belong to the tool
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 
 __all__ = [
@@ -25,12 +26,6 @@ __all__ = [
     "Parameters",
     "ToolName",
 ]
-
-
-LogLevel: TypeAlias = Literal[
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
-]
-"""The least severe messages that a request asks for; any other word makes it invalid."""
 
 
 class AnyObject(msgspec.Struct, gc=False, frozen=True):

@@ -69,7 +69,8 @@ async def touch(context: Context) -> str:
 
 @server.tool()
 async def log(context: Context) -> str:
-    await context.log("info", {"step": 1}, logger_name="peer")
+    log: Any = context.log  # pyright: ignore[reportDeprecated]
+    await log("info", {"step": 1}, logger_name="peer")
     return "logged"
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
+from anyshape.protocol.methods import CANCELLED
 from anyshape.protocol.shapes.ordinary import OrdinaryResult
 
 __all__ = [
@@ -121,4 +122,4 @@ class HttpStatus(TransportError):
 
 def cancellation(id: int) -> bytes:
     """Return the notification that gives up on a request."""
-    return encode_notification("notifications/cancelled", b'{"requestId":%d}' % id)
+    return encode_notification(CANCELLED, b'{"requestId":%d}' % id)

@@ -1,0 +1,114 @@
+"""The connection to one server: opened, agreed on, listened to, opened again, closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from anyshape.client.channel import Channel, not_open
+from anyshape.client.lifecycle import ClientIntroduction
+from anyshape.client.listening import Listening
+from anyshape.client.listing import EntryT, ListedFeature, Listing
+from anyshape.client.listings import Listings
+from anyshape.client.logs import OnLog, read_log
+from anyshape.client.negotiation import Agreement, Negotiator
+from anyshape.client.question import Question
+from anyshape.client.quoting import shorten
+from anyshape.client.relay import Relay
+from anyshape.client.rounds import complete_result
+from anyshape.errors import AnyshapeError
+from anyshape.protocol.revision import Revision
+
+__all__ = ["ServerConnection"]
+
+
+class ServerConnection:
+    """What a client holds of one server while it is open."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        introduction: ClientIntroduction,
+        timeout: float | None,
+        *,
+        listen: bool,
+        on_log: OnLog | None,
+    ) -> None:
+        self.listening = Listening(channel)
+        self._channel = channel
+        self._negotiator = Negotiator(channel, introduction, timeout)
+        self._listen = listen
+        self._listings: Listings | None = None
+        self._agreement: Agreement | None = None
+        self._logs = None if on_log is None else Relay(on_log, "log")
+        channel.on("notifications/message", self._hear_log)
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed on."""
+        if self._agreement is None:
+            raise not_open()
+        return self._agreement
+
+    async def open(self, wanted: Revision | None, *, or_older: bool) -> Agreement:
+        """Connect, and agree on a revision; nothing is left behind if that fails."""
+        channel = self._channel
+        try:
+            await channel.open()
+            agreement = await self._negotiator.agree(wanted, or_older=or_older)
+            self._agreement = agreement
+            listening = self.listening if self._listen else None
+            self._listings = Listings(channel, agreement, listening)
+            channel.lifecycle = agreement.lifecycle
+            channel.reopen = self._reopen
+            if self._logs is not None:
+                agreement.lifecycle.ask_for_logs("info")
+            if channel.answering.capabilities:
+                await self.listening.overhear()
+        except BaseException:
+            await self.close()
+            raise
+        return agreement
+
+    async def close(self) -> None:
+        """Stop listening, end what is in flight, and close."""
+        await self.listening.stop()
+        if self._logs is not None:
+            self._logs.abandon()
+        self._channel.lifecycle = None
+        await self._channel.close()
+
+    def listing_of(self, feature: ListedFeature[EntryT]) -> Listing[EntryT]:
+        """Return what the server lists of a feature."""
+        if self._listings is None:
+            raise not_open()
+        return self._listings.of(feature)
+
+    def rejected(self, *methods: str) -> Mapping[str, AnyshapeError]:
+        """Return what those methods listed and nobody can use, and why."""
+        return {} if self._listings is None else self._listings.rejected(*methods)
+
+    async def ask(self, question: Question, timeout: float | None, noun: str) -> dict[str, Any]:
+        """Return the result of a request that may take several rounds."""
+        begun = self._channel.begin(question, timeout)
+        what = f"{noun} {shorten(question.name or '', 100)!r}"
+        result = await complete_result(self._channel, what, question, timeout, begun)
+        return cast("dict[str, Any]", result)
+
+    def _hear_log(self, params: msgspec.Raw | None) -> None:
+        if self._logs is not None:
+            message = read_log(params, self._channel.bounds.max_depth)
+            if message is not None:
+                self._logs.take(message)
+
+    async def _reopen(self) -> None:
+        lifecycle = self._channel.agreed()
+        if self._listings is not None:
+            self._listings.invalidate()
+        if lifecycle.stateful:
+            revision = lifecycle.revision
+            agreement = await self._negotiator.handshake(revision, (revision,))
+            self._channel.lifecycle = agreement.lifecycle
+        await self.listening.renew()
