@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, cast, overload
 
 from anyshape._version import __version__
@@ -267,6 +268,50 @@ class Server:
             return decorated
 
         return decorate
+
+    def directory(
+        self,
+        prefix: str,
+        path: str | PathLike[str],
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        hidden: bool = False,
+        max_entries: int = 1000,
+        max_bytes: int = 1024 * 1024,
+        max_age: float = 1.0,
+        caching: Caching | None = None,
+    ) -> None:
+        """Offer the files below a directory as resources, whose URIs are `prefix` and their path.
+
+        Nothing outside of it can be read, and no symbolic link inside it is followed. Files whose
+        names begin with a dot are left out, unless `hidden`; of a large tree `max_entries` are
+        listed, and a file of more than `max_bytes` is not read. Listings are at most `max_age`
+        seconds behind the disk.
+        """
+        from anyshape.server.features.directories import FileTree
+        from anyshape.server.features.resources import Resources
+        from anyshape.tools.resource import Resource
+
+        tree = FileTree(
+            prefix,
+            path,
+            hidden=hidden,
+            max_entries=max_entries,
+            max_bytes=max_bytes,
+            max_age=max_age,
+        )
+        resource = Resource(
+            f"{prefix}{{+path}}",
+            tree.reader(),
+            name=name or tree.root.name or prefix,
+            title=title,
+            description=description,
+            caching=caching,
+            limits=self._limits,
+        )
+        self._service.feature(Resources).add_directory(tree, resource)
 
     def remove_resource(self, uri: str) -> None:
         """Remove a resource or a template, and tell clients that listen; `KeyError` for none."""

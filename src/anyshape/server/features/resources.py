@@ -5,7 +5,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -13,6 +15,7 @@ import msgspec
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.contents import encode_contents
+from anyshape.protocol.description import ResourceDescription
 from anyshape.protocol.methods import (
     RESOURCE_UPDATED,
     RESOURCES_CHANGED,
@@ -35,8 +38,10 @@ from anyshape.server.request import OpenRequest
 from anyshape.tools.completion import Completer
 from anyshape.tools.resource import Resource
 from anyshape.tools.types import ArgumentsError
+from anyshape.tools.workers import WORKERS
 
 if TYPE_CHECKING:
+    from anyshape.server.features.directories import FileTree
     from anyshape.server.service import Service
 
 __all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated"]
@@ -54,17 +59,42 @@ class ResourceParameters(msgspec.Struct, gc=False, frozen=True):
 
 
 class OfferedResource(Listed):
-    """A resource, or a template of some, that a server offers."""
+    """A resource, or a template of some, that a server offers.
 
-    __slots__ = ("resource",)
+    With a `listing` it is one of those that the template stands for.
+    """
 
-    def __init__(self, resource: Resource) -> None:
-        super().__init__(resource.uri)
+    __slots__ = ("listing", "resource")
+
+    def __init__(self, resource: Resource, listing: ResourceDescription | None = None) -> None:
+        self.listing = listing or resource.listing
+        super().__init__(self.listing.uri)
         self.resource = resource
 
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the entry of its listing."""
-        return resource_entry(self.resource.listing, revision)
+        return resource_entry(self.listing, revision)
+
+
+class _Directory:
+    """A file tree that a server offers, and what was listed of it."""
+
+    __slots__ = ("_updating", "listed", "resource", "tree")
+
+    def __init__(self, tree: FileTree, resource: Resource) -> None:
+        self.tree = tree
+        self.resource = resource
+        self.listed: dict[str, OfferedResource] = {}
+        self._updating = threading.Lock()
+
+    def update(self, roster: Roster[OfferedResource]) -> None:
+        """List the files that are there now; called on a worker thread."""
+        with self._updating:
+            found = {each.uri: each for each in self.tree.entries().values()}
+            before = self.listed
+            if found != {uri: offered.listing for uri, offered in before.items()}:
+                self.listed = {uri: OfferedResource(self.resource, found[uri]) for uri in found}
+                roster.replace(before, self.listed)
 
 
 def updated(uri: str) -> Topic:
@@ -82,8 +112,9 @@ class Resources(Feature):
         topic = self.changes["resourcesListChanged"]
         self.roster: Roster[OfferedResource] = Roster(service, "resources", topic)
         self.templates: Roster[OfferedResource] = Roster(service, "resourceTemplates", topic)
+        self._directories: tuple[_Directory, ...] = ()
         self.methods = {
-            RESOURCES_LIST: Method(ListParameters, self.roster.list),
+            RESOURCES_LIST: Method(ListParameters, self.list),
             TEMPLATES_LIST: Method(ListParameters, self.templates.list),
             RESOURCES_READ: Method(ResourceParameters, self.read, named="uri"),
             RESOURCES_SUBSCRIBE: Method(ResourceParameters, handshake=self.subscribe),
@@ -114,9 +145,29 @@ class Resources(Feature):
         if resource.completers:
             self._service.feature(Completion)
 
+    def add_directory(self, tree: FileTree, resource: Resource) -> None:
+        """Offer the files of a tree, which the resource reads."""
+        self.add(resource)
+        self._directories += (_Directory(tree, resource),)
+
     def remove(self, uri: str) -> None:
-        """Take a resource or a template away; `KeyError` if there is none."""
-        (self.templates if uri in self.templates.things else self.roster).remove(uri)
+        """Take a resource, a template or a directory away; `KeyError` if there is none."""
+        if uri not in self.templates.things:
+            self.roster.remove(uri)
+            return
+        gone = self.templates.remove(uri).resource
+        for directory in self._directories:
+            if directory.resource is gone:
+                self._directories = tuple(set(self._directories) - {directory})
+                self.roster.replace(directory.listed, {})
+
+    async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
+        """Answer a request for a page of the resources; the first looks at directories again."""
+        if parameters.cursor is None and self._directories:
+            check_room(self._service)
+            for directory in self._directories:
+                await WORKERS.run(partial(directory.update, self.roster))
+        return await self.roster.list(parameters, request)
 
     async def read(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Answer a request for the contents of a resource."""
@@ -159,7 +210,7 @@ class Resources(Feature):
     async def _find(self, uri: str) -> tuple[Resource, dict[str, Any]]:
         """Return the resource that a URI stands for, with its values for that one."""
         offered = self.roster.things.get(uri)
-        if offered is not None:
+        if offered is not None and offered.resource.template is None:
             return offered.resource, {}
         for template in tuple(self.templates.things.values()):
             variables = template.resource.match(uri)

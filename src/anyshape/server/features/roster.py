@@ -109,6 +109,21 @@ class Roster(Generic[Thing]):
         self._service.listeners.notify(self._topic)
         return thing
 
+    def replace(self, old: Mapping[str, Thing], new: Mapping[str, Thing]) -> None:
+        """Have things by name take the place of others, and announce it if there are other names.
+
+        A name that something else has stays with that.
+        """
+        with self._changing:
+            for name, thing in old.items():
+                if self.things.get(name) is thing:
+                    del self.things[name]
+            for name, thing in new.items():
+                self.things.setdefault(name, thing)
+            self._roll = None
+        if new.keys() != old.keys():
+            self._service.listeners.notify(self._topic)
+
     async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
         """Answer a request for a page of the listing."""
         needs = request.peer.needs_in(parameters.meta)
