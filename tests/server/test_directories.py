@@ -38,7 +38,7 @@ def tree(tmp_path: Path) -> Path:
 
 def served(root: Path, **options: Any) -> Server:
     server = Server("s")
-    server.directory("docs://", root, **{"max_age": 0.0, **options})
+    server.directory("docs://", root, max_age=0, **options)
     return server
 
 
