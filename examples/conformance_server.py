@@ -3,7 +3,8 @@
     python examples/conformance_server.py --port 3000
     npx @modelcontextprotocol/conformance server --url http://127.0.0.1:3000/mcp
 
-Each tool is what a scenario of the suite asks a server to have; see its README for the scenarios.
+Each tool, prompt and resource is what a scenario of the suite asks a server to have; see its README
+for the scenarios.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import argparse
 import asyncio
 import base64
 import itertools
+from typing import Annotated
 
 from anyshape import (
     Audio,
+    Complete,
     Context,
     EmbeddedResource,
     Image,
+    Message,
     Server,
     Text,
     Tool,
@@ -178,6 +182,85 @@ def test_custom_header(region: str, query: str) -> Text:
 def json_schema_2020_12_tool(arguments: dict[str, object]) -> Text:
     """Tool with JSON Schema 2020-12 features."""
     return Text(f"{len(arguments)} arguments")
+
+
+@server.prompt
+def test_simple_prompt() -> str:
+    """Say one line."""
+    return "This is a simple prompt for testing."
+
+
+WORDS = ["hello", "paris", "park", "party", "test", "testing"]
+
+
+@server.prompt
+def test_prompt_with_arguments(arg1: Annotated[str, Complete(WORDS)], arg2: str) -> str:
+    """Repeat two arguments.
+
+    Args:
+        arg1: First test argument
+        arg2: Second test argument
+    """
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+@server.prompt
+def test_prompt_with_embedded_resource(resourceUri: str) -> Message:  # noqa: N803 - as asked for
+    """Hold a resource.
+
+    Args:
+        resourceUri: URI of the resource to embed
+    """
+    text = "Embedded resource content for testing."
+    return Message(
+        [
+            EmbeddedResource(uri=resourceUri, mime_type="text/plain", text=text),
+            "Please process the embedded resource above.",
+        ]
+    )
+
+
+@server.prompt
+def test_prompt_with_image() -> list[Image | str]:
+    """Show a picture of one red pixel."""
+    return [Image(RED_PIXEL, "image/png"), "Please analyze the image above."]
+
+
+_prompt_is_there = itertools.cycle((False, True))
+
+
+@server.tool
+def test_trigger_prompt_change() -> Text:
+    """Change the list of prompts: add one if it is not there, else remove it."""
+    if next(_prompt_is_there):
+        server.remove_prompt("test_changing_prompt")
+    else:
+        server.prompt(name="test_changing_prompt", description="Comes and goes.")(lambda: "here")
+    return Text("The list of prompts has changed.")
+
+
+@server.resource("test://static-text", mime_type="text/plain")
+def static_text() -> str:
+    """A static text resource for testing."""
+    return "This is the content of the static text resource."
+
+
+@server.resource("test://static-binary", mime_type="image/png")
+def static_binary() -> bytes:
+    """A static binary resource for testing."""
+    return RED_PIXEL
+
+
+@server.resource("test://template/{id}/data", mime_type="application/json")
+def template_data(id: str) -> dict[str, object]:
+    """A resource whose URI says what it holds."""
+    return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+@server.resource("test://watched-resource", mime_type="text/plain")
+def watched_resource() -> str:
+    """A resource that clients subscribe to."""
+    return "Watched resource content."
 
 
 def main() -> None:
