@@ -1,8 +1,9 @@
 """The rest of a coroutine that was started by hand.
 
-Most calls finish without waiting for anything, and for those a timer or a task is pure cost. So
-tools, server and client run a coroutine's first step themselves, and only if it has to wait do they
-set up what waiting needs, and await what remains as if it had been awaited all along.
+Most calls finish without waiting for anything, and for those a timer or a task is pure cost. So a
+server runs the first step of a handler itself, and a tool with a time-out that of its function.
+Only if that step has to wait do they set up what waiting needs, and await what remains as if it had
+been awaited all along.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any, TypeVar
 
 __all__ = ["Resumed", "start"]
 
-Value = TypeVar("Value")
+Returned = TypeVar("Returned")
 
 
-class Resumed(Awaitable[Value]):
+class Resumed(Awaitable[Returned]):
     """What is left of `coroutine`, which has been started and now waits for `waited`.
 
     With a `context` it goes on in that one. Nothing changes for the coroutine: it starts and ends
@@ -27,13 +28,13 @@ class Resumed(Awaitable[Value]):
     __slots__ = ("_context", "_coroutine", "_waited")
 
     def __init__(
-        self, coroutine: Coroutine[Any, Any, Value], waited: Any, context: Context | None = None
+        self, coroutine: Coroutine[Any, Any, Returned], waited: Any, context: Context | None = None
     ) -> None:
         self._coroutine = coroutine
         self._waited = waited
         self._context = context
 
-    def __await__(self) -> Generator[Any, Any, Value]:
+    def __await__(self) -> Generator[Any, Any, Returned]:
         coroutine, waited = self._coroutine, self._waited
         send: Callable[[Any], Any] = coroutine.send
         throw: Callable[[BaseException], Any] = coroutine.throw
@@ -56,8 +57,8 @@ class Resumed(Awaitable[Value]):
 
 
 def start(
-    coroutine: Coroutine[Any, Any, Value], context: Context | None = None
-) -> Value | Resumed[Value]:
+    coroutine: Coroutine[Any, Any, Returned], context: Context | None = None
+) -> Returned | Resumed[Returned]:
     """Run a coroutine, in `context`, until it first waits: what it returned, or what remains."""
     try:
         waited = coroutine.send(None) if context is None else context.run(coroutine.send, None)

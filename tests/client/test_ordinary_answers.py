@@ -17,7 +17,7 @@ from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import PARSE_ERROR, Response
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import shape
-from anyshape.protocol.shapes.ordinary import DEPTH
+from anyshape.protocol.shapes.ordinary_result import DEPTH
 
 if TYPE_CHECKING:
     from .conftest import Scripted

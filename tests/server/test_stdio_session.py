@@ -13,7 +13,7 @@ from patience import PATIENCE
 from anyshape import Context, Server
 from anyshape.server import ServerOptions
 from anyshape.server.pipes import PipeReader
-from anyshape.server.stdio import Session
+from anyshape.server.stdio import StdioSession
 
 META: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -55,7 +55,7 @@ async def test_progress_that_a_slow_client_would_not_read_in_time_is_not_kept() 
 
     assert server.tools.keys() == {"chatter"}
     ends = Ends()
-    session = Session(server._service, ends.source, ends.sink)
+    session = StdioSession(server._service, ends.source, ends.sink)
     serving = asyncio.create_task(session.serve())
     params = {
         "name": "chatter",
@@ -97,7 +97,7 @@ async def test_the_loop_is_not_held_up_for_more_while_answers_wait_to_be_read(
 
     monkeypatch.setattr(PipeReader, "linger", watch)
     ends = Ends()
-    session = Session(server._service, ends.source, ends.sink)
+    session = StdioSession(server._service, ends.source, ends.sink)
     serving = asyncio.create_task(session.serve())
     async with asyncio.timeout(PATIENCE):
         heard: list[int] = []

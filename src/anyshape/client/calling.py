@@ -22,7 +22,7 @@ from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.shapes.ordinary import ORDINARY_BYTES, OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
 __all__ = ["CallOptions", "Check", "read_answer", "write_call"]

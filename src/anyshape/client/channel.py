@@ -33,7 +33,7 @@ from anyshape.client.transports.transport import (
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Request, Response
 from anyshape.protocol.methods import CANCELLED, PROGRESS
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Channel", "NoAnswer", "Result", "not_open"]
 

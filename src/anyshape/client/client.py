@@ -40,7 +40,7 @@ from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, Trans
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
 from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, TEMPLATES_LIST
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from anyshape.protocol.content import Content, Text
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.shapes.reading import ReadResult
+from anyshape.protocol.shapes.result_reader import ReadResult
 
 __all__ = ["CallResult"]
 

@@ -16,7 +16,7 @@ from anyshape.client.channel import Channel, Result
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.errors import NotJson, ProtocolError
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["complete_result"]
 

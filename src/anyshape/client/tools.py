@@ -21,7 +21,7 @@ from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import MODERN, Revision
-from anyshape.protocol.shapes.reading import Read, result_reader
+from anyshape.protocol.shapes.result_reader import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
 __all__ = ["ListedTool", "Terms", "admit", "compile_listed", "tool_feature"]

@@ -95,7 +95,7 @@ class Image(RefusesBrought):
         """Refuse what no client could read."""
         _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
         _expect(self, "mime_type", str, "a string")
-        _settle_type(self, "image", format)
+        _complete_type(self, "image", format)
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -120,7 +120,7 @@ class Audio(RefusesBrought):
         """Refuse what no client could read."""
         _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
         _expect(self, "mime_type", str, "a string")
-        _settle_type(self, "audio", format)
+        _complete_type(self, "audio", format)
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -316,7 +316,7 @@ _READERS = {
 }
 
 
-def _settle_type(block: Image | Audio, family: str, format: str | None) -> None:
+def _complete_type(block: Image | Audio, family: str, format: str | None) -> None:
     """Set the media type that a format stands for, and refuse a block that has none."""
     if format is not None and not block.mime_type:
         name = _FORMATS.get(format.lower(), format.lower())

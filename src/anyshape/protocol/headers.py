@@ -46,7 +46,7 @@ _DECIMAL: Final = re.compile(r"(-?[0-9]{1,16})(?:\.0{1,16})?")
 _SENTINEL_START: Final = "=?base64?"
 _SENTINEL_END: Final = "?="
 
-Kind: TypeAlias = Literal["string", "integer", "boolean"]
+HeaderType: TypeAlias = Literal["string", "integer", "boolean"]
 
 
 def encode_header_value(value: str) -> str:
@@ -96,7 +96,7 @@ class HeaderParameter:
     """The header's name as clients write it."""
     path: Place
     """The property names that lead to the argument."""
-    kind: Kind
+    kind: HeaderType
 
     def render(self, value: object) -> str | None:
         """Return the header value for an argument; `None` for one that no header can carry."""

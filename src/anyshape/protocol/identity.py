@@ -11,11 +11,11 @@ from typing import Any
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Identity"]
+__all__ = ["ServerIdentity"]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ServerIdentity:
     """A server's name and all that goes with it."""
 
     name: str

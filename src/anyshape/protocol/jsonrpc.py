@@ -39,9 +39,9 @@ __all__ = [
     "PARSE_ERROR",
     "RESOURCE_NOT_FOUND",
     "UNSUPPORTED_PROTOCOL_VERSION",
+    "AnyMessage",
     "Batch",
     "Malformed",
-    "Message",
     "Notification",
     "Request",
     "Response",
@@ -104,7 +104,7 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 Single: TypeAlias = Request | Notification | Response | Malformed
-Message: TypeAlias = Request | Notification | Response | Malformed | Batch
+AnyMessage: TypeAlias = Request | Notification | Response | Malformed | Batch
 """What one frame can be."""
 
 
@@ -134,7 +134,7 @@ _BRACE: Final = ord("{")
 _MOST_IN_BATCH: Final = 1000
 
 
-def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> Message:
+def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> AnyMessage:
     """Return the message that one frame holds; never raises for what a peer sent."""
     if not frame.isascii():
         # Raw members are skipped over, not decoded, so nothing else would look at their UTF-8.
@@ -146,7 +146,7 @@ def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> Message:
     return _decode_one(frame, max_batch)
 
 
-def _decode_one(frame: bytes | msgspec.Raw, max_batch: int) -> Message:
+def _decode_one(frame: bytes | msgspec.Raw, max_batch: int) -> AnyMessage:
     try:
         try:
             envelope = _decode_envelope(frame)
@@ -240,7 +240,7 @@ def _id_in(readable: bytes, frame: bytes) -> bytes | None:
 
 def _diagnose(
     frame: bytes | msgspec.Raw, error: msgspec.ValidationError, max_batch: int
-) -> Message:
+) -> AnyMessage:
     """Say what is wrong with a frame that is no message, patiently."""
     start = bytes(frame).lstrip(b" \t\r\n")[:1]
     if start == b"[":
@@ -263,7 +263,7 @@ def _diagnose(
     return Malformed(INVALID_REQUEST, f"Invalid Request: {reason}", known)
 
 
-def _decode_batch(frame: bytes | msgspec.Raw, max_batch: int) -> Message:
+def _decode_batch(frame: bytes | msgspec.Raw, max_batch: int) -> AnyMessage:
     try:
         raws = _members_decoder(max_batch)(frame)
     except msgspec.ValidationError:

@@ -36,10 +36,10 @@ from anyshape.server.batches import answer_requests
 from anyshape.server.failures import busy, missing_meta
 from anyshape.server.features.announcements import Listener, Topic
 from anyshape.server.incoming import Call, read
+from anyshape.server.lazy_object import LazyObject
 from anyshape.server.lifespan import Lease
 from anyshape.server.parameters import CancelledParameters, InitializeParameters
 from anyshape.server.peer import Peer
-from anyshape.server.raw_object import RawObject
 from anyshape.server.request import (
     IN_MESSAGE,
     IN_PARAMETERS,
@@ -200,7 +200,7 @@ class Connection(Peer):
         self.revision = revision
         info = parameters.client_info
         known = isinstance(info, msgspec.Raw)
-        self.client = RawObject(info) if known else None
+        self.client = LazyObject(info) if known else None
         self.needs = self.service.clients.needs_of(bytes(info)) if known else NOTHING
 
     def send(self, message: bytes) -> None:
@@ -274,7 +274,7 @@ class Connection(Peer):
         spoken = self.revision
         for message in batch.messages:
             if spoken is None and isinstance(message, Request) and message.params is not None:
-                named = RawObject(message.params, "_meta").get(PROTOCOL_VERSION)
+                named = LazyObject(message.params, "_meta").get(PROTOCOL_VERSION)
                 spoken = Revision.parse(named) if isinstance(named, str) else None
         if spoken is None:
             return "Invalid Request: a batch before any handshake"

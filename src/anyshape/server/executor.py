@@ -15,8 +15,8 @@ from anyshape.tools.workers import WorkerThreads
 
 __all__ = ["DaemonExecutor"]
 
-Parameters = ParamSpec("Parameters")
-Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+Produced = TypeVar("Produced")
 
 _MOST_THREADS = 64
 
@@ -30,13 +30,13 @@ class DaemonExecutor(ThreadPoolExecutor):
 
     def submit(
         self,
-        fn: Callable[Parameters, Value],
+        fn: Callable[Arguments, Produced],
         /,
-        *args: Parameters.args,
-        **kwargs: Parameters.kwargs,
-    ) -> Future[Value]:
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Future[Produced]:
         """Call a function on a thread, and return the future of what it returns."""
-        future: Future[Value] = Future()
+        future: Future[Produced] = Future()
 
         def work() -> None:
             if future.set_running_or_notify_cancel():

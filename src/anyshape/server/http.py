@@ -18,9 +18,9 @@ import msgspec
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
+    AnyMessage,
     Batch,
     Malformed,
-    Message,
     Request,
     encode_batch,
     encode_error,
@@ -263,7 +263,7 @@ class HttpApplication:
             self._idle.set()
 
     async def _answer(
-        self, message: Message, peer: HttpPeer, headers: RequestHeaders, send: Send
+        self, message: AnyMessage, peer: HttpPeer, headers: RequestHeaders, send: Send
     ) -> None:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
@@ -295,7 +295,7 @@ class HttpApplication:
     async def _answer_all(
         self, batch: Batch, peer: HttpPeer, stated: Revision | None, send: Send
     ) -> None:
-        settled = WITHOUT_HEADER if peer.session is None else peer.session.revision
+        settled = WITHOUT_HEADER if peer.handshake is None else peer.handshake.revision
         revision = stated or settled
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")

@@ -24,7 +24,7 @@ from anyshape.server.response import EventStream, Send, dismiss, json_start, sen
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
-    from anyshape.server.sessions import Session
+    from anyshape.server.sessions import Handshake
 
 __all__ = ["HttpPeer"]
 
@@ -55,7 +55,7 @@ class HttpPeer(Peer):
     stream: EventStream | None = None
     """The response, once it is a stream."""
 
-    session: Session | None = None
+    handshake: Handshake | None = None
     """The handshake that its session id recalls."""
 
     _given: tuple[tuple[bytes, bytes], ...] = ()
@@ -81,14 +81,14 @@ class HttpPeer(Peer):
         self._respond = respond
         self._takes_json, self.takes_stream = accepted
 
-    def recall(self) -> Session | None:
+    def recall(self) -> Handshake | None:
         """Return the handshake that the session id stands for, if any; raise if it is over."""
         id = self._headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
-            self.session = session = self._application.session_ids.find(id)
+            self.handshake = session = self._application.session_ids.find(id)
             if session is not None:
                 self.client, self.needs = session.client, session.needs
-        return self.session
+        return self.handshake
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
         """Have the client remember the handshake."""

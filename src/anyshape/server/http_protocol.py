@@ -2,8 +2,9 @@
 
 uvicorn's protocol on httptools reads a head of any length and waits for it for ever; it waits just
 as long for its answers to be read. Here a head has a greatest length, whatever the peer owes us has
-to come in time, and writes are joined with those of other connections (`anyshape.server.joining`).
-When uvicorn stops, the application drains while its connections are waited for.
+to come in time, and writes are joined with those of other connections
+(`anyshape.server.joined_writes`). When uvicorn stops, the application drains while its connections
+are waited for.
 
 What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
 """
@@ -20,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 from anyshape.server.http import HOSTED
-from anyshape.server.joining import JoiningTransport
+from anyshape.server.joined_writes import JoiningTransport
 from anyshape.server.options import HttpOptions
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from anyshape.protocol.jsonrpc import PARSE_ERROR, Malformed, Message, decode
+from anyshape.protocol.jsonrpc import PARSE_ERROR, AnyMessage, Malformed, decode
 from anyshape.protocol.nesting import is_too_deep
 from anyshape.protocol.salvage import salvage_id
 from anyshape.server.parameters import CallParameters
@@ -28,7 +28,7 @@ class Call(msgspec.Struct, gc=False, frozen=True):
     params: CallParameters
 
 
-Incoming: TypeAlias = Call | Message
+Incoming: TypeAlias = Call | AnyMessage
 """What a frame can turn out to be."""
 
 _decode_call: Final = msgspec.json.Decoder(Call).decode

@@ -11,11 +11,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from anyshape.protocol.completed import Caching
-from anyshape.protocol.identity import Identity
+from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import SUPPORTED, Revision
 
-__all__ = ["Introduction"]
+__all__ = ["ServerIntroduction"]
 
 Capabilities: TypeAlias = Callable[[Revision, bool], dict[str, Any]]
 """From a revision, and whether the peer can be told of changes, to what the server can do."""
@@ -23,10 +23,12 @@ Capabilities: TypeAlias = Callable[[Revision, bool], dict[str, Any]]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class Introduction:
+class ServerIntroduction:
     """A server's identity and capabilities, as each revision words them."""
 
-    def __init__(self, identity: Identity, caching: Caching, capabilities: Capabilities) -> None:
+    def __init__(
+        self, identity: ServerIdentity, caching: Caching, capabilities: Capabilities
+    ) -> None:
         self.identity = identity
         self._caching = caching
         self._capabilities = capabilities

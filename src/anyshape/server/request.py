@@ -20,7 +20,7 @@ from anyshape.protocol.revision import MODERN, Revision
 from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import duplicate_id, stopping, translate
-from anyshape.server.raw_object import RawObject
+from anyshape.server.lazy_object import LazyObject
 
 if TYPE_CHECKING:
     from anyshape.server.parameters import CallParameters
@@ -109,7 +109,7 @@ class OpenRequest(msgspec.Struct, eq=False):
     @property
     def meta(self) -> Mapping[str, Any]:
         """Its `_meta`, read when somebody looks."""
-        return {} if self.source is None else RawObject(self.source, *self.path)
+        return {} if self.source is None else LazyObject(self.source, *self.path)
 
     async def answer(self, method: str, parameters: CallParameters | msgspec.Raw | None) -> Answer:
         """Return the answer to this request, which is for that method; errors are answers, too."""

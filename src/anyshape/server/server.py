@@ -14,7 +14,7 @@ from anyshape.protocol.completed import Caching
 from anyshape.protocol.content import Annotations
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
-from anyshape.protocol.identity import Identity
+from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
@@ -64,7 +64,7 @@ class Server:
             raise TypeError("Server() takes only its name unnamed; write instructions=, title=, …")
         _refuse_settings("Server", brought, SERVER_SETTINGS)
         check_lifespan(lifespan)
-        identity = Identity(
+        identity = ServerIdentity(
             name=name,
             version=version,
             title=title,

@@ -7,30 +7,30 @@ import threading
 from typing import Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
-from anyshape.protocol.identity import Identity
+from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.revision import Revision
 from anyshape.server.features.announcements import Listeners
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.tools import Tools
-from anyshape.server.introduction import Introduction
+from anyshape.server.introduction import ServerIntroduction
 from anyshape.server.lifespan import Lifespan, Opening
 from anyshape.server.methods import METHODS
 from anyshape.server.options import ServerOptions
 
 __all__ = ["Service"]
 
-Kind = TypeVar("Kind", bound=Feature)
+SomeFeature = TypeVar("SomeFeature", bound=Feature)
 
 
 class Service:
     """The features of a server, its bounds, and a count of what is going on."""
 
     def __init__(
-        self, identity: Identity, options: ServerOptions, opening: Opening | None = None
+        self, identity: ServerIdentity, options: ServerOptions, opening: Opening | None = None
     ) -> None:
         self.options = options
         self.lifespan = Lifespan(opening)
-        self.introduction = Introduction(identity, options.caching, self._capabilities)
+        self.introduction = ServerIntroduction(identity, options.caching, self._capabilities)
         self.clients = KnownClients(options.shape.known_clients)
         self.listeners = Listeners()
         self.waiting = 0
@@ -44,12 +44,12 @@ class Service:
         self._changing = threading.Lock()
         self.tools = self.feature(Tools)
 
-    def feature(self, kind: type[Kind]) -> Kind:
+    def feature(self, kind: type[SomeFeature]) -> SomeFeature:
         """Return the feature of a kind, which the server has from the first time on."""
         with self._changing:
             for feature in self.features:
                 if type(feature) is kind:
-                    return cast("Kind", feature)
+                    return cast("SomeFeature", feature)
             feature = kind(self)
             self.features = (*self.features, feature)
             self.methods = {**self.methods, **feature.methods}

@@ -23,7 +23,7 @@ from anyshape.protocol.clients import NOTHING, KnownClients, Needs
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server.failures import unknown_session
 
-__all__ = ["Session", "SessionIds", "Sessions"]
+__all__ = ["Handshake", "SessionIds", "Sessions"]
 
 _SHORTEST_KEY: Final = 16
 _MAC: Final = 16
@@ -83,7 +83,7 @@ class _Ticket(msgspec.Struct, gc=False, frozen=True, array_like=True):
     client: _Client | None = None
 
 
-class Session(msgspec.Struct, gc=False, frozen=True):
+class Handshake(msgspec.Struct, gc=False, frozen=True):
     """What a handshake settled."""
 
     revision: Revision
@@ -108,7 +108,7 @@ class SessionIds:
         self._keys = options.keys
         self._is_shared = bool(options.keys)
         self._clock = clock
-        self._sessions: dict[bytes, Session] = {}
+        self._sessions: dict[bytes, Handshake] = {}
 
     def issue(self, revision: Revision, client_info: bytes | None) -> bytes:
         """Return an id for what a handshake settled with a client that said this of itself."""
@@ -121,7 +121,7 @@ class SessionIds:
         signed = _sign(self._all_keys()[0], text) + text
         return base64.urlsafe_b64encode(signed).rstrip(b"=")
 
-    def find(self, id: bytes) -> Session | None:
+    def find(self, id: bytes) -> Handshake | None:
         """Return the session of an id, `None` if it is to be passed over; raise if it is over."""
         session = self._sessions.get(id)
         if session is None:
@@ -137,7 +137,7 @@ class SessionIds:
             raise unknown_session()
         return session
 
-    def _read(self, id: bytes) -> Session | None:
+    def _read(self, id: bytes) -> Handshake | None:
         if len(id) > _LONGEST_ID:
             return None
         try:
@@ -157,9 +157,9 @@ class SessionIds:
         expires = ticket.issued + self._lifetime
         client = ticket.client
         if client is None:
-            return Session(revision, expires, None, NOTHING)
+            return Handshake(revision, expires, None, NOTHING)
         needs = self._clients.needs(client.name, client.version)
-        return Session(revision, expires, msgspec.structs.asdict(client), needs)
+        return Handshake(revision, expires, msgspec.structs.asdict(client), needs)
 
     def _all_keys(self) -> tuple[bytes, ...]:
         if not self._keys:

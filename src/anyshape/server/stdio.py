@@ -18,7 +18,7 @@ from anyshape.server.lines import Line, LineSplitter
 from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.service import Service
 
-__all__ = ["Session"]
+__all__ = ["StdioSession"]
 
 _IDLE_RUNNERS = 64
 _LINGER = 1
@@ -27,7 +27,7 @@ _LONGEST_TURN = 16
 """Lines it may take that way before the loop gets its turn."""
 
 
-class Session:
+class StdioSession:
     """One client, who writes to the descriptor `source` and reads from `sink`."""
 
     def __init__(self, service: Service, source: int, sink: int) -> None:
@@ -57,7 +57,7 @@ class Session:
                 self._reader.start()
                 await self._ended
                 if not self._deserted:
-                    await self._settle()
+                    await self._let_finish()
             finally:
                 await self._close()
 
@@ -71,7 +71,8 @@ class Session:
         self._deserted = True
         self.stop()
 
-    async def _settle(self) -> None:
+    async def _let_finish(self) -> None:
+        """Give what is in flight the grace time; subscriptions end at once."""
         self._connection.end_subscriptions()
         if self._is_busy():
             self._quiet = self._loop.create_future()

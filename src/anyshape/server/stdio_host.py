@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from anyshape.server.executor import DaemonExecutor
-from anyshape.server.stdio import Session
-from anyshape.server.streams import taken_streams
+from anyshape.server.standard_streams import taken_streams
+from anyshape.server.stdio import StdioSession
 
 if TYPE_CHECKING:
     from anyshape.server.service import Service
@@ -68,7 +68,7 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 async def _serve_until_told(service: Service, source: int, sink: int) -> None:
     """Serve; the first signal to stop is taken like the end of input, the next as usual."""
-    session = Session(service, source, sink)
+    session = StdioSession(service, source, sink)
     with _first_signal(session.stop):
         await session.serve()
 

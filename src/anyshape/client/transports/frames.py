@@ -23,7 +23,7 @@ from anyshape.protocol.jsonrpc import (
     Response,
     decode,
 )
-from anyshape.protocol.shapes.ordinary import DEPTH, ORDINARY_BYTES, OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import DEPTH, ORDINARY_BYTES, OrdinaryResult
 from anyshape.protocol.surrogates import replace_lone_surrogates
 
 __all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame", "read_ordinary"]

@@ -13,7 +13,7 @@ from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
 from anyshape.protocol.methods import CANCELLED
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = [
     "ConnectionLost",

@@ -1,7 +1,7 @@
 """The shape of tools and results at each revision; `shape(revision)` is the way in.
 
 Revisions come in families that treat values alike, one module each: `unstructured`, `enveloped`
-and `natural`. What they share is in `shape`, and the way back, for clients, in `reading`.
+and `natural`. What they share is in `shape`, and the way back, for clients, in `result_reader`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
 from anyshape.protocol.shapes.family import ShapeOptions
 from anyshape.protocol.shapes.natural import NATURAL
-from anyshape.protocol.shapes.reading import Read, ReadResult, is_envelope
+from anyshape.protocol.shapes.result_reader import Read, ReadResult, is_envelope
 from anyshape.protocol.shapes.shape import Encode, Shape
 from anyshape.protocol.shapes.unstructured import UNSTRUCTURED
 

@@ -9,10 +9,11 @@ import msgspec
 
 from anyshape.documents.positions import Node
 
-__all__ = ["either", "is_anything", "summary"]
+__all__ = ["SchemaNode", "either", "is_anything", "summary"]
 
-Schema: TypeAlias = Node | bool
-_Object: TypeAlias = tuple[Mapping[str, Schema], Sequence[str]]
+SchemaNode: TypeAlias = Node | bool
+"""A schema, which may be `true` or `false`."""
+_Object: TypeAlias = tuple[Mapping[str, SchemaNode], Sequence[str]]
 """The properties of an object and the names of those that are required."""
 
 _CONSTANT: Final = frozenset({"const", "enum", "type"})
@@ -23,12 +24,12 @@ _LONGEST: Final = 400
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def is_anything(schema: Schema) -> bool:
+def is_anything(schema: SchemaNode) -> bool:
     """Return whether a schema plainly admits every value."""
     return schema is True or schema == {}
 
 
-def either(schemas: Sequence[Schema], *, has_const: bool = True) -> Schema:
+def either(schemas: Sequence[SchemaNode], *, has_const: bool = True) -> SchemaNode:
     """Return a schema that admits what any of the schemas admits.
 
     `has_const` says whether their dialect knows `const`.
@@ -43,7 +44,7 @@ def either(schemas: Sequence[Schema], *, has_const: bool = True) -> Schema:
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 
 
-def _are_constants(schemas: Sequence[Schema]) -> bool:
+def _are_constants(schemas: Sequence[SchemaNode]) -> bool:
     return all(
         isinstance(schema, dict)
         and schema.keys() <= _CONSTANT
@@ -75,13 +76,13 @@ def summary(keyword: str, objects: Sequence[_Object]) -> str | None:
     return text if len(text) <= _LONGEST else None
 
 
-def _group(properties: Mapping[str, Schema], required: Sequence[str], shared: set[str]) -> str:
+def _group(properties: Mapping[str, SchemaNode], required: Sequence[str], shared: set[str]) -> str:
     tags = {name: _tag(properties.get(name, True)) for name in required}
     told = [f"{name}{tags[name] or ''}" for name in required if tags[name] or name not in shared]
     return ", ".join(told or [name for name in properties if name not in shared])
 
 
-def _tag(schema: Schema) -> str | None:
+def _tag(schema: SchemaNode) -> str | None:
     """Return the one value that a property has to have, as it is written."""
     values: Any = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else None
     is_tag = isinstance(values, list) and len(values) == 1 and isinstance(values[0], str)  # pyright: ignore[reportUnknownArgumentType]

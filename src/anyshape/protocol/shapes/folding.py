@@ -12,7 +12,7 @@ against the original.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -22,11 +22,10 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 from anyshape.documents.types import Types, admits_at
 from anyshape.errors import LimitExceeded
-from anyshape.protocol.shapes.alternatives import either, is_anything, summary
+from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
 
 __all__ = ["fold_root"]
 
-Schema: TypeAlias = Node | bool
 
 _COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
 _FOLDED: Final = ("$ref", *_COMPOSITIONS)
@@ -38,10 +37,10 @@ _NAMING: Final = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef"
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """What a schema says of an object that satisfies it: never more than is true."""
 
-    properties: dict[str, Schema]
+    properties: dict[str, SchemaNode]
     required: tuple[str, ...] = ()
     is_closed: bool = False
     """Whether there can be no other properties."""
@@ -51,7 +50,7 @@ class Said(NamedTuple):
         return not self.is_closed or name in self.properties
 
 
-_SILENCE: Final = Said({})
+_SILENCE: Final = Statement({})
 
 
 def fold_root(schema: Node) -> Node:
@@ -81,7 +80,7 @@ def fold_root(schema: Node) -> Node:
     return _without_unused(folded) if movable else folded
 
 
-def _gather(document: Outline) -> tuple[Said, list[str | None]]:
+def _gather(document: Outline) -> tuple[Statement, list[str | None]]:
     """Return what the whole document says, and in words what is lost of it."""
     reader = _Reader(document)
     try:
@@ -102,11 +101,11 @@ class _Reader:
 
     def __init__(self, document: Outline) -> None:
         self._document = document
-        self._known: dict[Place, Said | None] = {}
+        self._known: dict[Place, Statement | None] = {}
         # Definitions that build on each other can double what they say with every step.
         self._room = _GROWTH * len(_encode(document.root))
 
-    def at(self, place: Place) -> Said | None:
+    def at(self, place: Place) -> Statement | None:
         """Return what the schema at a place says, or `None` if no object satisfies it."""
         if place not in self._known:
             # A schema that leads back to itself in place says nothing more the second time.
@@ -122,7 +121,7 @@ class _Reader:
         parts = [part for part in self._branches((), keyword) if part is not None]
         return summary(keyword, [(part.properties, part.required) for part in parts])
 
-    def _read(self, place: Place) -> Said | None:
+    def _read(self, place: Place) -> Statement | None:
         if self._document.at(place) is False:
             return None
         if place not in self._document.schemas:
@@ -131,7 +130,7 @@ class _Reader:
             return None
         node = self._document.schema_at(place)
         reference = node.get("$ref")
-        said: Said | None = _own(node)
+        said: Statement | None = _own(node)
         if isinstance(reference, str):
             target = self._document.resolve(place, reference)
             referred = _SILENCE if target is None else self.at(target)
@@ -145,11 +144,11 @@ class _Reader:
                 said = _both(said, self._any_of(self._branches(place, keyword)))
         return said
 
-    def _any_of(self, parts: list[Said | None]) -> Said | None:
+    def _any_of(self, parts: list[Statement | None]) -> Statement | None:
         possible = [part for part in parts if part is not None]
         if not possible:
             return None
-        named: dict[str, list[Schema]] = {}
+        named: dict[str, list[SchemaNode]] = {}
         silent = sum(not part.is_closed for part in possible)
         silent_on: dict[str, int] = {}
         for part in possible:
@@ -163,20 +162,20 @@ class _Reader:
         }
         first, *rest = possible
         required = (name for name in first.required if all(name in part.required for part in rest))
-        return Said(properties, tuple(required), all(part.is_closed for part in possible))
+        return Statement(properties, tuple(required), all(part.is_closed for part in possible))
 
-    def _branches(self, place: Place, keyword: str) -> list[Said | None]:
+    def _branches(self, place: Place, keyword: str) -> list[Statement | None]:
         branches = self._document.schema_at(place).get(keyword)
         count = len(branches) if is_array(branches) else 0
         return [self.at((*place, keyword, str(index))) for index in range(count)]
 
 
-def _own(node: Node) -> Said:
+def _own(node: Node) -> Statement:
     """Return what the keywords of a schema say by themselves."""
     properties = node.get("properties")
     required = node.get("required")
-    return Said(
-        {name: cast("Schema", inner) for name, inner in properties.items()}
+    return Statement(
+        {name: cast("SchemaNode", inner) for name, inner in properties.items()}
         if is_object(properties)
         else {},
         tuple(name for name in required if isinstance(name, str)) if is_array(required) else (),
@@ -184,7 +183,7 @@ def _own(node: Node) -> Said:
     )
 
 
-def _both(one: Said | None, other: Said | None) -> Said | None:
+def _both(one: Statement | None, other: Statement | None) -> Statement | None:
     if one is None or other is None:
         return None
     properties = {
@@ -193,16 +192,16 @@ def _both(one: Said | None, other: Said | None) -> Said | None:
         if one.allows(name) and other.allows(name)
     }
     required = tuple(dict.fromkeys(one.required + other.required))
-    return Said(properties, required, one.is_closed or other.is_closed)
+    return Statement(properties, required, one.is_closed or other.is_closed)
 
 
-def _meet(one: Schema, other: Schema) -> Schema:
+def _meet(one: SchemaNode, other: SchemaNode) -> SchemaNode:
     if is_anything(other) or _encode(one) == _encode(other):
         return one
     return other if is_anything(one) else {"allOf": [one, other]}
 
 
-def _is_movable(document: Outline, said: Said) -> bool:
+def _is_movable(document: Outline, said: Statement) -> bool:
     """Return whether schemas mean the same at the root as in the branch they come from.
 
     They do if every reference goes by a pointer from the one root to a place that is not changed.
@@ -248,7 +247,7 @@ def _bare(schema: Node) -> Node:
     return {**kept, "type": "object"}
 
 
-def _words_of(schema: Schema) -> Node:
+def _words_of(schema: SchemaNode) -> Node:
     """Return what describes a property and cannot be wrong wherever it stands."""
     description = schema.get("description") if isinstance(schema, dict) else None
     return {"description": description} if isinstance(description, str) else {}

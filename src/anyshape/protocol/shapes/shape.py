@@ -24,7 +24,7 @@ from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.booleans import without_booleans
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.folding import fold_root
-from anyshape.protocol.shapes.reading import Read, result_reader
+from anyshape.protocol.shapes.result_reader import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
 

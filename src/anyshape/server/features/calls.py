@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET
 
 from anyshape.server.failures import busy
+from anyshape.server.lazy_object import LazyObject
 from anyshape.server.progress import ProgressReports
-from anyshape.server.raw_object import RawObject
 from anyshape.server.request import OpenRequest
 from anyshape.tools.context import Context
 
@@ -39,7 +39,7 @@ def make_context(meta: Meta, request: OpenRequest) -> Context:
     return Context(
         request_id=_read_id(request.id),
         meta=request.meta,
-        client=peer.client if meta.client_info is UNSET else RawObject(meta.client_info),
+        client=peer.client if meta.client_info is UNSET else LazyObject(meta.client_info),
         access=peer.access,
         state=peer.service.lifespan.state,
         report=None if request.progress is None else request.progress.report,

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["RawObject"]
+__all__ = ["LazyObject"]
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-class RawObject(Mapping[str, Any]):
+class LazyObject(Mapping[str, Any]):
     """The object that raw JSON stands for, or the one it holds at the end of `path`."""
 
     __slots__ = ("_path", "_raw", "_value")

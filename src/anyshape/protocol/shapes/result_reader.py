@@ -30,7 +30,7 @@ from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import MARKER
-from anyshape.protocol.shapes.ordinary import OrdinaryResult
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
 
