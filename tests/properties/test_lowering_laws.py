@@ -13,7 +13,7 @@ from anyshape.providers import PROFILES
 
 FOUND = (
     *(33, 1429, 1474, 2579, 2677, 2848, 3131, 3463, 3761, 3812, 3844, 4036, 5767, 805893),
-    *(1001002, 1001156),
+    *(1001002, 1001156, 1002711),
 )
 """Seeds of documents that once broke a law."""
 

@@ -194,10 +194,11 @@ class Writer:
         if not forms:
             # Only parts that nothing requires come here: whatever they were given is refused.
             raise CannotLower(f"{place or '/'} can have no value", path=place)
-        if any(form.node == {} for form in forms) or (
-            self.profile.any_value is AnyValue.TEXT
-            and {kind for way in site.ways for kind in self._kinds(way)} >= _NEARLY_EVERYTHING
-        ):
+        # As types are read now, or as they will be read when this is lowered again.
+        kinds = {kind for way in site.ways for kind in self._kinds(way)}
+        kinds.update(kind for form in forms for kind in form.codec.kinds)
+        texts = self.profile.any_value is AnyValue.TEXT
+        if any(form.node == {} for form in forms) or (texts and kinds >= _NEARLY_EVERYTHING):
             return self._anything(site, forms, description)
         return unite(forms, description, self.profile, self.losses, place)
 
