@@ -198,7 +198,7 @@ def _is_usable_id(id: bytes) -> bool:
 
 
 def _diagnose_text(frame: bytes, error: msgspec.DecodeError) -> Malformed:
-    """Say what is wrong with a frame that is not JSON, or not to be had as text."""
+    """Say what is wrong with a frame that is not JSON, or whose text cannot be decoded."""
     for reason, readable in (
         (
             "a string holds half of a surrogate pair, which is no character",
@@ -212,7 +212,7 @@ def _diagnose_text(frame: bytes, error: msgspec.DecodeError) -> Malformed:
 
 
 def _replace_constants(frame: bytes) -> bytes:
-    """Return a text with null for what Python, among others, writes for numbers JSON lacks."""
+    """Return a text with null for NaN and the infinities, which JSON does not have."""
     return _STRING_OR_CONSTANT.sub(lambda found: b"null" if found[1] else found[0], frame)
 
 
@@ -229,7 +229,7 @@ def _is_json(text: bytes) -> bool:
 
 
 def _id_in(readable: bytes, frame: bytes) -> bytes | None:
-    """Return the id of a request in a text that was made readable, if it came like that."""
+    """Return the id of a request that was made readable, unless making it so has changed the id."""
     try:
         envelope = _decode_envelope(readable)
     except (msgspec.DecodeError, RecursionError):

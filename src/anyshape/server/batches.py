@@ -8,35 +8,40 @@ answers take together is bounded here: requests for which no room is left are no
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Container, Iterable
 
-from anyshape.protocol.jsonrpc import Request, encode_error
+from anyshape.protocol.jsonrpc import Request, encode_error, request_key
 from anyshape.server.failures import BATCH_FULL
+from anyshape.server.peer import Peer
+from anyshape.server.request import IN_PARAMETERS, OpenRequest
 
 __all__ = ["answer_requests"]
 
 
 async def answer_requests(
-    requests: Iterable[Request], answer: Callable[[Request], Awaitable[bytes | None]], room: int
+    peer: Peer, requests: Iterable[Request], unwanted: Container[bytes] = ()
 ) -> list[bytes]:
-    """Return the answers to the requests of a batch, of at most `room` bytes together.
+    """Return the answers to the requests of a batch, within what they may take together.
 
     Each request is begun, in order, in a task of its own. Where an answer does not fit an error
-    stands in for it.
+    stands in for it. Requests whose key is in `unwanted` by the time they would begin have none.
     """
-    left = room
+    left = room = peer.service.options.max_batch_bytes
 
-    async def answer_one(request: Request) -> bytes | None:
+    async def answer(request: Request) -> bytes | None:
         nonlocal left
         if left <= 0:
             return _refuse(request, room, "it was not begun; ask again, alone")
-        given = await answer(request)
+        if request_key(request.id) in unwanted:
+            return None
+        opened = OpenRequest(peer, request.id, request.params, IN_PARAMETERS, batched=True)
+        given = (await opened.answer(request.method, request.params)).message
         if given is None:
             return None
         left -= len(given)
         return given if left >= 0 else _refuse(request, room, "its answer did not fit")
 
-    answers = await asyncio.gather(*(answer_one(request) for request in requests))
+    answers = await asyncio.gather(*(answer(request) for request in requests))
     return [given for given in answers if given is not None]
 
 

@@ -55,7 +55,7 @@ class Bodies:
         self._held = 0
 
     async def gather(self, event: Event | Awaitable[Event], receive: Receive) -> bytes | None:
-        """Return a body whose first event has come, or comes; `None` if its sender is gone."""
+        """Return a body, of which `event` is the first piece; `None` if its sender is gone."""
         parts: list[bytes] = []
         size = held = 0
         try:

@@ -257,15 +257,8 @@ class Connection(Peer):
         unwanted: set[bytes] = set()
         keys = {request_key(request.id): unwanted for request in requests}
         self._batches.append(keys)
-
-        async def answer(request: Request) -> bytes | None:
-            if unwanted and request_key(request.id) in unwanted:
-                return None
-            opened = OpenRequest(self, request.id, request.params, IN_PARAMETERS, batched=True)
-            return (await opened.answer(request.method, request.params)).message
-
         try:
-            return await answer_requests(requests, answer, self.service.options.max_batch_bytes)
+            return await answer_requests(self, requests, unwanted)
         finally:
             self._batches = [other for other in self._batches if other is not keys]
 

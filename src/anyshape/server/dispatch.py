@@ -33,7 +33,7 @@ _UNKNOWN: Final = Method(BareParameters)
 def dispatch(
     request: OpenRequest, name: str, parameters: CallParameters | msgspec.Raw | None
 ) -> Coroutine[Any, Any, bytes]:
-    """Return what gives the JSON text of the result, when it is run, of the method of that name.
+    """Return the coroutine that answers a request for that method with the text of a result.
 
     `parameters` are raw, or read already where a transport has read a call in one go.
     """

@@ -306,13 +306,7 @@ class HttpApplication:
             for message in batch.messages
             if isinstance(message, Malformed)
         ]
-
-        async def answer(request: Request) -> bytes | None:
-            opened = OpenRequest(peer, request.id, request.params, IN_PARAMETERS, batched=True)
-            return (await opened.answer(request.method, request.params)).message
-
-        room = self.service.options.max_batch_bytes
-        answers += await answer_requests(requests, answer, room)
+        answers += await answer_requests(peer, requests)
         if answers or requests:
             await peer.respond(Answer(encode_batch(answers)) if answers else NO_ANSWER, revision)
         else:

@@ -31,7 +31,7 @@ class ProgressReports:
         self._token = token
         self._count = 0
         self._window = 0.0
-        """When the window ends in which the count was reached."""
+        """When counting starts again."""
         self._held: dict[str, object] | None = None
         self._due: asyncio.TimerHandle | None = None
 

@@ -80,8 +80,8 @@ class TimeLimit(Protocol):
 class OpenRequest(msgspec.Struct, eq=False):
     """A request that is not answered yet.
 
-    `source` is what it was read from, the whole message or its parameters, and `path` leads from
-    there to its `_meta`.
+    `source` is the JSON it was read from, the whole message or its parameters, and `path` are the
+    keys that lead from there to its `_meta`.
     """
 
     peer: Peer

@@ -45,7 +45,7 @@ class Service:
         self.tools = self.feature(Tools)
 
     def feature(self, kind: type[SomeFeature]) -> SomeFeature:
-        """Return the feature of a kind, which the server has from the first time on."""
+        """Return the server's feature of a kind; it is added when it is first asked for."""
         with self._changing:
             for feature in self.features:
                 if type(feature) is kind:

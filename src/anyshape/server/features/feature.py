@@ -84,13 +84,13 @@ class Feature(ABC):
 
     @abstractmethod
     def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
-        """Return the members it adds to the server's capabilities at a revision, if any.
+        """Return the members that this feature adds to the server's capabilities, if any.
 
         `tells_changes` says whether the peer can be told of changes.
         """
 
     def grants(self, asked: Mapping[str, msgspec.Raw]) -> Iterable[Grant]:
-        """Return what a subscription is granted of what it asks for, as far as it is ours."""
+        """Return what a subscription gets of what it asks for, as far as this feature has it."""
         for member, topic in self.changes.items():
             if read_member(asked, member, _decode_bool):
                 yield Grant(member, True, (topic,))
