@@ -10,7 +10,7 @@ AGENTS := .cache/agents
 ENGINES := .cache/engines
 
 .PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers agents \
-    hosts lock clean
+    hosts frameworks lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -60,6 +60,10 @@ $(AGENTS)/.ready: requirements/agents.txt pyproject.toml
 
 hosts: $(READY)
 	$(BIN)/python tests/hosts/hosts.py $(ARGS)
+	$(BIN)/python tests/hosts/page.py
+
+frameworks: $(READY)
+	$(BIN)/python tests/hosts/frameworks.py $(ARGS)
 	$(BIN)/python tests/hosts/page.py
 
 $(DOCS)/.ready: requirements/docs.txt

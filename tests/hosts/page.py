@@ -36,8 +36,8 @@ FRAMEWORKS = """
 ## Agent frameworks
 
 Libraries through which a program gives the tools of MCP servers to a model: what their own adapters
-list of the same server, and what they give back for a call. *raises* is an exception, whose message
-frameworks hand to the model.
+list of the same server, and what they give back for a call. *raises* is an exception, *text* is
+more than the value as text, *blocks* are content blocks as JSON.
 """
 
 
@@ -45,9 +45,8 @@ def section() -> str:
     """Return the part of the page that is about hosts and frameworks."""
     observed = record.read()
     parts = [HOSTS, _table("host", observed["hosts"]), _notes(observed["hosts"])]
-    if observed["frameworks"]:
-        parts += [FRAMEWORKS, _table("framework", observed["frameworks"])]
-        parts += [_notes(observed["frameworks"])]
+    parts += [FRAMEWORKS, _table("framework", observed["frameworks"])]
+    parts += [_notes(observed["frameworks"])]
     return "\n".join(parts)
 
 
@@ -82,7 +81,15 @@ def _shorten(text: str, call: Json) -> str:
         value = json.loads(text)
     except ValueError:
         return f"`{text}`" if len(text) <= 24 else "text"
+    if isinstance(value, dict) and "content" in value:
+        return "whole result"
+    if isinstance(value, list) and value and all("type" in block for block in _blocks(value)):
+        return "blocks"
     return f"`{_brief(value)}`"
+
+
+def _blocks(value: Any) -> list[Json]:
+    return [block if isinstance(block, dict) else {} for block in value]
 
 
 def _brief(value: Any) -> str:

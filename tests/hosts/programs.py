@@ -206,15 +206,7 @@ def visit(host: Host, target: Json, plan: list[Json], home: Path) -> StandIn:
     stand_in = host.stand_in(plan)
     with listening(stand_in) as address:
         launch = host.launch(target, address, home)
-        environment = {
-            "HOME": str(home),
-            "PATH": os.environ["PATH"],
-            "NO_COLOR": "1",
-            # Whoever would go out in spite of all that finds nobody there.
-            **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
-            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
-            **launch.environment,
-        }
+        environment = {**isolated(home), **launch.environment}
         try:
             done = subprocess.run(
                 launch.command,
@@ -236,6 +228,17 @@ def visit(host: Host, target: Json, plan: list[Json], home: Path) -> StandIn:
         said = (done.stderr or done.stdout)[-2000:]
         raise RuntimeError(f"{host.name} ended with {done.returncode}:\n{said}")
     return stand_in
+
+
+def isolated(home: Path) -> dict[str, str]:
+    """Return an environment with a home of its own, in which whoever would go out meets nobody."""
+    return {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "NO_COLOR": "1",
+        **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+    }
 
 
 def installation() -> Path:
