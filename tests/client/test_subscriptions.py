@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from patience import turn_until
+from patience import PATIENCE, turn_until
 
 from anyshape import Client
 from anyshape.errors import ProtocolError, TransportError
@@ -189,3 +190,49 @@ async def test_a_second_callback_takes_the_place_of_the_first(scripted: type[Scr
         await client.subscribe("demo://a", second.append)
         server.updated("demo://a")
     assert (first, second) == ([], ["demo://a"])
+
+
+MORTAL = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message["method"], message.get("params", {})
+    def send(**members):
+        print(json.dumps({"jsonrpc": "2.0", **members}), flush=True)
+    if method == "server/discover":
+        capabilities = {"tools": {}, "resources": {"subscribe": True}}
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities}
+        send(id=message["id"], result=result)
+    elif method == "initialize":
+        capabilities = {"tools": {}, "resources": {"subscribe": True}}
+        send(id=message["id"], result={"protocolVersion": params["protocolVersion"],
+             "capabilities": capabilities, "serverInfo": {"name": "mortal", "version": "1"}})
+    elif method == "subscriptions/listen":
+        meta = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+        send(method="notifications/subscriptions/acknowledged",
+             params={"_meta": meta, "notifications": params["notifications"]})
+    elif method == "resources/subscribe":
+        send(id=message["id"], result={})
+    elif method == "tools/list":
+        tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("die", "live")]
+        send(id=message["id"], result={"tools": tools})
+    elif method == "tools/call" and params["name"] == "die":
+        os._exit(1)
+    elif method == "tools/call":
+        send(id=message["id"], result={"content": []})
+        send(method="notifications/resources/updated", params={"uri": "demo://a"})
+"""
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_a_server_that_was_started_again_is_told_what_is_wanted(revision: str) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    command = [sys.executable, "-c", MORTAL]
+    async with Client(command, revision=revision, timeout=PATIENCE) as client:
+        await client.subscribe("demo://a", heard.put_nowait)
+        with pytest.raises(TransportError):
+            await client.call_tool("die")
+        await client.call_tool("live")
+        # Once because changes may have gone unheard, once because it changed.
+        for _ in range(2):
+            assert await asyncio.wait_for(heard.get(), PATIENCE) == "demo://a"

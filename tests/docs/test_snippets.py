@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from patience import PATIENCE
@@ -135,7 +135,54 @@ async def _calling() -> AsyncGenerator[dict[str, Any]]:
         assert settings.keys() <= {field.name for field in fields(Http)}
         return Http()
 
-    yield {"Client": Client, "Http": http, "url": DEMO_URL, "read": lambda: "key"}
+    notes = _Notes()
+    async with Client(notes) as client:
+        yield {
+            "Client": Client,
+            "Http": http,
+            "Path": Path,
+            "client": client,
+            "on_change": print,
+            "on_sample": None,
+            "read": lambda: "key",
+            "source": "x = 1",
+            "target": notes,
+            "url": DEMO_URL,
+        }
+
+
+class _Notes:
+    """A server in memory with a prompt, and a resource that it tells of."""
+
+    RESULTS: ClassVar[dict[str, Any]] = {
+        "server/discover": {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"prompts": {}, "resources": {"subscribe": True}, "completions": {}},
+        },
+        "prompts/get": {"messages": []},
+        "resources/read": {"contents": [{"uri": "file:///notes.txt", "text": "notes"}]},
+        "completion/complete": {"completion": {"values": ["dry"]}},
+    }
+
+    def connect(self, send: Callable[[bytes], None], /) -> _Notes:
+        self.send = send
+        return self
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        message = json.loads(frame)
+        if message["method"] == "subscriptions/listen":
+            heard = {
+                "_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]},
+                "notifications": message["params"]["notifications"],
+            }
+            method = "notifications/subscriptions/acknowledged"
+            self.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": heard}).encode())
+            await asyncio.Event().wait()
+        result = self.RESULTS[message["method"]]
+        return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+
+    async def close(self) -> None:
+        pass
 
 
 @asynccontextmanager
