@@ -17,6 +17,7 @@ class Deadlines:
         self._running: set[asyncio.Timeout] = set()
         self._due: dict[asyncio.Timeout, float] = {}
         self._pauses = 0
+        self._since = 0.0
 
     def add(self, deadline: asyncio.Timeout) -> None:
         """Take over a time limit that has begun to run."""
@@ -33,9 +34,9 @@ class Deadlines:
     def paused(self) -> Generator[None]:
         """Let no limit run meanwhile, for as long as the longest pause."""
         clock = asyncio.get_running_loop().time
-        started = clock()
         self._pauses += 1
         if self._pauses == 1:
+            self._since = clock()
             for deadline in self._running:
                 self._hold(deadline)
         try:
@@ -43,7 +44,7 @@ class Deadlines:
         finally:
             self._pauses -= 1
             if not self._pauses:
-                waited = clock() - started
+                waited = clock() - self._since
                 for deadline, due in self._due.items():
                     if not deadline.expired():
                         deadline.reschedule(due + waited)

@@ -139,7 +139,7 @@ class Listening:
         """Return the stream that tells of everything that is wanted by now."""
         stateful = self._channel.agreed().stateful
         before = self._stream
-        if before is None or not stateful or before.is_over:
+        if before is None or not stateful:
             stream = self._stream = _Stream(self._channel.next_id(), before)
             stream.task = asyncio.get_running_loop().create_task(self._hear(stream))
             await asyncio.sleep(0)
@@ -258,11 +258,6 @@ class _Stream:
             )
         finally:
             waiting.cancel()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing is heard any more."""
-        return self.task is not None and self.task.done()
 
     def fail(self, error: Exception) -> None:
         """Tell who waits for it that there is no stream."""
