@@ -128,6 +128,11 @@ async def _opening() -> AsyncGenerator[dict[str, Any]]:
 
 
 @asynccontextmanager
+async def _resources() -> AsyncGenerator[dict[str, Any]]:
+    yield {"server": Server("files")}
+
+
+@asynccontextmanager
 async def _calling() -> AsyncGenerator[dict[str, Any]]:
     from anyshape.client import Http
 
@@ -230,6 +235,7 @@ SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]
     "docs/guides/deploying.md": _deploying,
     "docs/guides/opening-and-closing.md": _opening,
     "docs/guides/calling-tools.md": _calling,
+    "docs/guides/resources.md": _resources,
     "docs/guides/tools-for-models.md": _models,
     "docs/guides/remote-references.md": _remote,
     "docs/concepts/cost.md": _cost,
@@ -275,10 +281,10 @@ SERVERS = [path for path in EXAMPLE_FILES if "= Server(" in path.read_text()]
 
 
 @pytest.mark.parametrize("path", SERVERS, ids=lambda path: path.name)
-async def test_every_example_server_lists_tools_that_can_be_used(path: Path) -> None:
+async def test_every_example_server_lists_what_can_be_used(path: Path) -> None:
     server: Server = load(path).server
     async with Client(server) as client:
-        assert await client.list_tools()
+        assert await client.list_tools() or await client.list_prompts()
         assert not client.rejected
 
 
