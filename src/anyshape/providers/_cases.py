@@ -63,8 +63,8 @@ class Case:
     """Properties that are not declared."""
     patterns: dict[str, Raw] = field(default_factory=dict[str, Raw])
     """Those of them whose names match."""
-    overreaching: bool = False
-    """Whether what patterns say of those is wrong for declared ones that match."""
+    overlapping: bool = False
+    """Whether declared ones match as well: what patterns say of the rest may be wrong for them."""
     implied: bool = True
     """Whether undeclared properties are admitted only because nothing was said of them."""
 
@@ -197,7 +197,7 @@ class Cases:
         case.patterns = {
             pattern: raw for pattern, raw in found.patterns.items() if self.possible(raw)
         }
-        case.overreaching = found.overreaching
+        case.overlapping = found.overlapping
         barred = {pattern: False for pattern in found.patterns if pattern not in case.patterns}
         if barred and (case.patterns or case.extra != ()):
             case.more.append(Said("patternProperties", barred, case.place))

@@ -130,7 +130,7 @@ class _Keeper:
         for name in case.forbidden if case.extra != () else ():
             written["properties"].setdefault(name, {"not": {}})
         # A name that was changed may match what it did not.
-        if case.patterns and (renamed or case.overreaching):
+        if case.patterns and (renamed or case.overlapping):
             said = Said("patternProperties", list(case.patterns), case.place)
             self._losses.assertion(said)
             return

@@ -161,7 +161,7 @@ class _Object:
         """Write the undeclared properties that the author speaks of."""
         case, profile, node = self._case, self._profile, self._node
         inside = replace(self._at, levels=self._at.levels + 1, guarded=True, root=False)
-        takes = not case.overreaching and all(
+        takes = not case.overlapping and all(
             written_pattern(pattern, profile.patterns) == pattern for pattern in case.patterns
         )
         if case.patterns and takes and "patternProperties" in profile.keywords:

@@ -25,8 +25,8 @@ class Met:
     required: dict[str, None] = field(default_factory=dict[str, None])
     extra: Raw = ANYTHING
     patterns: dict[str, Raw] = field(default_factory=dict[str, Raw])
-    overreaching: bool = False
-    """Whether what patterns say of undeclared names is wrong for declared ones that match."""
+    overlapping: bool = False
+    """Whether declared names match as well, which have been met with what patterns say."""
     implied: bool = True
     mentioned: dict[str, Raw] = field(default_factory=dict[str, Raw])
     closed_by_unevaluated: bool = False
@@ -97,7 +97,6 @@ class Objects:
         """Say what holds for names that nobody declared."""
         beyond = tuple(spot.additional for spot in spots if spot.additional is not None)
         met.extra = (beyond,)
-        declared = [name for spot in spots for name in spot.properties]
         for spot in spots:
             others: list[int] = []
             for other in spots if spot.patterns else ():
@@ -111,8 +110,8 @@ class Objects:
                 else:
                     others.append(other.additional)
             for pattern, number in spot.patterns.items():
-                met.overreaching |= bool(others) and any(
-                    self._verdicts.admits("pattern", pattern, name) for name in declared
+                met.overlapping |= any(
+                    self._verdicts.admits("pattern", pattern, name) for name in met.properties
                 )
                 known = met.patterns.get(pattern)
                 conjunction = (number, *others)
