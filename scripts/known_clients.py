@@ -31,6 +31,8 @@ MEANINGS = {
     "is then said in its description",
     Need.MARKED_ENVELOPE: "at 2025-06-18 and 2025-11-25 the schema of an envelope says "
     '`"x-fastmcp-wrap-result": true`',
+    Need.NAMED_PROPERTIES: "up to 2025-11-25 the properties that only branches of an input schema "
+    "name are named at its root, too, as wide as the branches together",
     Need.NO_SCHEMA_BESIDE_NULL: "from 2026-07-28 on a tool that may return null is listed without "
     "its output schema; its values stay as they are",
     Need.NULL_FOR_ABSENT: "an argument that is null where the schema admits no null counts as left "

@@ -55,7 +55,8 @@ FRAMEWORKS = (
     Framework(
         "autogen-ext",
         "with_autogen.py",
-        "gives the text blocks as JSON, and hides the text of an error in an exception group.",
+        "gives the text blocks as JSON, and hides the text of an error in an exception group; it "
+        "drops arguments that only a branch of a schema names: `find_resource` cannot be called.",
     ),
     Framework("google-adk", "with_google_adk.py", "gives the whole result as an object."),
     Framework("langchain-mcp-adapters", "with_langchain.py", _TEXTS),
@@ -76,7 +77,12 @@ FRAMEWORKS = (
         "with_pydantic_ai.py",
         "gives structured content; an error is raised as `ModelRetry`, with its text.",
     ),
-    Framework("semantic-kernel", "with_semantic_kernel.py", _TEXTS),
+    Framework(
+        "semantic-kernel",
+        "with_semantic_kernel.py",
+        "gives the text blocks of a result; it drops arguments that only a branch of a schema "
+        "names, so `find_resource` cannot be called.",
+    ),
     Framework(
         "smolagents",
         "with_smolagents.py",

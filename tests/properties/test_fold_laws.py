@@ -14,7 +14,7 @@ import jsonschema_rs
 from hypothesis import given, settings
 from test_shape_laws import PROBES, documents, values
 
-from anyshape.protocol.shapes.folding import fold_root
+from anyshape.protocol.shapes.folding import fold_root, name_properties
 from anyshape.protocol.shapes.nulls import NullDropper
 
 OBJECTS: list[Any] = [probe for probe in PROBES if isinstance(probe, dict)]
@@ -111,9 +111,13 @@ def check(schema: dict[str, Any], value: Any) -> None:
     assert fold_root(folded) is folded
     original = jsonschema_rs.validator_for(schema)
     wider = jsonschema_rs.validator_for(folded)
+    named = name_properties(schema)
+    assert named.get("properties", {}).keys() >= folded["properties"].keys()
+    extended = jsonschema_rs.validator_for(named)
     for probe in (value, *OBJECTS):
         if isinstance(probe, dict) and original.is_valid(probe):
             assert wider.is_valid(probe), (probe, folded)
+            assert extended.is_valid(probe), (probe, named)
 
 
 @settings(max_examples=400)

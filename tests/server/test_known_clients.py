@@ -148,6 +148,29 @@ async def test_what_gemini_cli_adds_for_itself_does_not_reach_the_tool(revision:
     assert (await peer.call("wait", {"wait_for_previous": True}))["content"][0]["text"] == "true"
 
 
+async def test_a_client_that_looks_at_the_root_alone_finds_every_property_there() -> None:
+    server = Server("s")
+    text = {"type": "string"}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a": text},
+        "anyOf": [{"properties": {"b": text}, "required": ["b"]}, {"required": ["a"]}],
+    }
+
+    @server.tool(input_schema=schema)
+    async def find(arguments: dict[str, Any]) -> list[str]:
+        return sorted(arguments)
+
+    peer = Peer(server, {"name": "mcp-use", "version": "1.7.1"}, "2025-06-18")
+    named = {"a": text, "b": {"anyOf": [text, {}]}}
+    assert (await peer.tool("find"))["inputSchema"] == {**schema, "properties": named}
+    assert (await peer.call("find", {"b": "x"}))["content"][0]["text"] == '["b"]'
+    assert (await peer.call("find", {"c": "x"}))["isError"] is True
+    for client in (OTHER, DEFAULT):  # autogen, of the default name, would lose all tools.
+        listed = (await Peer(server, client, "2025-06-18").tool("find"))["inputSchema"]
+        assert listed == schema
+
+
 async def test_the_operator_may_know_nobody() -> None:
     server = make(known_clients=())
     peer = Peer(server, CLAUDE, MODERN)

@@ -37,6 +37,8 @@ class Need(enum.StrEnum):
     """Input schemas without `oneOf`, `anyOf`, `allOf` or `$ref` at their root."""
     MARKED_ENVELOPE = "marked-envelope"
     """Envelopes of 2025 revisions marked as FastMCP marks its own."""
+    NAMED_PROPERTIES = "named-properties"
+    """Every property named at the root of an input schema, also those that only branches name."""
     NO_SCHEMA_BESIDE_NULL = "no-schema-beside-null"
     """No output schema for tools that may return null, where null is structured content."""
     NULL_FOR_ABSENT = "null-for-absent"
@@ -120,9 +122,10 @@ KNOWN_CLIENTS: Final = (
     ),
     KnownClient(
         name="mcp-use",
-        needs=frozenset({Need.NULL_FOR_ABSENT}),
+        needs=frozenset({Need.NULL_FOR_ABSENT, Need.NAMED_PROPERTIES}),
         program="mcp-use",
-        trouble="sends null for every optional argument that its model left out",
+        trouble="sends null for every optional argument that its model left out, and drops "
+        "arguments that only a branch of the schema names",
         evidence="version 1.7.1 run against the demo; its adapter fills a pydantic model whose "
         "optional fields are null",
         observed="2026-11-15",

@@ -114,6 +114,6 @@ _CARRIERS: Final = {
 ENVELOPED = Family(
     _output_schema,
     _carrier,
-    listing_needs=frozenset({Need.FOLDED_ROOT, Need.MARKED_ENVELOPE}),
+    listing_needs=frozenset({Need.FOLDED_ROOT, Need.MARKED_ENVELOPE, Need.NAMED_PROPERTIES}),
     is_natural=False,
 )

@@ -24,7 +24,7 @@ from anyshape.documents.types import Types, admits_at
 from anyshape.errors import LimitExceeded
 from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
 
-__all__ = ["fold_root"]
+__all__ = ["fold_root", "name_properties"]
 
 
 _COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
@@ -78,6 +78,21 @@ def fold_root(schema: Node) -> Node:
     if description:
         folded["description"] = description
     return _without_unused(folded) if movable else folded
+
+
+def name_properties(schema: Node) -> Node:
+    """Return the schema with the properties that only its branches name named at its root, too.
+
+    What the folded schema says of them is true of every object that the schema admits.
+    """
+    own = schema.get("properties")
+    named: Node = dict(own) if is_object(own) else {}
+    added = {
+        name: inner
+        for name, inner in fold_root(schema).get("properties", {}).items()
+        if name not in named
+    }
+    return {**schema, "properties": {**named, **added}} if added else schema
 
 
 def _gather(document: Outline) -> tuple[Statement, list[str | None]]:

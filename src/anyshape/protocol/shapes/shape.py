@@ -23,7 +23,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.booleans import without_booleans
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
-from anyshape.protocol.shapes.folding import fold_root
+from anyshape.protocol.shapes.folding import fold_root, name_properties
 from anyshape.protocol.shapes.result_reader import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
@@ -58,6 +58,8 @@ class Shape:
             schema = fold_root(schema)
         if self.family.is_natural:
             return schema
+        if Need.NAMED_PROPERTIES in needs:
+            schema = name_properties(schema)
         if "properties" not in schema:
             # It says nothing, but a client that misses it loses every tool (smolagents).
             schema = {**schema, "properties": {}}

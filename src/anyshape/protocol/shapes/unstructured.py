@@ -23,5 +23,8 @@ def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
 
 
 UNSTRUCTURED = Family(
-    _output_schema, _carrier, listing_needs=frozenset({Need.FOLDED_ROOT}), is_natural=False
+    _output_schema,
+    _carrier,
+    listing_needs=frozenset({Need.FOLDED_ROOT, Need.NAMED_PROPERTIES}),
+    is_natural=False,
 )
