@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from patience import PATIENCE
 
-from anyshape import Client, Text
+from anyshape import Client, Server, Text
 from anyshape.client import Bounds, PromptArgument, Suggestions
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.content import UnknownContent
@@ -306,3 +308,27 @@ async def test_servers_with_a_handshake_are_asked_the_same(scripted: type[Script
         assert (await client.get_prompt("p")).text == "p"
         assert (await client.read_resource("demo://a")).text == "t"
     assert server.asked("prompts/get") == [{"name": "p"}]
+
+
+async def test_our_own_server_is_used_whole_at_every_revision(revision: str) -> None:
+    server = Server("own")
+
+    @server.prompt
+    def review(code: str, style: str = "dry") -> str:
+        return f"Review {style}: {code}"
+
+    @server.resource("demo://users/{name}")
+    def user(name: str) -> str:
+        return f"user {name}"
+
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with Client(server, revision=revision) as client:
+        (prompt,) = await client.list_prompts()
+        assert [argument.required for argument in prompt.arguments] == [True, False]
+        assert (await client.get_prompt("review", {"code": "x"})).text == "Review dry: x"
+        (template,) = await client.list_resource_templates()
+        assert template.uri_template == "demo://users/{name}"
+        assert (await client.read_resource("demo://users/Ada")).text == "user Ada"
+        await client.subscribe("demo://users/Ada", heard.put_nowait)
+        server.resource_changed("demo://users/Ada")
+        assert await asyncio.wait_for(heard.get(), PATIENCE) == "demo://users/Ada"

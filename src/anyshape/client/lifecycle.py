@@ -1,7 +1,7 @@
 """How requests are written in each era of the protocol.
 
 `Stateless` requests stand alone: each says its revision and who sends it
-(https://modelcontextprotocol.io/specification/2026-07-28/basic#meta). `Handshake` requests rely on
+(https://modelcontextprotocol.io/specification/2026-07-28/basic#meta). `Stateful` requests rely on
 what `initialize` settled. The rest of the client writes through one of them and never asks which.
 """
 
@@ -18,7 +18,7 @@ from anyshape.protocol.headers import encode_header_value
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 from anyshape.protocol.revision import Revision
 
-__all__ = ["RESERVED", "ClientIntroduction", "Handshake", "Lifecycle", "Stateless", "open_request"]
+__all__ = ["RESERVED", "ClientIntroduction", "Lifecycle", "Stateful", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -118,7 +118,7 @@ class Stateless:
         return headers
 
 
-class Handshake:
+class Stateful:
     """Requests of a conversation that `initialize` opened."""
 
     stateful = True

@@ -18,7 +18,7 @@ import msgspec
 from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.client.channel import Channel
-from anyshape.client.lifecycle import ClientIntroduction, Handshake, Lifecycle, Stateless
+from anyshape.client.lifecycle import ClientIntroduction, Lifecycle, Stateful, Stateless
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
@@ -274,7 +274,7 @@ class Negotiator:
                 f"{shorten(repr(answered), 60)}; this client accepts "
                 + ", ".join(str(entry) for entry in accepted)
             )
-        lifecycle = Handshake(revision)
+        lifecycle = Stateful(revision)
         await self._channel.transport.notify(
             encode_notification(INITIALIZED),
             lifecycle.headers(INITIALIZED),
@@ -299,7 +299,7 @@ class Negotiator:
         return as_object(decode_value(raw, self._channel.bounds.max_depth))
 
 
-class _Opening(Handshake):
+class _Opening(Stateful):
     """The first request of a handshake, which no revision covers yet."""
 
     def headers(
