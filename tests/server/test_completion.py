@@ -57,6 +57,7 @@ async def test_types_that_offer_a_choice_complete_by_themselves() -> None:
     assert await suggested(server, "either", "") == whole()
 
 
+@pytest.mark.behaviour("completion.context")
 async def test_a_function_is_given_the_text_and_the_other_arguments() -> None:
     server = Server("s")
 
@@ -85,6 +86,7 @@ async def test_a_function_is_given_the_text_and_the_other_arguments() -> None:
     }
 
 
+@pytest.mark.behaviour("completion.values")
 async def test_at_most_a_hundred_are_sent() -> None:
     server = Server("s")
 
@@ -106,6 +108,7 @@ async def test_at_most_a_hundred_are_sent() -> None:
     assert answer["hasMore"]
 
 
+@pytest.mark.behaviour("completion.errors")
 async def test_what_is_not_there_is_refused() -> None:
     server = Server("s")
 
@@ -154,6 +157,7 @@ async def test_a_function_that_fails_leaks_nothing(caplog: pytest.LogCaptureFixt
     assert "crashes()" in caplog.text
 
 
+@pytest.mark.behaviour("completion.capability")
 @pytest.mark.parametrize("revision", HANDSHAKE)
 async def test_it_is_declared_where_something_completes_and_the_revision_has_it(
     revision: Revision,

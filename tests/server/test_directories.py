@@ -132,6 +132,7 @@ UPWARDS = (
 )
 
 
+@pytest.mark.behaviour("resources.paths")
 @pytest.mark.parametrize("path", UPWARDS, ids=lambda path: ascii(path)[:40])
 async def test_nothing_but_a_plain_path_to_a_file_is_found(tree: Path, path: str) -> None:
     error = await Asker(served(tree), "2025-11-25").error("resources/read", uri=f"docs://{path}")

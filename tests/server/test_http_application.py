@@ -525,3 +525,34 @@ async def test_a_refused_host_is_refused_again(server: Server) -> None:
         assert (await visit.to(application)).status == 403
     visit = _ping(headers={"host": "localhost"}, address="127.0.0.1")
     assert (await visit.to(application)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "subject", "named"),
+    [
+        ("resources/read", {"uri": "notes://é"}, "=?base64?bm90ZXM6Ly/DqQ==?="),
+        ("resources/read", {"uri": "notes://1"}, "notes://1"),
+        ("prompts/get", {"name": "talk", "arguments": {"text": "a"}}, "talk"),
+    ],
+)
+async def test_the_name_header_repeats_the_uri_or_the_prompt(
+    server: Server, method: str, subject: dict[str, Any], named: str
+) -> None:
+    server.resource("notes://{text}")(_repeat)
+    server.prompt(name="talk")(_repeat)
+    meta: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {**subject, "_meta": meta}
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": method, "mcp-name": named}
+    options = HttpOptions(allowed_hosts=("mcp.example.com",))
+    reply = await Visit(body, headers=headers).to(server.asgi(options))
+    assert (reply.status, "result" in reply.json) == (200, True)
+    reply = await Visit(body, headers={**headers, "mcp-name": "other"}).to(server.asgi(options))
+    assert (reply.status, reply.json["error"]["code"]) == (400, -32020)
+
+
+async def _repeat(text: str) -> str:
+    return text

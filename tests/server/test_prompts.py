@@ -48,6 +48,7 @@ async def said(server: Server, name: str, **arguments: str) -> list[Any]:
     return [(each["role"], each["content"]) for each in result["messages"]]
 
 
+@pytest.mark.behaviour("prompts.list")
 async def test_parameters_are_the_arguments_with_the_words_of_the_docstring() -> None:
     server = Server("s")
 
@@ -116,6 +117,7 @@ async def test_texts_are_converted_to_what_the_parameters_are() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.behaviour("prompts.get")
 async def test_what_a_function_returns_becomes_messages_one_for_each_block() -> None:
     server = Server("s")
 
@@ -144,6 +146,7 @@ async def test_what_a_function_returns_becomes_messages_one_for_each_block() -> 
     assert await said(server, "one") == [("assistant", {"type": "text", "text": "one"})]
 
 
+@pytest.mark.behaviour("prompts.errors")
 @pytest.mark.parametrize("revision", RELEASED, ids=str)
 async def test_wrong_arguments_are_named(revision: str) -> None:
     server = Server("s")
@@ -257,6 +260,7 @@ async def test_a_prompt_may_take_a_context_and_report_progress() -> None:
     assert [each["params"]["progress"] for each in asker.sent] == [1]
 
 
+@pytest.mark.behaviour("prompts.changed")
 async def test_listeners_are_told_when_prompts_come_and_go() -> None:
     server = Server("s")
     server.prompt(name="a")(lambda: "a")
@@ -291,6 +295,7 @@ def test_what_cannot_be_a_prompt_is_refused_when_it_is_defined() -> None:
         Message([1])  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.behaviour("prompts.capability")
 async def test_a_server_that_only_has_tools_answers_and_declares_nothing_of_prompts() -> None:
     asker = Asker(Server("s"))
     for method in ("prompts/list", "prompts/get", "completion/complete", "resources/list"):

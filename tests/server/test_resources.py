@@ -42,6 +42,7 @@ async def contents(server: Server, uri: str) -> list[dict[str, Any]]:
     return (await Asker(server).result("resources/read", uri=uri))["contents"]
 
 
+@pytest.mark.behaviour("resources.list")
 async def test_what_is_said_about_a_resource_is_listed() -> None:
     server = Server("s")
 
@@ -115,6 +116,7 @@ async def test_text_bytes_and_json_are_told_apart_by_what_is_returned() -> None:
     }
 
 
+@pytest.mark.behaviour("resources.read")
 async def test_contents_say_more_and_there_may_be_several() -> None:
     server = Server("s")
 
@@ -142,6 +144,7 @@ async def test_contents_say_more_and_there_may_be_several() -> None:
     ]
 
 
+@pytest.mark.behaviour("resources.templates")
 async def test_variables_become_typed_parameters() -> None:
     server = Server("s")
     seen: list[Any] = []
@@ -163,6 +166,7 @@ async def test_variables_become_typed_parameters() -> None:
     assert seen == [(Kind.BIG, identity, "a/b c.txt"), (5, "", False), (2, "a,b", True)]
 
 
+@pytest.mark.behaviour("resources.not-found")
 @pytest.mark.parametrize("revision", Revision)
 async def test_what_does_not_match_or_convert_is_not_found(revision: Revision) -> None:
     server = Server("s")
@@ -248,6 +252,7 @@ async def test_failures_tell_what_the_author_chose_to_tell_and_nothing_else(
         assert name in caplog.text
 
 
+@pytest.mark.behaviour("resources.caching")
 async def test_contents_say_how_long_they_may_be_kept() -> None:
     server = Server("s", options=ServerOptions(caching=Caching(5, "public")))
     server.resource("a:b", name="b", caching=Caching(1000, "public"))(lambda: "b")
@@ -280,6 +285,7 @@ async def test_a_resource_may_take_a_context() -> None:
     assert len(asker.sent) == 1
 
 
+@pytest.mark.behaviour("resources.subscriptions")
 @pytest.mark.parametrize("revision", HANDSHAKE)
 async def test_subscribers_of_a_handshake_are_told_of_their_resource_alone(
     revision: Revision,
@@ -316,6 +322,7 @@ async def test_subscribers_of_a_handshake_are_told_of_their_resource_alone(
     assert server._service.listeners._by_topic == {}
 
 
+@pytest.mark.behaviour("resources.subscriptions")
 async def test_modern_subscriptions_are_granted_the_resources_that_are_there() -> None:
     server = Server("s")
     server.resource("a:one", name="one")(lambda: "1")

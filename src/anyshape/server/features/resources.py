@@ -36,7 +36,9 @@ from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import NO_META, ListParameters, Meta
 from anyshape.server.request import OpenRequest
 from anyshape.tools.completion import Completer
+from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.resource import Resource
+from anyshape.tools.routine import RoutineError
 from anyshape.tools.types import ArgumentsError
 from anyshape.tools.workers import WORKERS
 
@@ -166,7 +168,7 @@ class Resources(Feature):
         if parameters.cursor is None and self._directories:
             check_room(self._service)
             for directory in self._directories:
-                await WORKERS.run(partial(directory.update, self.roster))
+                await self._look_at(directory)
         return await self.roster.list(parameters, request)
 
     async def read(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
@@ -206,6 +208,16 @@ class Resources(Feature):
         known = [uri for uri in dict.fromkeys(uris) if self._is_known(uri)]
         if known:
             yield Grant(_FILTER, known, tuple(map(updated, known)))
+
+    async def _look_at(self, directory: _Directory) -> None:
+        """Have the listing tell what is in a directory now."""
+        looking = WORKERS.run(partial(directory.update, self.roster))
+        seconds = self._service.options.call_timeout
+        try:
+            await (looking if seconds is None else within(seconds, looking))
+        except OvertimeError:
+            name = directory.resource.listing.name
+            raise RoutineError(f"{name} could not be listed within {seconds:g} seconds") from None
 
     async def _find(self, uri: str) -> tuple[Resource, dict[str, Any]]:
         """Return the resource that a URI stands for, with its values for that one."""
