@@ -282,6 +282,7 @@ def test_what_cannot_be_a_prompt_is_refused_when_it_is_defined() -> None:
     wrong: list[dict[str, Any]] = [
         {"name": "taken"},
         {"name": "two\nlines"},
+        {},
         {"name": "a", "timeout": -1},
         {"name": "a", "title": 3},
         {"name": "a", "tags": {"x"}},

@@ -373,6 +373,8 @@ async def test_subscriptions_are_bounded() -> None:
     answers = [await asker.ask("resources/subscribe", uri=f"a:x/{number}") for number in range(50)]
     assert [("result" in answer) for answer in answers] == [True] * 3 + [False] * 47
     assert answers[3]["error"]["code"] == 503
+    long = await Asker(server, "2025-11-25").ask("resources/subscribe", uri="a:x/" + "y" * 2000)
+    assert long["error"]["code"] == -32002
     many = [f"a:x/{number}" for number in range(10_000)]
     error = await Asker(server).error(
         "subscriptions/listen", notifications={"resourceSubscriptions": many}

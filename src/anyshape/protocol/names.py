@@ -41,6 +41,8 @@ def display_name_flaw(name: str) -> str | None:
         return "it is empty"
     if len(name) > _LONGEST_DISPLAY_NAME:
         return f"it has {len(name)} characters, more than {_LONGEST_DISPLAY_NAME}"
+    if name == "<lambda>":
+        return "a lambda has none"
     if not name.isprintable():
         return f"{name[:_SHOWN]!r} is not one line of text"
     return None

@@ -44,7 +44,7 @@ class ServerOptions:
     call_timeout: float | None = 300.0
     max_concurrent_calls: int = 1000
     max_subscriptions: int = 1000
-    max_resource_subscriptions: int = 1000
+    max_resource_subscriptions: int = 250
     max_message_bytes: int = 4 * MEBIBYTE
     max_message_depth: int = 256
     max_batch: int = 100

@@ -5,8 +5,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, cast
 
 import msgspec
@@ -15,7 +16,7 @@ from anyshape.documents.positions import Node
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.context import Context
 from anyshape.tools.definition import invoker
-from anyshape.tools.routine import Routine, RoutineError
+from anyshape.tools.routine import Invoke, Routine, RoutineError
 from anyshape.tools.signature import read_signature
 
 __all__ = ["Complete", "Completer", "choices_in"]
@@ -98,10 +99,11 @@ class _Suggesting(Routine):
                 f"{label}: Complete({signature.name}) has to take the text typed so far, and may "
                 f"take the other arguments as a dict; it takes {len(names)} parameters"
             )
+        invoke = invoker(function, signature)
         self._set_up(
             signature.label,
             function,
-            invoker(function, signature),
+            invoke if signature.asynchronous else _gathering(invoke),
             context=signature.context,
             asynchronous=signature.asynchronous,
             timeout=None,
@@ -127,17 +129,26 @@ class _Suggesting(Routine):
         found = await self.run(self._label, values, context, timeout)
         if isinstance(found, str) or not isinstance(found, Iterable):
             raise self._unusable(found)
-        suggestions: list[str] = []
-        for suggestion in cast("Iterable[object]", found):
+        suggestions = list(islice(cast("Iterable[object]", found), _MOST_SEEN))
+        for suggestion in suggestions:
             if not isinstance(suggestion, str):
                 raise self._unusable(suggestion)
-            suggestions.append(suggestion)
-            if len(suggestions) == _MOST_SEEN:
-                break
-        return suggestions
+        return cast("list[str]", suggestions)
 
     def _unusable(self, found: object) -> RoutineError:
         return self.unusable(self._label, f"expected strings, got {type(found).__name__}")
+
+
+def _gathering(invoke: Invoke) -> Invoke:
+    """Return what also reads an iterator where the function runs, which may be slow to give."""
+
+    def gather(**values: Any) -> Any:
+        found = invoke(**values)
+        if not isinstance(found, Iterator):
+            return found
+        return list(islice(cast("Iterator[object]", found), _MOST_SEEN))
+
+    return gather
 
 
 def choices_in(schema: Node, definitions: Node) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ __all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated"]
 _encode: Final = msgspec.json.Encoder().encode
 _decode_uris: Final = msgspec.json.Decoder(list[str]).decode
 _FILTER: Final = "resourceSubscriptions"
+_LONGEST_WATCHED: Final = 1_024
+"""Characters of a URI that is remembered for as long as somebody watches it."""
 
 
 class ResourceParameters(msgspec.Struct, gc=False, frozen=True):
@@ -188,7 +190,7 @@ class Resources(Feature):
 
     async def subscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Have a peer of a handshake told of changes to a resource."""
-        if not self._is_known(parameters.uri):
+        if not self._can_be_watched(parameters.uri):
             raise resource_not_found(request.revision, parameters.uri)
         request.peer.subscribe(updated(parameters.uri))
         return b"{}"
@@ -205,7 +207,7 @@ class Resources(Feature):
         allowed = self._service.options.max_resource_subscriptions
         if len(uris) > allowed:
             raise invalid_params(f"{_FILTER} may name {allowed} resources, got {len(uris)}")
-        known = [uri for uri in dict.fromkeys(uris) if self._is_known(uri)]
+        known = [uri for uri in dict.fromkeys(uris) if self._can_be_watched(uri)]
         if known:
             yield Grant(_FILTER, known, tuple(map(updated, known)))
 
@@ -233,7 +235,9 @@ class Resources(Feature):
                     continue  # Another template may stand for it.
         raise ResourceNotFound
 
-    def _is_known(self, uri: str) -> bool:
+    def _can_be_watched(self, uri: str) -> bool:
+        if len(uri) > _LONGEST_WATCHED:
+            return False
         if uri in self.roster.things:
             return True
         return any(
