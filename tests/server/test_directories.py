@@ -12,10 +12,18 @@ from patience import turn_until
 from anyshape import Server, ToolDefinitionError
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.server import Caching
+from anyshape.server.features import directories
 
 from .asking import Asker
 
 SECRET = "the secret"
+
+
+@pytest.fixture(autouse=True, params=["descriptors", "paths"])
+def _system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be on a system that opens names inside a directory, and on one that has only paths."""
+    if request.param == "paths":
+        monkeypatch.setattr(directories, "_HAS_DESCRIPTORS", False)
 
 
 @pytest.fixture
