@@ -188,9 +188,10 @@ def _type(tool: ListedTool, *, wrapped: bool) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
+    from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE
     from anyshape.schema.notation import signature
 
-    place = "#/properties/result" if wrapped else "#"
+    place = ENVELOPE_PLACE if wrapped else "#"
     whole = signature(tool.input_schema, tool.output_schema, output_place=place)
     whole = terminal.safe(whole) + (_WRAPPED if wrapped else "")
     if len(whole) <= terminal.width() - 2:

@@ -17,6 +17,7 @@ import msgspec
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, Problem
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY
 
 __all__ = ["Converter", "converter_to"]
 
@@ -137,7 +138,9 @@ def _words(result: CallResult) -> Iterator[bytes]:
 
 
 def _has_only_result(value: object) -> bool:
-    return isinstance(value, Mapping) and list(cast("Mapping[str, object]", value)) == ["result"]
+    return isinstance(value, Mapping) and list(cast("Mapping[str, object]", value)) == [
+        ENVELOPE_KEY
+    ]
 
 
 def _to_json(value: object) -> bytes:

@@ -20,8 +20,12 @@ from anyshape.documents.positions import Node, dialect_in, own_id
 from anyshape.protocol.shapes.booleans import as_object
 from anyshape.protocol.shapes.edits import Edits
 
-__all__ = ["MARKER", "embed", "envelop", "root_is_referred_to"]
+__all__ = ["ENVELOPE_KEY", "ENVELOPE_PLACE", "MARKER", "embed", "envelop", "root_is_referred_to"]
 
+ENVELOPE_KEY: Final = "result"
+"""The one member of an envelope."""
+ENVELOPE_PLACE: Final = f"#/properties/{ENVELOPE_KEY}"
+"""Where the natural schema stands in that of its envelope."""
 MARKER: Final = "x-fastmcp-wrap-result"
 """What FastMCP writes into the schema of an envelope, and its clients look for."""
 
@@ -35,13 +39,13 @@ _RESOURCE: Final = "https://anyshape.invalid/result"
 
 def envelop(schema: Node | bool) -> Node:
     """Return the schema of `{"result": value}` where `value` satisfies `schema`."""
-    hoisted, inner = embed(as_object(schema), "#/properties/result")
+    hoisted, inner = embed(as_object(schema), ENVELOPE_PLACE)
     envelope: Node = {}
     if "$schema" in hoisted:
         envelope["$schema"] = hoisted.pop("$schema")
     envelope["type"] = "object"
-    envelope["properties"] = {"result": inner}
-    envelope["required"] = ["result"]
+    envelope["properties"] = {ENVELOPE_KEY: inner}
+    envelope["required"] = [ENVELOPE_KEY]
     envelope.update(hoisted)
     return envelope
 

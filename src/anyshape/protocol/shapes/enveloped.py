@@ -14,10 +14,18 @@ from anyshape.documents.types import Types, admits
 from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.booleans import as_object, without_booleans
-from anyshape.protocol.shapes.envelope import MARKER, embed, envelop, root_is_referred_to
+from anyshape.protocol.shapes.envelope import (
+    ENVELOPE_KEY,
+    MARKER,
+    embed,
+    envelop,
+    root_is_referred_to,
+)
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
 __all__ = ["ENVELOPED", "Carriage", "carriage_of"]
+
+_ENVELOPE_START: Final = f',"structuredContent":{{"{ENVELOPE_KEY}":'.encode()
 
 
 class Carriage(enum.Enum):
@@ -95,7 +103,7 @@ def _carry_object(structured: bytes, _is_error: bool) -> bytes:
 def _carry_in_envelope(structured: bytes, is_error: bool) -> bytes:
     if is_error:
         return _carry_object(structured, is_error)
-    return b',"structuredContent":{"result":' + structured + b"}"
+    return _ENVELOPE_START + structured + b"}"
 
 
 def _carry_by_value(structured: bytes, is_error: bool) -> bytes:

@@ -29,17 +29,17 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes.envelope import MARKER
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
 
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
-_RESULT: Final = frozenset({"result"})
+_RESULT: Final = frozenset({ENVELOPE_KEY})
 _ENVELOPE: Final = _BARE | {"properties", "required"}
 
 # Most texts are ruled out by how they start, without reading them as JSON.
-_ENVELOPE_START: Final = re.compile(r'\s*\{\s*"result"\s*:')
+_ENVELOPE_START: Final = re.compile(rf'\s*\{{\s*"{ENVELOPE_KEY}"\s*:')
 _OBJECT_START: Final = re.compile(r"\s*\{")
 _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 
@@ -124,7 +124,7 @@ def result_reader(
         return ReadResult(result, value, structured, is_error, draft)
 
     def unwrapped(structured: dict[str, Any], result: dict[str, Any]) -> Any:
-        inner: object = structured["result"]
+        inner: object = structured[ENVELOPE_KEY]
         if marked or _is_marked(result):
             return inner
         if enveloped or (
@@ -154,7 +154,7 @@ def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
         return False, False
     if keywords.get(MARKER) is True:
         return True, True
-    if keywords.get("required") != ["result"]:
+    if keywords.get("required") != [ENVELOPE_KEY]:
         return False, False
     title = keywords.get("title")
     if isinstance(title, str) and title.endswith("Output"):
