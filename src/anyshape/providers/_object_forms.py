@@ -181,7 +181,7 @@ class _Object:
             if alone:
                 node.pop("properties", None)
             if says:
-                node["additionalProperties"] = form.written() if form.node else True
+                node["additionalProperties"] = _additional(form)
             else:
                 self._notebook.lose(Said("additionalProperties", "schema", case.place))
             return
@@ -196,7 +196,7 @@ class _Object:
         self._node["additionalProperties"] = False
         if extra != ():
             form = self._writer.site(extra, at)
-            self._node["additionalProperties"] = form.written() if form.node else True
+            self._node["additionalProperties"] = _additional(form)
             codecs.append(form.codec)
         self._rest = Union(tuple(codecs))
 
@@ -247,3 +247,8 @@ class _Object:
         alone = self._pairs is not None and self._pairs.lowered is None
         codec = Members(self._fields, self._rest, self._pairs)
         return Form(self._listing if alone else self._node, codec, self._notebook.notes)
+
+
+def _additional(form: Form) -> dict[str, Any] | bool:
+    """Return what `additionalProperties` says; a default says nothing for names that may be any."""
+    return form.written() if form.node.keys() - {"default"} else True
