@@ -10,12 +10,12 @@ from pathlib import Path
 import anyshape
 
 PACKAGE = Path(anyshape.__file__).parent
-ROOMS = ("server", "protocol")
+ROOMS_OF_THE_WIRE = ("server", "protocol")
 WORDS_OF_THE_WIRE = ("io.modelcontextprotocol/", "notifications/")
 
 
-def modules() -> Iterator[Path]:
-    for room in ROOMS:
+def wire_modules() -> Iterator[Path]:
+    for room in ROOMS_OF_THE_WIRE:
         yield from sorted((PACKAGE / room).rglob("*.py"))
 
 
@@ -34,7 +34,7 @@ def types_in(path: Path) -> Iterator[str]:
 
 def test_no_two_modules_give_a_type_the_same_name() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
-    for path in modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
         for name in types_in(path):
             homes[name].append(str(path.relative_to(PACKAGE)))
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
@@ -42,7 +42,7 @@ def test_no_two_modules_give_a_type_the_same_name() -> None:
 
 def test_words_of_the_wire_are_written_once() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
-    for path in modules():
+    for path in wire_modules():
         for node in ast.walk(ast.parse(path.read_text())):
             value = node.value if isinstance(node, ast.Constant) else None
             if isinstance(value, str) and value.startswith(WORDS_OF_THE_WIRE):

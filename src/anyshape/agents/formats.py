@@ -23,7 +23,7 @@ FormatName: TypeAlias = Literal[
 ]
 """The names of the formats."""
 
-Json: TypeAlias = dict[str, Any]
+WireObject: TypeAlias = dict[str, Any]
 _IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
@@ -33,7 +33,7 @@ class Definition:
 
     name: str
     description: str
-    document: Json
+    document: WireObject
     profile: Profile
 
 
@@ -42,13 +42,13 @@ class Format:
     """How one API writes definitions and results."""
 
     name: FormatName
-    define: Callable[[Definition], Json]
-    answer: Callable[[ToolCall, Outcome], Json]
+    define: Callable[[Definition], WireObject]
+    answer: Callable[[ToolCall, Outcome], WireObject]
     pictures: frozenset[str] = frozenset()
     """The media types of images that a result can hold."""
-    gather: Callable[[list[Json]], list[Json]] = list
+    gather: Callable[[list[WireObject]], list[WireObject]] = list
     """From all definitions to what the request has."""
-    follow: Callable[[Sequence[tuple[ToolCall, Outcome]]], list[Json]] = lambda _: []
+    follow: Callable[[Sequence[tuple[ToolCall, Outcome]]], list[WireObject]] = lambda _: []
     """What comes after all results of a turn, to show what they cannot hold."""
 
     def shown(self, outcome: Outcome, *, images: bool) -> Outcome:
@@ -93,14 +93,14 @@ def _base64(picture: Picture) -> str:
     return base64.b64encode(picture.data).decode("ascii")
 
 
-def _with_id(key: str, call: ToolCall) -> Json:
+def _with_id(key: str, call: ToolCall) -> WireObject:
     return {} if call.id is None else {key: call.id}
 
 
 # OpenAI, and all who speak its chat format.
 
 
-def _function(definition: Definition) -> Json:
+def _function(definition: Definition) -> WireObject:
     # Responses turns strict on where it is left out.
     return {
         "name": definition.name,
@@ -110,13 +110,13 @@ def _function(definition: Definition) -> Json:
     }
 
 
-def _chat_answer(call: ToolCall, outcome: Outcome) -> Json:
+def _chat_answer(call: ToolCall, outcome: Outcome) -> WireObject:
     return {"role": "tool", **_with_id("tool_call_id", call), "content": _texts(outcome)}
 
 
-def _chat_follow(answered: Sequence[tuple[ToolCall, Outcome]]) -> list[Json]:
+def _chat_follow(answered: Sequence[tuple[ToolCall, Outcome]]) -> list[WireObject]:
     """Return one message of the user with all images: messages of tools hold text alone."""
-    parts: list[Json] = []
+    parts: list[WireObject] = []
     for call, outcome in answered:
         urls = [_url(it) for it in outcome.pictures if it.media_type in _IMAGES]
         if urls:
@@ -125,8 +125,8 @@ def _chat_follow(answered: Sequence[tuple[ToolCall, Outcome]]) -> list[Json]:
     return [{"role": "user", "content": parts}] if parts else []
 
 
-def _responses_answer(call: ToolCall, outcome: Outcome) -> Json:
-    output: str | list[Json] = _texts(outcome)
+def _responses_answer(call: ToolCall, outcome: Outcome) -> WireObject:
+    output: str | list[WireObject] = _texts(outcome)
     if outcome.pictures:
         output = [
             {"type": "input_image", "image_url": _url(part)}
@@ -142,8 +142,8 @@ def _responses_answer(call: ToolCall, outcome: Outcome) -> Json:
 # Anthropic.
 
 
-def _anthropic_definition(definition: Definition) -> Json:
-    found: Json = {
+def _anthropic_definition(definition: Definition) -> WireObject:
+    found: WireObject = {
         "name": definition.name,
         "description": definition.description,
         "input_schema": definition.document,
@@ -153,8 +153,8 @@ def _anthropic_definition(definition: Definition) -> Json:
     return found
 
 
-def _anthropic_answer(call: ToolCall, outcome: Outcome) -> Json:
-    content: list[Json] = [
+def _anthropic_answer(call: ToolCall, outcome: Outcome) -> WireObject:
+    content: list[WireObject] = [
         {
             "type": "image",
             "source": {"type": "base64", "media_type": part.media_type, "data": _base64(part)},
@@ -170,8 +170,8 @@ def _anthropic_answer(call: ToolCall, outcome: Outcome) -> Json:
 # Gemini.
 
 
-def _gemini_definition(definition: Definition) -> Json:
-    found: Json = {"name": definition.name, "description": definition.description}
+def _gemini_definition(definition: Definition) -> WireObject:
+    found: WireObject = {"name": definition.name, "description": definition.description}
     if not definition.profile.nullable:
         found["parametersJsonSchema"] = definition.document
     elif definition.document.get("properties"):  # an object without any is refused
@@ -179,14 +179,14 @@ def _gemini_definition(definition: Definition) -> Json:
     return found
 
 
-def _gemini_gather(definitions: list[Json]) -> list[Json]:
+def _gemini_gather(definitions: list[WireObject]) -> list[WireObject]:
     return [{"functionDeclarations": definitions}] if definitions else []
 
 
-def _gemini_answer(call: ToolCall, outcome: Outcome) -> Json:
+def _gemini_answer(call: ToolCall, outcome: Outcome) -> WireObject:
     texts = [part for part in outcome.parts if isinstance(part, str)]
     said = "\n".join(texts) or "see the image"
-    response: Json = {
+    response: WireObject = {
         **_with_id("id", call),
         "name": call.name,
         "response": {"error" if outcome.is_error else "output": said},
@@ -202,8 +202,8 @@ def _gemini_answer(call: ToolCall, outcome: Outcome) -> Json:
 # Amazon Bedrock.
 
 
-def _bedrock_definition(definition: Definition) -> Json:
-    found: Json = {
+def _bedrock_definition(definition: Definition) -> WireObject:
+    found: WireObject = {
         "name": definition.name,
         "description": definition.description,
         "inputSchema": {"json": definition.document},
@@ -213,8 +213,8 @@ def _bedrock_definition(definition: Definition) -> Json:
     return {"toolSpec": found}
 
 
-def _bedrock_answer(call: ToolCall, outcome: Outcome) -> Json:
-    content: list[Json] = [
+def _bedrock_answer(call: ToolCall, outcome: Outcome) -> WireObject:
+    content: list[WireObject] = [
         {"image": {"format": part.media_type.partition("/")[2], "source": {"bytes": part.data}}}
         if isinstance(part, Picture)
         else {"text": part}
@@ -227,7 +227,7 @@ def _bedrock_answer(call: ToolCall, outcome: Outcome) -> Json:
 # Nobody's in particular.
 
 
-def _plain_definition(definition: Definition) -> Json:
+def _plain_definition(definition: Definition) -> WireObject:
     return {
         "name": definition.name,
         "description": definition.description,
@@ -235,7 +235,7 @@ def _plain_definition(definition: Definition) -> Json:
     }
 
 
-def _plain_answer(call: ToolCall, outcome: Outcome) -> Json:
+def _plain_answer(call: ToolCall, outcome: Outcome) -> WireObject:
     told = {"name": call.name, "content": outcome.text, "is_error": outcome.is_error}
     return {**_with_id("id", call), **told}
 

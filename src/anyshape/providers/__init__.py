@@ -15,13 +15,13 @@ from anyshape.providers._losses import Effect, Loss
 from anyshape.providers.checking import Violation, check
 from anyshape.providers.lowered import Lowered
 from anyshape.providers.lowering import lower
-from anyshape.providers.outlook import Outcome, Outlook, outlook
+from anyshape.providers.outlook import Acceptance, Outlook, outlook
 from anyshape.providers.profile import (
     AnyValue,
-    Bounds,
     Maps,
-    Patterns,
+    PatternSupport,
     Profile,
+    SizeBounds,
     Undeclared,
     Writing,
 )
@@ -29,17 +29,17 @@ from anyshape.providers.profiles import PROFILES
 
 __all__ = [
     "PROFILES",
+    "Acceptance",
     "AnyValue",
-    "Bounds",
     "CannotLower",
     "Effect",
     "Loss",
     "Lowered",
     "Maps",
-    "Outcome",
     "Outlook",
-    "Patterns",
+    "PatternSupport",
     "Profile",
+    "SizeBounds",
     "Undeclared",
     "Violation",
     "Writing",

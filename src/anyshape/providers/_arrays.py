@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.providers._branches import either
 from anyshape.providers._cases import Case
-from anyshape.providers._codecs import AsIs, Codec, Items, Text
-from anyshape.providers._forms import Form
+from anyshape.providers._codecs import AsIs, AsText, Codec, Items
+from anyshape.providers._forms import LoweredForm
 from anyshape.providers._losses import Said
 from anyshape.providers._scalars import Notebook
 from anyshape.providers._values import KINDS
@@ -20,7 +20,7 @@ __all__ = ["array"]
 _FREE: Final = AsIs(frozenset(KINDS))
 
 
-def array(writer: Writer, case: Case, at: At) -> Form:
+def array(writer: Writer, case: Case, at: At) -> LoweredForm:
     """Return the form of a case of arrays."""
     profile = writer.profile
     notebook = Notebook(writer.losses)
@@ -55,7 +55,7 @@ def array(writer: Writer, case: Case, at: At) -> Form:
                 node[said.keyword] = said.value
             else:
                 notebook.lose(said)
-    return Form(node, codec, notebook.notes)
+    return LoweredForm(node, codec, notebook.notes)
 
 
 def _countable(count: int, writer: Writer) -> bool:
@@ -102,7 +102,7 @@ def _list(
     written = [place.written() for place in (*places, rest)]
     if any(part != written[0] for part in written):
         notebook.lose(Said("prefixItems", [_kind(part) for part in written[:-1]], case.place))
-    if isinstance(form.codec, Text):
+    if isinstance(form.codec, AsText):
         return Items((), form.codec, low, high)
     return Items(tuple(place.codec for place in places), rest.codec, low, high)
 

@@ -15,7 +15,7 @@ from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
 from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
-from anyshape.providers._values import KINDS, Verdicts, identity, kind_of, whole
+from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, whole
 
 __all__ = ["Case", "Cases"]
 
@@ -94,7 +94,7 @@ class Cases:
     def __init__(self, branches: Branches) -> None:
         self._branches = branches
         self._source = branches.source
-        self._verdicts = Verdicts()
+        self._verdicts = StringVerdicts()
         self._objects = Objects(branches, self._verdicts)
         self._known: dict[Branch, list[Case]] = {}
 
@@ -335,7 +335,7 @@ def _tighten(said: dict[str, Said], bound: Said) -> None:
     said[bound.keyword] = bound
 
 
-def _filter(case: Case, verdicts: Verdicts) -> None:
+def _filter(case: Case, verdicts: StringVerdicts) -> None:
     """Leave only the listed values that satisfy the assertions beside them, which say no more."""
     assert case.values is not None
     kept = [value for value in case.values if _satisfies(value, case, verdicts)]
@@ -349,7 +349,7 @@ def _filter(case: Case, verdicts: Verdicts) -> None:
         case.more = [said for said in case.more if said.keyword not in ("pattern", "format")]
 
 
-def _satisfies(value: Any, case: Case, verdicts: Verdicts) -> bool:
+def _satisfies(value: Any, case: Case, verdicts: StringVerdicts) -> bool:
     said = case.said
     if case.kind in ("integer", "number"):
         return not (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from itertools import combinations
 
-from anyshape.providers._codecs import AsIs, Codec, Items, Listed, Reference, Union
+from anyshape.providers._codecs import AsIs, AsListed, Codec, Items, Reference, Union
 from anyshape.providers._members import Field, Members
 
 __all__ = ["Clash", "clash", "worst"]
@@ -68,7 +68,7 @@ def _apart(first: Codec, second: Codec) -> bool:
     """Tell whether no lowered value has both forms, by type or by the values listed."""
     if not _with_integers(first.kinds) & _with_integers(second.kinds):
         return True
-    if isinstance(first, (AsIs, Listed)) and isinstance(second, (AsIs, Listed)):
+    if isinstance(first, (AsIs, AsListed)) and isinstance(second, (AsIs, AsListed)):
         one, other = first.values, second.values
         return one is not None and other is not None and not one & other
     return False

@@ -20,12 +20,12 @@ from anyshape.schema import compile
 
 __all__ = [
     "AsIs",
+    "AsListed",
+    "AsText",
     "Codec",
     "Items",
-    "Listed",
     "Misfit",
     "Reference",
-    "Text",
     "Trip",
     "Union",
     "fitting",
@@ -122,7 +122,7 @@ class AsIs:
 
 
 @dataclass(frozen=True)
-class Text:
+class AsText:
     """Any value, as JSON text."""
 
     kinds: frozenset[str] = frozenset(("string",))
@@ -151,7 +151,7 @@ def _refuse(constant: str) -> float:
 
 
 @dataclass(frozen=True)
-class Listed:
+class AsListed:
     """A few values, each as a string: its JSON text, or itself where it is one."""
 
     entries: tuple[tuple[Hashable, str, str], ...]

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from anyshape.providers._codecs import Codec, Text
+from anyshape.providers._codecs import AsText, Codec
 from anyshape.providers._losses import described
 from anyshape.providers._source import arranged
 
-__all__ = ["BARE", "Form", "text_form"]
+__all__ = ["BARE", "LoweredForm", "text_form"]
 
 BARE: Final = frozenset(("string", "integer", "number", "boolean", "array", "null"))
 """Types that may share a node in a list of types."""
 
 
 @dataclass(slots=True)
-class Form:
+class LoweredForm:
     """One schema of the lowered document, without its description yet."""
 
     node: dict[str, Any]
@@ -44,6 +44,6 @@ class Form:
         return arranged({**self.node, "description": text} if text else self.node)
 
 
-def text_form(what: str, notes: Iterable[str] = ()) -> Form:
+def text_form(what: str, notes: Iterable[str] = ()) -> LoweredForm:
     """Return the form of values that are given as JSON text."""
-    return Form({"type": "string"}, Text(), [f"JSON text: {what}", *notes])
+    return LoweredForm({"type": "string"}, AsText(), [f"JSON text: {what}", *notes])

@@ -12,7 +12,7 @@ from anyshape.errors import CannotLower
 from anyshape.providers._branches import Branch, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 
-__all__ = ["Graph", "Key", "is_large", "raws_of"]
+__all__ = ["Key", "NodeGraph", "is_large", "raws_of"]
 
 Key: TypeAlias = tuple[Branch, ...]
 
@@ -40,7 +40,7 @@ def is_large(properties: int, values: int) -> bool:
     return properties > 0 or values > _FEW
 
 
-class Graph:
+class NodeGraph:
     """The places of a document as nodes, by what they say."""
 
     def __init__(self, branches: Branches, cases: Cases, root: Raw) -> None:

@@ -13,7 +13,7 @@ from anyshape.documents.pointers import pointer
 from anyshape.providers._branches import ANYTHING, Raw, either
 from anyshape.providers._cases import Case
 from anyshape.providers._codecs import AsIs, Codec, Union
-from anyshape.providers._forms import Form, text_form
+from anyshape.providers._forms import LoweredForm, text_form
 from anyshape.providers._losses import Effect, Said
 from anyshape.providers._members import PAIR, Field, Members, Pairs, note_renamed
 from anyshape.providers._names import fits, safe_name
@@ -32,7 +32,7 @@ _PAIRS: Final = "additional_properties"
 _FREE: Final = AsIs(frozenset(KINDS))
 
 
-def object_form(writer: Writer, case: Case, at: At, *, arrays: bool = False) -> Form:
+def object_form(writer: Writer, case: Case, at: At, *, arrays: bool = False) -> LoweredForm:
     """Return the form of a case of objects; `arrays` says that arrays are alternatives to it."""
     written = _Object(writer, case, at)
     if written.is_shapeless or written.is_too_deep:
@@ -88,7 +88,7 @@ class _Object:
         most = self._profile.bounds.levels
         return most is not None and self._at.levels >= most
 
-    def as_text(self) -> Form:
+    def as_text(self) -> LoweredForm:
         """Return the form of an object as JSON text."""
         case = self._case
         self._writer.losses.add(case.place, "type", "an object as JSON text")
@@ -115,7 +115,7 @@ class _Object:
                 words = "null or absent"
                 self._writer.losses.add(place, "required", words, Effect.AMBIGUOUS)
             if padded and not ambiguous:
-                own = Form(form.node, form.codec, form.notes)
+                own = LoweredForm(form.node, form.codec, form.notes)
                 form = nullable(own, form.description, form.codec, profile)
             written[lowered] = form.written()
             null = ambiguous or (not padded and form.null)
@@ -200,7 +200,7 @@ class _Object:
             codecs.append(form.codec)
         self._rest = Union(tuple(codecs))
 
-    def _pair(self, form: Form, *, arrays: bool) -> None:
+    def _pair(self, form: LoweredForm, *, arrays: bool) -> None:
         """Write undeclared properties as an array of names and values."""
         name, value = PAIR
         pair: dict[str, Any] = {
@@ -242,13 +242,13 @@ class _Object:
         for said in case.more:
             self._notebook.lose(said)
 
-    def form(self) -> Form:
+    def form(self) -> LoweredForm:
         """Return what was written."""
         alone = self._pairs is not None and self._pairs.lowered is None
         codec = Members(self._fields, self._rest, self._pairs)
-        return Form(self._listing if alone else self._node, codec, self._notebook.notes)
+        return LoweredForm(self._listing if alone else self._node, codec, self._notebook.notes)
 
 
-def _additional(form: Form) -> dict[str, Any] | bool:
+def _additional(form: LoweredForm) -> dict[str, Any] | bool:
     """Return what `additionalProperties` says; a default says nothing for names that may be any."""
     return form.written() if form.node.keys() - {"default"} else True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._losses import Said
 from anyshape.providers._source import Subschema
-from anyshape.providers._values import Verdicts
+from anyshape.providers._values import StringVerdicts
 
 __all__ = ["Objects"]
 
@@ -47,7 +47,7 @@ class _Mentions:
 class Objects:
     """Meets the object keywords of several subschemas."""
 
-    def __init__(self, branches: Branches, verdicts: Verdicts) -> None:
+    def __init__(self, branches: Branches, verdicts: StringVerdicts) -> None:
         self._verdicts = verdicts
         self._source = branches.source
         self._silent = branches.silent

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from anyshape.providers.profile import Patterns
+from anyshape.providers.profile import PatternSupport
 
 __all__ = ["written_pattern"]
 
@@ -23,11 +23,11 @@ _LITERAL: Final = frozenset(".+*?()[]{}|^$")
 _REPEAT: Final = re.compile(r"\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\}|[*+?]")
 
 
-def written_pattern(pattern: str, rule: Patterns) -> str | None:
+def written_pattern(pattern: str, rule: PatternSupport) -> str | None:
     """Return `pattern` as it may be written for a target, or `None` if it may not."""
-    if rule is Patterns.ALL:
+    if rule is PatternSupport.ALL:
         return pattern
-    if rule is Patterns.REGULAR:
+    if rule is PatternSupport.REGULAR:
         # An escaped backslash before a letter is none of these; rather lose one than be refused.
         return None if _IRREGULAR.search(pattern) else pattern
     return _literal(pattern)

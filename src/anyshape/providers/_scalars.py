@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from anyshape.providers._cases import Case
-from anyshape.providers._codecs import AsIs, Listed
-from anyshape.providers._forms import Form
+from anyshape.providers._codecs import AsIs, AsListed
+from anyshape.providers._forms import LoweredForm
 from anyshape.providers._losses import Losses, Said, compact
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._values import identity, whole
@@ -42,7 +42,7 @@ class Notebook:
         self.notes.append(words)
 
 
-def scalar(case: Case, profile: Profile, losses: Losses) -> Form:
+def scalar(case: Case, profile: Profile, losses: Losses) -> LoweredForm:
     """Return the form of a case of a scalar type."""
     if case.values is not None:
         return enumeration(case, profile, losses)
@@ -58,17 +58,17 @@ def scalar(case: Case, profile: Profile, losses: Losses) -> Form:
         notebook.lose(said)
     schema = node if node.keys() - {"type"} else None
     codec = AsIs(frozenset((case.kind,)), schema)
-    return Form(node, codec, notebook.notes, null=case.kind == "null")
+    return LoweredForm(node, codec, notebook.notes, null=case.kind == "null")
 
 
-def enumeration(case: Case, profile: Profile, losses: Losses) -> Form:
+def enumeration(case: Case, profile: Profile, losses: Losses) -> LoweredForm:
     """Return the form of listed values, all of one type."""
     assert case.values is not None
     notebook = Notebook(losses)
     values = list(case.values)
     node: dict[str, Any] = {"type": case.kind}
     listed = frozenset(identity(value) for value in values)
-    codec: AsIs | Listed = AsIs(frozenset((case.kind,)), None, listed)
+    codec: AsIs | AsListed = AsIs(frozenset((case.kind,)), None, listed)
     spoken = [*case.said.values(), *case.more]
     if case.kind == "null" or (case.kind == "boolean" and len(values) == 2):
         codec = AsIs(frozenset((case.kind,)))
@@ -77,7 +77,7 @@ def enumeration(case: Case, profile: Profile, losses: Losses) -> Form:
     elif case.kind in ("array", "object"):
         texts = {compact(value): identity(value) for value in values}
         node = {"type": "string", "enum": list(texts)}
-        codec = Listed(tuple((known, text, text) for text, known in texts.items()))
+        codec = AsListed(tuple((known, text, text) for text, known in texts.items()))
         notebook.remark(f"JSON text: {case.kind}")
         if "string" not in profile.enum_kinds:
             del node["enum"]
@@ -88,7 +88,7 @@ def enumeration(case: Case, profile: Profile, losses: Losses) -> Form:
         notebook.lose(said)
     if case.shaped:
         losses.add(case.place, "enum", "values that what stands beside them may rule out")
-    return Form(node, codec, notebook.notes, null=case.kind == "null")
+    return LoweredForm(node, codec, notebook.notes, null=case.kind == "null")
 
 
 def _text(case: Case, node: dict[str, Any], profile: Profile, notebook: Notebook) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from anyshape.providers._clashes import Clash, worst
-from anyshape.providers._codecs import AsIs, Codec, Listed, Union
-from anyshape.providers._forms import BARE, Form, text_form
+from anyshape.providers._codecs import AsIs, AsListed, Codec, Union
+from anyshape.providers._forms import BARE, LoweredForm, text_form
 from anyshape.providers._losses import Effect, Losses, compact, described
 from anyshape.providers._source import arranged
 from anyshape.providers._values import KINDS, identity
@@ -16,8 +16,8 @@ __all__ = ["nullable", "unite"]
 
 
 def unite(
-    forms: list[Form], description: str, profile: Profile, losses: Losses, place: str
-) -> Form:
+    forms: list[LoweredForm], description: str, profile: Profile, losses: Losses, place: str
+) -> LoweredForm:
     """Return one form that stands for all of `forms`.
 
     What all of them note is said once, beside them, before they are compared: read again, it is
@@ -54,17 +54,17 @@ def unite(
         forms = others
     if profile.type_lists and all(_is_bare(form) for form in forms):
         types = sorted((str(form.node["type"]) for form in forms), key=KINDS.index)
-        return Form({"type": types}, codec, common, description, null)
+        return LoweredForm({"type": types}, codec, common, description, null)
     node: dict[str, Any] = {}
     if not profile.union_siblings:
         for form in forms:
             form.description = f"{description} {form.description}".strip()
         description = ""
     node["anyOf"] = [form.written() for form in forms]
-    return Form(node, codec, common, description, null)
+    return LoweredForm(node, codec, common, description, null)
 
 
-def _shared_notes(forms: list[Form]) -> list[str]:
+def _shared_notes(forms: list[LoweredForm]) -> list[str]:
     """Take out of each form the notes that all of them have."""
     common = [note for note in forms[0].notes if all(note in form.notes for form in forms)]
     for form in forms:
@@ -72,7 +72,7 @@ def _shared_notes(forms: list[Form]) -> list[str]:
     return common
 
 
-def nullable(form: Form, description: str, codec: Codec, profile: Profile) -> Form:
+def nullable(form: LoweredForm, description: str, codec: Codec, profile: Profile) -> LoweredForm:
     """Return a form that admits null as well; `description` is that of the place."""
     node = dict(form.node)
     kind = node.get("type")
@@ -88,12 +88,14 @@ def nullable(form: Form, description: str, codec: Codec, profile: Profile) -> Fo
     elif "anyOf" in node:
         node["anyOf"] = [*node["anyOf"], {"type": "null"}]
     else:
-        return Form({"anyOf": [form.written(), {"type": "null"}]}, codec, [], description, True)
+        return LoweredForm(
+            {"anyOf": [form.written(), {"type": "null"}]}, codec, [], description, True
+        )
     both = f"{description} {form.description}".strip()
-    return Form(node, codec, form.notes, both, True)
+    return LoweredForm(node, codec, form.notes, both, True)
 
 
-def _is_bare(form: Form) -> bool:
+def _is_bare(form: LoweredForm) -> bool:
     return (
         form.node.keys() == {"type"}
         and form.node["type"] in BARE
@@ -102,13 +104,13 @@ def _is_bare(form: Form) -> bool:
     )
 
 
-def _distinct(forms: list[Form], profile: Profile) -> list[Form]:
+def _distinct(forms: list[LoweredForm], profile: Profile) -> list[LoweredForm]:
     """Leave out forms that are there already, integers beside numbers, and join enumerations.
 
     An enumeration with words of its own stays an alternative, unless the target is known to do
     badly with alternatives that are constants; then the words go into the notes.
     """
-    found: list[Form] = []
+    found: list[LoweredForm] = []
     bare = [form.node["type"] for form in forms if _is_bare(form)]
     for form in forms:
         if _is_bare(form) and form.node["type"] == "integer" and "number" in bare:
@@ -129,9 +131,9 @@ def _distinct(forms: list[Form], profile: Profile) -> list[Form]:
     return found
 
 
-def _joins(known: Form, form: Form, profile: Profile) -> bool:
+def _joins(known: LoweredForm, form: LoweredForm, profile: Profile) -> bool:
     return (
-        all("enum" in one.node and isinstance(one.codec, (AsIs, Listed)) for one in (known, form))
+        all("enum" in one.node and isinstance(one.codec, (AsIs, AsListed)) for one in (known, form))
         and known.node["type"] == form.node["type"]
         and ((known.codec.plain and form.codec.plain) or not _share(known, form))
         and not (known.node.keys() | form.node.keys()) - {"type", "enum"}
@@ -142,11 +144,11 @@ def _joins(known: Form, form: Form, profile: Profile) -> bool:
     )
 
 
-def _share(known: Form, form: Form) -> bool:
+def _share(known: LoweredForm, form: LoweredForm) -> bool:
     return any(value in known.node["enum"] for value in form.node["enum"])
 
 
-def _enlist(known: Form, form: Form) -> None:
+def _enlist(known: LoweredForm, form: LoweredForm) -> None:
     """Add the values of one enumeration to another."""
     _credit(known)
     _credit(form)
@@ -156,7 +158,7 @@ def _enlist(known: Form, form: Form) -> None:
     known.notes += form.notes
 
 
-def _credit(form: Form) -> None:
+def _credit(form: LoweredForm) -> None:
     """Turn the words of an enumeration into a note that names its values."""
     text = described(form.description, form.notes)
     if text and not form.joined:
@@ -165,8 +167,8 @@ def _credit(form: Form) -> None:
     form.joined = True
 
 
-def _listed(known: Form, form: Form) -> AsIs | Listed:
-    one, other = cast("AsIs | Listed", known.codec), cast("AsIs | Listed", form.codec)
+def _listed(known: LoweredForm, form: LoweredForm) -> AsIs | AsListed:
+    one, other = cast("AsIs | AsListed", known.codec), cast("AsIs | AsListed", form.codec)
     if isinstance(one, AsIs) and isinstance(other, AsIs):
         if one.values is None or other.values is None:
             return AsIs(one.kinds)
@@ -176,8 +178,8 @@ def _listed(known: Form, form: Form) -> AsIs | Listed:
         for part, codec in ((known, one), (form, other))
         for entry in (
             codec.entries
-            if isinstance(codec, Listed)
+            if isinstance(codec, AsListed)
             else tuple((identity(value), value, compact(value)) for value in part.node["enum"])
         )
     ]
-    return Listed(tuple(dict.fromkeys(entries)))
+    return AsListed(tuple(dict.fromkeys(entries)))

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
-__all__ = ["KINDS", "Verdicts", "identity", "kind_of", "same", "whole"]
+__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "same", "whole"]
 
 _MOST_VERDICTS: Final = 20_000
 
@@ -66,7 +66,7 @@ def whole(keyword: str, value: float) -> tuple[str, int]:
     return "maximum", most - 1 if keyword != "maximum" and most == value else most
 
 
-class Verdicts:
+class StringVerdicts:
     """Whether strings satisfy assertions about strings: each asked once, and not too many."""
 
     def __init__(self) -> None:

@@ -17,8 +17,8 @@ from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec, Reference
 from anyshape.providers._counting import nodes, recursive_definitions
 from anyshape.providers._exclusive import Overlaps
-from anyshape.providers._forms import Form, text_form
-from anyshape.providers._graph import Graph, Key, is_large
+from anyshape.providers._forms import LoweredForm, text_form
+from anyshape.providers._graph import Key, NodeGraph, is_large
 from anyshape.providers._losses import Losses, compact, worded
 from anyshape.providers._names import safe_name
 from anyshape.providers._object_forms import object_form
@@ -89,7 +89,7 @@ class Writer:
         self._codecs: dict[str, Codec] = {}
         self._named: dict[Key, str] = {}
         self._root: Raw = ((branches.source.root,),)
-        self._graph = Graph(branches, cases, self._root)
+        self._graph = NodeGraph(branches, cases, self._root)
         self._inlined = inlined
 
     def document(self) -> tuple[dict[str, Any], Codec]:
@@ -159,7 +159,7 @@ class Writer:
         """Whether recursion is written out, so that writing out less of it is an answer."""
         return bool(self._graph.cyclic) and not self._cuts
 
-    def site(self, raw: Raw, at: At) -> Form:
+    def site(self, raw: Raw, at: At) -> LoweredForm:
         """Return the form of one place."""
         self._spend(1)
         site = self.branches.site(raw)
@@ -174,7 +174,7 @@ class Writer:
         elif self.profile.union_siblings:
             own = self._first(self._before(site), "description")
             if own:
-                form = Form({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
+                form = LoweredForm({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
         self._annotate(site, form)
         words = len(form.description) + sum(map(len, form.notes))
         self._spend((words + sum(map(_length, form.node.get("enum", ())))) // _CHARACTERS)
@@ -189,7 +189,7 @@ class Writer:
                 f"or more than {_CHARACTERS} characters for each of them"
             )
 
-    def _joined(self, site: Site, forms: list[Form], description: str) -> Form:
+    def _joined(self, site: Site, forms: list[LoweredForm], description: str) -> LoweredForm:
         place = self._place(site)
         if not forms:
             # Only parts that nothing requires come here: whatever they were given is refused.
@@ -202,7 +202,7 @@ class Writer:
             return self._anything(site, forms, description)
         return unite(forms, description, self.profile, self.losses, place)
 
-    def _anything(self, site: Site, forms: list[Form], description: str) -> Form:
+    def _anything(self, site: Site, forms: list[LoweredForm], description: str) -> LoweredForm:
         notes = [note for form in forms for note in form.notes if "JSON text" not in note]
         if not any(form.null or form.node == {} for form in forms):
             self.losses.add(self._place(site), "type", "any value")
@@ -216,18 +216,18 @@ class Writer:
         if self.profile.any_value is AnyValue.TEXT:
             form = text_form("any value", notes)
         else:
-            form = Form({}, AsIs(_EVERYTHING), notes, null=True)
+            form = LoweredForm({}, AsIs(_EVERYTHING), notes, null=True)
         form.description = description
         return form
 
     def _kinds(self, way: Way) -> list[str]:
         return [case.kind for case in self.cases.of(way.branch)]
 
-    def _forms(self, site: Site, at: At) -> list[Form]:
+    def _forms(self, site: Site, at: At) -> list[LoweredForm]:
         """Return the forms of all alternatives of a place."""
         if len(site.ways) == 1:
             return self._way(site, site.ways[0], at)
-        forms: list[Form] = []
+        forms: list[LoweredForm] = []
         for part in self.branches.parts(site):
             key = tuple(way.branch for way in part)
             found = self._entry(key, at)
@@ -238,10 +238,10 @@ class Writer:
                 forms += [form for way in part for form in self._way(site, way, inside)]
         return forms
 
-    def _way(self, site: Site, way: Way, at: At) -> list[Form]:
+    def _way(self, site: Site, way: Way, at: At) -> list[LoweredForm]:
         """Return the forms of one alternative, one for each type."""
         if not way.branch.spots:
-            return [Form({}, AsIs(_EVERYTHING))]
+            return [LoweredForm({}, AsIs(_EVERYTHING))]
         arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
         forms = [self._case(case, at, arrays) for case in self.cases.of(way.branch)]
         about = way.about
@@ -255,16 +255,16 @@ class Writer:
             forms += self._nulls((*site.about, *way.about, *way.branch.spots), forms)
         return forms
 
-    def _nulls(self, about: tuple[int, ...], forms: list[Form]) -> list[Form]:
+    def _nulls(self, about: tuple[int, ...], forms: list[LoweredForm]) -> list[LoweredForm]:
         """Return null as one more form where `nullable`, no word of JSON Schema, says so."""
         for number in about:
             spot = self.branches.source[number]
             if spot.words.get("nullable") is True and not any(form.null for form in forms):
                 self.losses.add(spot.place, "nullable", "null as well")
-                return [Form({"type": "null"}, AsIs(frozenset(("null",))), null=True)]
+                return [LoweredForm({"type": "null"}, AsIs(frozenset(("null",))), null=True)]
         return []
 
-    def _case(self, case: Case, at: At, arrays: bool) -> Form:
+    def _case(self, case: Case, at: At, arrays: bool) -> LoweredForm:
         if case.values is not None and case.kind in ("array", "object"):
             return enumeration(case, self.profile, self.losses)
         if case.kind == "object":
@@ -273,7 +273,7 @@ class Writer:
             return array(self, case, at)
         return scalar(case, self.profile, self.losses)
 
-    def _entry(self, key: Key, at: At) -> Form | None:
+    def _entry(self, key: Key, at: At) -> LoweredForm | None:
         """Return a reference or a cut, where this place is not written out."""
         graph = self._graph
         recursive = key in graph.cyclic
@@ -286,7 +286,7 @@ class Writer:
             return self._cut(key)
         return None
 
-    def _cut(self, key: Key) -> Form:
+    def _cut(self, key: Key) -> LoweredForm:
         """Return what stands where recursion is not followed any further."""
         cases = [case for branch in key for case in self.cases.of(branch)]
         kinds = list(dict.fromkeys(case.kind for case in cases))
@@ -295,10 +295,10 @@ class Writer:
         if self.profile.any_value is AnyValue.SCHEMA:
             if self.profile.closed or self.profile.nullable:
                 return text_form(" or ".join(kinds))
-            return Form({}, AsIs(_EVERYTHING), null=True)
+            return LoweredForm({}, AsIs(_EVERYTHING), null=True)
         return text_form(" or ".join(kinds))
 
-    def _reference(self, key: Key) -> Form:
+    def _reference(self, key: Key) -> LoweredForm:
         name = self._named.get(key)
         if name is None:
             name = self._named[key] = self._name(key)
@@ -313,7 +313,7 @@ class Writer:
         kinds = frozenset(case.kind for case in cases) if known is None else known.kinds
         null = any(case.kind == "null" for case in cases)
         reference = Reference(name, kinds, self._codecs)
-        return Form({"$ref": f"#/$defs/{name}"}, reference, null=null)
+        return LoweredForm({"$ref": f"#/$defs/{name}"}, reference, null=null)
 
     def _definition(self, key: Key) -> Site:
         """Return the place that a definition is made of: where references lead, if any do."""
@@ -349,7 +349,7 @@ class Writer:
                 return found
         return None
 
-    def _annotate(self, site: Site, form: Form) -> None:
+    def _annotate(self, site: Site, form: LoweredForm) -> None:
         """Restate a default: as a keyword where it may stand, else in words."""
         about = site.about or tuple(spot for way in site.ways[:1] for spot in way.branch.spots)
         default = self._first(about, "default")

@@ -13,9 +13,9 @@ from anyshape.providers.checking import Violation, check
 from anyshape.providers.lowering import find_profile, lower
 from anyshape.providers.profile import Profile
 
-__all__ = ["Outcome", "Outlook", "outlook"]
+__all__ = ["Acceptance", "Outlook", "outlook"]
 
-Outcome: TypeAlias = Literal["as is", "lowered", "refused"]
+Acceptance: TypeAlias = Literal["as is", "lowered", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Outlook:
     """What one provider would make of one tool."""
 
     profile: str
-    outcome: Outcome
+    outcome: Acceptance
     why: str = ""
     """Why there is no form that the provider takes."""
     violations: tuple[Violation, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["AnyValue", "Bounds", "Maps", "Patterns", "Profile", "Undeclared", "Writing"]
+__all__ = ["AnyValue", "Maps", "PatternSupport", "Profile", "SizeBounds", "Undeclared", "Writing"]
 
 
 class Writing(enum.Enum):
@@ -49,7 +49,7 @@ class AnyValue(enum.Enum):
     """As a string that holds JSON text."""
 
 
-class Patterns(enum.Enum):
+class PatternSupport(enum.Enum):
     """Which regular expressions `pattern` may hold."""
 
     ALL = "all"
@@ -60,7 +60,7 @@ class Patterns(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class SizeBounds:
     """What may be counted in one schema, at most; `None` is no bound."""
 
     properties: int | None = None
@@ -130,7 +130,7 @@ class Profile:
     """Whether a definition may refer to itself; else it is unrolled and then cut."""
     guarded_recursion: bool = False
     """Whether it may do so only below a property that is optional."""
-    patterns: Patterns = Patterns.ALL
+    patterns: PatternSupport = PatternSupport.ALL
     lengths_beside_pattern: bool = True
     formats: frozenset[str] | None = None
     """The formats it takes; `None` for any."""
@@ -141,4 +141,4 @@ class Profile:
     """The largest number of characters or items that a bound may be."""
     prefix_definitions: bool = False
     """Whether definitions of several tools meet in one document and need names of their own."""
-    bounds: Bounds = Bounds()
+    bounds: SizeBounds = SizeBounds()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from anyshape.providers.profile import AnyValue, Bounds, Maps, Patterns, Profile, Writing
+from anyshape.providers.profile import AnyValue, Maps, PatternSupport, Profile, SizeBounds, Writing
 
 __all__ = ["PROFILES"]
 
@@ -53,9 +53,9 @@ _OPENAI_STRICT = Profile(
     any_value=AnyValue.TEXT,
     enum_kinds=_SCALARS,
     array_items_required=True,
-    patterns=Patterns.REGULAR,
+    patterns=PatternSupport.REGULAR,
     formats=_OPENAI_FORMATS,
-    bounds=Bounds(
+    bounds=SizeBounds(
         properties=5_000, levels=10, enum_values=1_000, characters=120_000, enum_characters=15_000
     ),
 )
@@ -85,10 +85,10 @@ _ANTHROPIC_STRICT = Profile(
     any_value=AnyValue.TEXT,
     enum_kinds=_SCALARS,
     recursion=False,
-    patterns=Patterns.REGULAR,
+    patterns=PatternSupport.REGULAR,
     formats=_OPENAI_FORMATS | {"uri"},
     most_min_items=1,
-    bounds=Bounds(optional=10, unions=8),
+    bounds=SizeBounds(optional=10, unions=8),
 )
 _GEMINI = Profile(
     name="gemini",
@@ -111,9 +111,9 @@ _GEMINI = Profile(
     empty_enum_strings=False,
     array_items_required=True,
     recursion=False,
-    patterns=Patterns.REGULAR,
+    patterns=PatternSupport.REGULAR,
     formats=frozenset(("date-time",)),
-    bounds=Bounds(levels=15),
+    bounds=SizeBounds(levels=15),
 )
 _GEMINI_JSON = Profile(
     name="gemini-json",
@@ -130,7 +130,7 @@ _GEMINI_JSON = Profile(
     false_items=False,
     guarded_recursion=True,
     formats=frozenset(("date-time", "date", "time")),
-    bounds=Bounds(levels=15),
+    bounds=SizeBounds(levels=15),
 )
 _BEDROCK = replace(
     _ANTHROPIC,
@@ -150,7 +150,7 @@ _BEDROCK_NOVA = replace(
     recursion=False,
     guarded_recursion=False,
     enum_kinds=_SCALARS,
-    bounds=Bounds(),
+    bounds=SizeBounds(),
 )
 _MISTRAL = replace(
     _OPENAI,
@@ -181,7 +181,7 @@ _XAI = Profile(
     enum_kinds=_SCALARS,
     recursion=False,
     array_items_required=True,
-    patterns=Patterns.REGULAR,
+    patterns=PatternSupport.REGULAR,
     formats=_OPENAI_FORMATS - {"duration"},
     largest_count=256,
 )
@@ -191,7 +191,7 @@ _DEEPSEEK = replace(
     about="Function tools of DeepSeek's beta API with `strict: true`.",
     observed="@ai-sdk/deepseek 3.0.56, rig-core 0.46.0",
     formats=frozenset(("email", "hostname", "ipv4", "ipv6", "uuid")),
-    bounds=Bounds(),
+    bounds=SizeBounds(),
 )
 _ENGINE = Profile(
     name="",
@@ -208,7 +208,7 @@ _XGRAMMAR = replace(
     observed="run: xgrammar 0.2.8; read: vLLM a014e35, SGLang cce0a12",
     keywords=_ENGINE.keywords | _NUMBERS | {"pattern", "format", "prefixItems"},
     open_tuples=False,
-    patterns=Patterns.LITERAL,
+    patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
     formats=frozenset(("date", "time", "date-time", "uuid")),
     largest_bound=2**53,
@@ -223,7 +223,7 @@ _LLGUIDANCE = replace(
     | _NUMBERS
     | {"multipleOf", "pattern", "format", "prefixItems", "patternProperties"}
     | {"minProperties", "maxProperties"},
-    patterns=Patterns.REGULAR,
+    patterns=PatternSupport.REGULAR,
     lengths_beside_pattern=False,
     formats=_OPENAI_FORMATS | {"uri"},
     largest_bound=2**53,
@@ -240,7 +240,7 @@ _OUTLINES = replace(
     maps=Maps.ALONE,
     any_value=AnyValue.TEXT,
     recursion=False,
-    patterns=Patterns.LITERAL,
+    patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
     formats=frozenset(("date", "time", "date-time", "uuid")),
 )
@@ -252,7 +252,7 @@ _LLAMA_CPP = replace(
     keywords=_ENGINE.keywords | {"minimum", "maximum", "pattern", "format"},
     property_names='(?!\\$ref$)[^"\\\\]{1,128}',
     any_value=AnyValue.TEXT,
-    patterns=Patterns.LITERAL,
+    patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
     formats=frozenset(("date", "time", "date-time", "uuid")),
     largest_bound=10**15,

@@ -11,7 +11,7 @@ from anyshape.schema._explain.places import ValuePlace, Work
 from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._instance import text_size
 
-__all__ = ["Knowledge", "Request", "Steps", "Verdict"]
+__all__ = ["Inquiry", "Knowledge", "Steps", "Verdict"]
 
 _LOOKING = 500
 """Nanoseconds that looking at one property or item takes."""
@@ -25,11 +25,11 @@ _DEAR = 100_000
 _ASKING = 500
 """Nanoseconds that asking the engine takes beside its work."""
 
-Request: TypeAlias = tuple[Plan, ValuePlace, bool]
+Inquiry: TypeAlias = tuple[Plan, ValuePlace, bool]
 """Explain this subschema at this place; and whether what is wrong there is wrong for certain."""
-Steps: TypeAlias = Generator[Request, tuple[Problem, ...], None]
+Steps: TypeAlias = Generator[Inquiry, tuple[Problem, ...], None]
 """A part of the walk: it yields requests and is sent the problems found (see `explainer`)."""
-Verdict: TypeAlias = Generator[Request, tuple[Problem, ...], bool]
+Verdict: TypeAlias = Generator[Inquiry, tuple[Problem, ...], bool]
 
 
 class Knowledge:

@@ -13,14 +13,14 @@ from typing import TypeAlias
 from anyshape.documents.dialects import DEFAULT_DIALECT, Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
-from anyshape.schema._explain.knowledge import Knowledge, Request
+from anyshape.schema._explain.knowledge import Inquiry, Knowledge
 from anyshape.schema._explain.places import ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 
 __all__ = ["declared_in_place", "evaluated"]
 
-Tokens: TypeAlias = Generator[Request, tuple[Problem, ...], set[str | int]]
-Applied: TypeAlias = Generator[Request, tuple[Problem, ...], list[tuple[Plan, bool]]]
+Tokens: TypeAlias = Generator[Inquiry, tuple[Problem, ...], set[str | int]]
+Applied: TypeAlias = Generator[Inquiry, tuple[Problem, ...], list[tuple[Plan, bool]]]
 
 _MOST_DECLARING = 200
 """How many subschemas are searched for the names of properties."""
