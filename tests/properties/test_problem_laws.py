@@ -12,9 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anyshape.errors import LimitExceeded, Problem, SchemaError
-from anyshape.schema import Limits, Schema, _verdicts, compile
+from anyshape.schema import Limits, Schema, compile
 from anyshape.schema._compile.core import build
 from anyshape.schema._compile.sources import Sources
+from anyshape.schema._explain import verdicts
 from anyshape.schema._explain.explainer import Explainer
 
 NAMES = st.sampled_from(["a", "b", "ab", "c/d", "ä\n"])
@@ -184,7 +185,7 @@ def test_the_walk_by_itself_agrees_with_the_engine(
 ) -> None:
     schema = compiled(document)
     core = build(Sources.of(document, {}), Limits(), formats=True)
-    with mock.patch.object(_verdicts, "_MOST_ROUTES", 0):
+    with mock.patch.object(verdicts, "_MOST_ROUTES", 0):
         unaided = Explainer(core.graph, core.engine, core.rate)
     for value in values:
         accepted = verdict(schema, value)

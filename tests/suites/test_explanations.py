@@ -18,9 +18,10 @@ from unittest import mock
 import pytest
 
 from anyshape.errors import Problem
-from anyshape.schema import Limits, _verdicts, compile
+from anyshape.schema import Limits, compile
 from anyshape.schema._compile.core import Core, build
 from anyshape.schema._compile.sources import Sources
+from anyshape.schema._explain import verdicts
 from anyshape.schema._explain.explainer import Explainer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -80,7 +81,7 @@ def _exists(document: Any, pointer: str) -> bool:
 
 def _unaided(core: Core) -> Explainer:
     """Return an explainer that never asks the engine about a subschema that has others in it."""
-    with mock.patch.object(_verdicts, "_MOST_ROUTES", 0):
+    with mock.patch.object(verdicts, "_MOST_ROUTES", 0):
         return Explainer(core.graph, core.engine, core.rate)
 
 
