@@ -61,6 +61,13 @@ async def test_the_tools_capability_is_declared_even_without_tools() -> None:
     assert await _listed(server) == []
 
 
+async def test_a_server_may_say_that_it_has_no_icons() -> None:
+    discovered = (await _ask(Server("plain", icons=None), "server/discover"))["result"]
+    info = discovered["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert info["name"] == "plain"
+    assert "icons" not in info
+
+
 @pytest.mark.behaviour("tools.entry")
 async def test_a_listed_tool_has_every_field_its_author_gave() -> None:
     server = Server("s")

@@ -54,7 +54,7 @@ class Server:
         instructions: str | None = None,
         description: str | None = None,
         website_url: str | None = None,
-        icons: Sequence[Icon | Mapping[str, Any]] = (),
+        icons: Sequence[Icon | Mapping[str, Any]] | None = None,
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         limits: Limits | None = None,
         options: ServerOptions | None = None,
@@ -70,7 +70,7 @@ class Server:
             title=title,
             description=description,
             website_url=website_url,
-            icons=tuple(_checked_icon(icon) for icon in icons),
+            icons=tuple(_checked_icon(icon) for icon in icons or ()),
             instructions=instructions,
         )
         self._limits = limits or Limits()
