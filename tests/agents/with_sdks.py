@@ -4,7 +4,8 @@
 
 Each holds two conversations for each profile: with the server of the example over stdio, and with
 one that returns images, errors and every other kind of content. The stand-in refuses what the
-provider would. Then the ranking of tools is compared with that of bm25s. Run by `make agents`.
+provider would. Then the ranking of tools is compared with that of bm25s, and our rules judge what
+an SDK makes for strict mode. Run by `make agents`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import random
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples" / "agents")]
@@ -81,6 +83,34 @@ def compare_rankings() -> int:
     return compared
 
 
+def judge_strict_schemas() -> int:
+    """Have our rules judge what OpenAI's SDK makes of models for strict mode; return how many."""
+    from openai import pydantic_function_tool
+    from pydantic import BaseModel, Field
+
+    from anyshape.providers import check
+
+    class Leaf(BaseModel):
+        """A leaf."""
+
+        size: int = Field(ge=1, le=9, description="how big")
+        kind: Literal["broad", "narrow"]
+
+    class Branch(BaseModel):
+        name: str
+        leaves: list[Leaf]
+        found: Leaf | None
+        score: int | str | None
+        branches: list[Branch]
+
+    for model in (Leaf, Branch):
+        tool = pydantic_function_tool(model)["function"]
+        assert tool["strict"] is True
+        assert check(tool["parameters"], "openai-strict") == []
+        assert check(model.model_json_schema(), "openai-strict") != []
+    return 2
+
+
 def run() -> int:
     """Print the table; return the exit code."""
     failed = 0
@@ -92,6 +122,7 @@ def run() -> int:
             outcome = f"FAILED: {type(error).__name__}: {error}"
         print(f"{example:20} {package} {version(package):10} {profile:18} {outcome}")
     print(f"ranking              bm25s {version('bm25s'):10} {compare_rankings()} scores agree")
+    print(f"strict schemas       openai {version('openai'):9} {judge_strict_schemas()} taken")
     return 1 if failed else 0
 
 

@@ -106,3 +106,19 @@ def test_limits_are_counted() -> None:
     loop = root({"$ref": "#/$defs/a"}, **{"$defs": {"a": root({"$ref": "#/$defs/a"})}})
     messages = [violation.message for violation in check(loop, PROFILES["anthropic-strict"])]
     assert messages == ["a definition that refers to itself"]
+
+
+def test_a_profile_goes_by_its_name_and_a_title_costs_nothing() -> None:
+    document = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "title": "N"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    found = {violation.keyword for name in PROFILES for violation in check(document, name)}
+    assert "title" not in found
+    assert [violation.keyword for violation in check(document, "gemini")] == [
+        "additionalProperties"
+    ]
+    with pytest.raises(ValueError, match=r"expected a profile, one of openai, .*; got 'gpt'"):
+        check(document, "gpt")

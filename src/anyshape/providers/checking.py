@@ -17,6 +17,7 @@ from anyshape.providers._counting import count_problems
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._values import kind_of
 from anyshape.providers.profile import AnyValue, Maps, Profile, Writing
+from anyshape.providers.profiles import find_profile
 
 __all__ = ["Violation", "check"]
 
@@ -36,13 +37,14 @@ class Violation:
         return f"{self.path or '/'}: {self.message}"
 
 
-def check(document: dict[str, Any], profile: Profile) -> list[Violation]:
+def check(document: dict[str, Any], profile: Profile | str) -> list[Violation]:
     """Return every rule of `profile` that `document` breaks, none if the provider would take it."""
-    found = list(_root(document, profile))
+    rules = find_profile(profile)
+    found = list(_root(document, rules))
     for path, node in _nodes(document):
-        found += _node(path, node, document, profile)
-    if profile.writing is Writing.REBUILT:
-        found += [Violation("", "", message) for message in count_problems(document, profile)]
+        found += _node(path, node, document, rules)
+    if rules.writing is Writing.REBUILT:
+        found += [Violation("", "", message) for message in count_problems(document, rules)]
     return found
 
 

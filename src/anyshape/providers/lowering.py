@@ -18,11 +18,11 @@ from anyshape.providers._writer import TooManyNodes, Writer
 from anyshape.providers.checking import check
 from anyshape.providers.lowered import Lowered
 from anyshape.providers.profile import Profile, Writing
-from anyshape.providers.profiles import PROFILES
+from anyshape.providers.profiles import find_profile
 from anyshape.schema import Schema, compile
 from anyshape.schema._cache import Cache
 
-__all__ = ["find_profile", "lower"]
+__all__ = ["lower"]
 
 _UNROLL: Final = 2
 _KEPT_BYTES: Final = 64_000_000
@@ -67,16 +67,6 @@ def lower(
         return made, len(text) + made.size
 
     return _cache.get((name if rules.prefix_definitions else "", text, rules), make)
-
-
-def find_profile(profile: Profile | str) -> Profile:
-    """Return a profile by its name, or as it is; `ValueError` lists the names that there are."""
-    if isinstance(profile, Profile):
-        return profile
-    found = PROFILES.get(profile)
-    if found is None:
-        raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
-    return found
 
 
 def _document(schema: Any) -> tuple[str, dict[str, Any] | bool]:

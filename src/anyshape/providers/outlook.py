@@ -10,8 +10,9 @@ from anyshape.errors import AnyshapeError
 from anyshape.providers._losses import Loss
 from anyshape.providers._names import fits
 from anyshape.providers.checking import Violation, check
-from anyshape.providers.lowering import find_profile, lower
+from anyshape.providers.lowering import lower
 from anyshape.providers.profile import Profile
+from anyshape.providers.profiles import find_profile
 
 __all__ = ["Acceptance", "Outlook", "outlook"]
 

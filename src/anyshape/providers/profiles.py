@@ -13,12 +13,13 @@ from typing import Final
 
 from anyshape.providers.profile import AnyValue, Maps, PatternSupport, Profile, SizeBounds, Writing
 
-__all__ = ["PROFILES"]
+__all__ = ["PROFILES", "find_profile"]
 
 _COMPOSITIONS: Final = frozenset(("anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"))
 _ANNOTATIONS: Final = frozenset(("title", "description"))
-_CORE: Final = frozenset(
-    ("type", "properties", "required", "items", "enum", "anyOf", "$ref", "$defs", "description")
+_CORE: Final = (
+    frozenset(("type", "properties", "required", "items", "enum", "anyOf", "$ref", "$defs"))
+    | _ANNOTATIONS
 )
 _NUMBERS: Final = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
 _LENGTHS: Final = frozenset(("minLength", "maxLength"))
@@ -75,7 +76,7 @@ _ANTHROPIC_STRICT = Profile(
     observed="documentation, anthropic 2.8.0 and API messages quoted in public, 2026-08",
     fallback="anthropic",
     writing=Writing.REBUILT,
-    keywords=_CORE | _CLOSED | {"pattern", "format", "minItems", "title", "default"},
+    keywords=_CORE | _CLOSED | {"pattern", "format", "minItems", "default"},
     root_refuses=_COMPOSITIONS,
     tool_names="[A-Za-z0-9_-]{1,128}",
     property_names="[A-Za-z0-9_.-]{1,64}",
@@ -197,7 +198,7 @@ _ENGINE = Profile(
     name="",
     about="",
     writing=Writing.REBUILT,
-    keywords=_CORE | _COUNTS | _LENGTHS | _CLOSED | _ANNOTATIONS | {"default"},
+    keywords=_CORE | _COUNTS | _LENGTHS | _CLOSED | {"default"},
     root_refuses=_COMPOSITIONS,
     openness_written=True,
 )
@@ -270,3 +271,13 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
     }
 )
 """Every profile by its name."""
+
+
+def find_profile(profile: Profile | str) -> Profile:
+    """Return a profile by its name, or as it is; `ValueError` lists the names that there are."""
+    if isinstance(profile, Profile):
+        return profile
+    found = PROFILES.get(profile)
+    if found is None:
+        raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
+    return found
