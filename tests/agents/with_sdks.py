@@ -84,7 +84,8 @@ def compare_rankings() -> int:
 
 
 def judge_strict_schemas() -> int:
-    """Have our rules judge what OpenAI's SDK makes of models for strict mode; return how many."""
+    """Have our rules judge what the SDKs make of models for strict mode; return how many."""
+    from anthropic import transform_schema
     from openai import pydantic_function_tool
     from pydantic import BaseModel, Field
 
@@ -108,7 +109,16 @@ def judge_strict_schemas() -> int:
         assert tool["strict"] is True
         assert check(tool["parameters"], "openai-strict") == []
         assert check(model.model_json_schema(), "openai-strict") != []
-    return 2
+
+    class Tree(BaseModel):
+        name: str
+        leaves: list[Leaf]
+        found: Leaf | None = None
+
+    for model in (Leaf, Tree):  # Anthropic's strict mode has no recursion.
+        assert check(transform_schema(model), "anthropic-strict") == []
+        assert check(model.model_json_schema(), "anthropic-strict") != []
+    return 4
 
 
 def run() -> int:
@@ -122,7 +132,7 @@ def run() -> int:
             outcome = f"FAILED: {type(error).__name__}: {error}"
         print(f"{example:20} {package} {version(package):10} {profile:18} {outcome}")
     print(f"ranking              bm25s {version('bm25s'):10} {compare_rankings()} scores agree")
-    print(f"strict schemas       openai {version('openai'):9} {judge_strict_schemas()} taken")
+    print(f"strict schemas       openai, anthropic    {judge_strict_schemas()} taken")
     return 1 if failed else 0
 
 

@@ -122,3 +122,12 @@ def test_a_profile_goes_by_its_name_and_a_title_costs_nothing() -> None:
     ]
     with pytest.raises(ValueError, match=r"expected a profile, one of openai, .*; got 'gpt'"):
         check(document, "gpt")
+
+
+def test_an_enum_without_a_type_is_taken_by_those_that_take_it() -> None:
+    document = root({"enum": ["a", "b"]})
+    assert check(document, "anthropic-strict") == []
+    assert [violation.keyword for violation in check(document, "openai-strict")] == ["type", "enum"]
+    assert [violation.keyword for violation in check(root({"enum": [{}]}), "anthropic-strict")] == [
+        "enum"
+    ]

@@ -147,7 +147,8 @@ def _types(
     if "prefixItems" in node and node.get("items") is not False and not profile.open_tuples:
         yield Violation(path, "prefixItems", "a tuple must be closed")
     free = not node.keys() - {"description", "default"} and profile.any_value is AnyValue.SCHEMA
-    if "type" not in node and "anyOf" not in node and not free:
+    listed = profile.untyped_enums and "enum" in node
+    if "type" not in node and "anyOf" not in node and not free and not listed:
         yield Violation(path, "type", "every schema needs a type")
     for kind in kinds:
         if kind is not None and kind not in _TYPES:
@@ -160,8 +161,10 @@ def _values(
     values = node.get("enum")
     if values is not None:
         found = {kind_of(value) for value in values}
+        typed = "type" in node or not profile.untyped_enums
         if not values or not all(
-            kind in kinds or (kind == "integer" and "number" in kinds) for kind in found
+            not typed or kind in kinds or (kind == "integer" and "number" in kinds)
+            for kind in found
         ):
             yield Violation(path, "enum", "listed values must be of the declared type")
         if not found <= profile.enum_kinds:

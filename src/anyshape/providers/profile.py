@@ -120,6 +120,8 @@ class Profile:
         ("string", "integer", "number", "boolean", "object", "array")
     )
     """The types whose values may be enumerated."""
+    untyped_enums: bool = False
+    """Whether `enum` may stand without a type."""
     empty_enum_strings: bool = True
     open_tuples: bool = True
     """Whether items may follow those of `prefixItems`."""

@@ -85,6 +85,7 @@ _ANTHROPIC_STRICT = Profile(
     maps=Maps.PAIRS,
     any_value=AnyValue.TEXT,
     enum_kinds=_SCALARS,
+    untyped_enums=True,
     recursion=False,
     patterns=PatternSupport.REGULAR,
     formats=_OPENAI_FORMATS | {"uri"},
