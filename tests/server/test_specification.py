@@ -61,6 +61,7 @@ async def test_the_tools_capability_is_declared_even_without_tools() -> None:
     assert await _listed(server) == []
 
 
+@pytest.mark.behaviour("discover.result")
 async def test_a_server_may_say_that_it_has_no_icons() -> None:
     discovered = (await _ask(Server("plain", icons=None), "server/discover"))["result"]
     info = discovered["_meta"]["io.modelcontextprotocol/serverInfo"]
