@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from patience import turn_until
 
-from anyshape import Server
+from anyshape import Client, Server
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.completed import encode_result
 from anyshape.protocol.revision import HANDSHAKE, Revision
@@ -172,3 +172,13 @@ async def test_a_filter_that_cannot_be_read_is_refused_with_its_place() -> None:
 
 def len_of(text: str) -> int:
     return len(text)
+
+
+async def test_removing_what_is_not_there_declares_nothing() -> None:
+    server = Server("plain")
+    with pytest.raises(KeyError, match="nobody"):
+        server.remove_prompt("nobody")
+    with pytest.raises(KeyError, match="demo://nothing"):
+        server.remove_resource("demo://nothing")
+    async with Client(server) as client:
+        assert set(client.server.capabilities) == {"tools"}

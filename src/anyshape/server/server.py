@@ -214,7 +214,10 @@ class Server:
         """Remove a prompt, and tell clients that listen; `KeyError` if there is none so named."""
         from anyshape.server.features.prompts import Prompts
 
-        self._service.feature(Prompts).roster.remove(name)
+        prompts = self._service.find(Prompts)
+        if prompts is None:
+            raise KeyError(name)
+        prompts.roster.remove(name)
 
     def resource(
         self,
@@ -317,7 +320,10 @@ class Server:
         """Remove a resource or a template, and tell clients that listen; `KeyError` for none."""
         from anyshape.server.features.resources import Resources
 
-        self._service.feature(Resources).remove(uri)
+        resources = self._service.find(Resources)
+        if resources is None:
+            raise KeyError(uri)
+        resources.remove(uri)
 
     def resource_changed(self, uri: str) -> None:
         """Tell clients that have subscribed to a resource that it has changed; from any thread."""

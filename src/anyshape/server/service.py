@@ -47,14 +47,21 @@ class Service:
     def feature(self, kind: type[SomeFeature]) -> SomeFeature:
         """Return the server's feature of a kind; it is added when it is first asked for."""
         with self._changing:
-            for feature in self.features:
-                if type(feature) is kind:
-                    return cast("SomeFeature", feature)
+            known = self.find(kind)
+            if known is not None:
+                return known
             feature = kind(self)
             self.features = (*self.features, feature)
             self.methods = {**self.methods, **feature.methods}
             self.introduction.renew()
         return feature
+
+    def find(self, kind: type[SomeFeature]) -> SomeFeature | None:
+        """Return the server's feature of a kind if it has one; asking does not add it."""
+        for feature in self.features:
+            if type(feature) is kind:
+                return cast("SomeFeature", feature)
+        return None
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""
