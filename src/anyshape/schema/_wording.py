@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
-from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
@@ -177,6 +176,8 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
         return None
     best, score = None, 0.7
     plain = _plain(word)
+    from difflib import SequenceMatcher  # Only for who makes mistakes.
+
     matcher = SequenceMatcher(b=plain, autojunk=False)
     likely: list[tuple[float, str, str]] = []
     for choice in islice(choices, _MOST_COMPARED):

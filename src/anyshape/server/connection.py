@@ -109,7 +109,8 @@ class Connection(Peer):
 
     def begin(self, frame: bytes) -> bytes | Awaitable[bytes | None] | None:
         """Do as `handle`, up to where it first waits: the answer, or what to await for it."""
-        return start(self.handle(frame))
+        answer = start(self.receive(frame))
+        return answer.message if isinstance(answer, Answer) else _message_of(answer)
 
     def receive(self, frame: bytes) -> Coroutine[Any, Any, Answer]:
         """Take one message; what is returned has to be awaited for its answer."""
@@ -310,3 +311,7 @@ class Connection(Peer):
                 *(_SHOWN, parameters.reason or ""),
             )
             flight.interrupt(Interruption.CANCELLED)
+
+
+async def _message_of(answer: Awaitable[Answer]) -> bytes | None:
+    return (await answer).message

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -119,6 +118,8 @@ def _with_fresh_defaults(bind: Bind, fresh: tuple[tuple[str, Any], ...]) -> Bind
 
 
 def _unknown(name: str, names: tuple[str, ...]) -> Problem:
+    from difflib import get_close_matches  # Only for who makes mistakes.
+
     close = get_close_matches(name[:100], names, n=1)
     hint = f"did you mean '{close[0]}'?" if close else f"it takes {', '.join(names) or 'none'}"
     message = f"expected an argument this tool takes, got an unknown one; {hint}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -32,6 +32,8 @@ EncodeValue = Callable[[Any], bytes]
 # A Decimal is a number to the schema, so it is one on the wire; typed ones are strings by now.
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 _encode_structs = msgspec.json.Encoder().encode
+_SCALARS: Final = frozenset((int, bool, str, type(None)))
+"""Types whose values are JSON if they have a text."""
 
 
 class ResultError(Exception):
@@ -58,13 +60,16 @@ def encode_json(value: Any) -> bytes:
 
 def _checker(schema: Schema) -> Callable[[Any, bytes], None]:
     """Return what raises `ResultError` if a value, given with its text, breaks the schema."""
-    accepts, problems, free = schema.accepts, schema.problems, schema.cost.free_bytes
+    accepts, accepts_json = schema.accepts, schema.accepts_parsed
+    problems, free = schema.problems, schema.cost.free_bytes
 
     def check(value: Any, text: bytes) -> None:
-        if len(text) > free:
+        size = len(text)
+        if size > free:
             leave_loop()
-        if not accepts(value, len(text)):
-            raise ResultError(problems(value, size=len(text)))
+        accepted = (accepts_json if type(value) in _SCALARS else accepts)(value, size)
+        if not accepted:
+            raise ResultError(problems(value, size=size))
 
     return check
 

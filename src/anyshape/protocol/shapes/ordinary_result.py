@@ -19,8 +19,8 @@ __all__ = ["DEPTH", "ORDINARY_BYTES", "OrdinaryResult"]
 
 DEPTH: Final = 7
 """How deeply an ordinary result may nest; the result itself is one level."""
-ORDINARY_BYTES: Final = 100_000
-"""How long the frame of an ordinary result may be."""
+ORDINARY_BYTES: Final = 60_000
+"""How long the frame of an ordinary result may be: values of that size need not be measured."""
 
 if TYPE_CHECKING:
     _Value: TypeAlias = Any

@@ -19,7 +19,6 @@ import asyncio
 import atexit
 import marshal
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -143,6 +142,8 @@ class _Worker:
 
     def do(self, job: Job) -> Reply:
         """Return what comes of a job; `LimitExceeded` if the worker did not live to tell."""
+        import pickle  # With what it imports, dearer than most of this package; few need a worker.
+
         known = job.key in self._known
         short = msgspec.structs.replace(job, sources=None) if known else job
         try:
