@@ -1,11 +1,14 @@
 """Ask the real grammar engines what they make of lowered schemas, and print a table.
 
     python scripts/ask_engines.py [FOLDER] [--probes FILE] [--engine NAME ...] [--values N]
+                                  [--seconds S]
 
 Every schema of tests/providers/probes.py, of the listings in FOLDER and of the probes in FILE (see
 scripts/lower_listings.py) is lowered for its engine, compiled by it, and matched with the rewritten
-values; exit code 1 when one does not compile, or a value is refused. Run by `make engines`, in an
-environment of its own: xgrammar brings torch, and llama.cpp's converter is compiled from source.
+values; exit code 1 when one does not compile, or a value is refused. With `--seconds` an engine has
+that long for each schema, in a process of its own, and those that take longer are counted. Run by
+`make engines`, in an environment of its own: xgrammar brings torch, and llama.cpp's converter is
+compiled from source.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -113,42 +117,61 @@ def accepted(schema: Any, values: list[Any]) -> list[Any]:
     return found
 
 
-def ask(
-    name: str, cases: list[tuple[str, Any, list[Any]]], shown: int
-) -> tuple[Counter[str], list[str]]:
-    """Return the figures of one engine, and a line for each of its refusals."""
-    counts: Counter[str] = Counter()
-    refusals: list[str] = []
-    for label, schema, values in cases:
+Figures = tuple[Counter[str], list[str]]
+"""How often something came out, and a line for each refusal."""
+
+
+def ask(name: str, label: str, schema: Any, values: list[Any]) -> Figures:
+    """Return what one engine makes of one schema and its values."""
+    try:
+        lowered = lower(schema, name)
+    except CannotLower:
+        return Counter({"not lowered": 1}), []
+    counts, refusals = Counter({"schemas": 1}), list[str]()
+    document = lowered.document
+    try:
+        engine = ENGINES[name](document)
+    except Exception as error:  # each engine has errors of its own
+        counts["do not compile"] += 1
+        return counts, [f"{label}: does not compile: {str(error)[:200]}"]
+    for value in accepted(schema, values):
         try:
-            lowered = lower(schema, name)
-        except CannotLower:
-            counts["not lowered"] += 1
+            rewritten = lowered.rewrite(value)
+        except AnyshapeError:
+            counts["without a form"] += 1
             continue
-        counts["schemas"] += 1
-        document = lowered.document
-        try:
-            engine = ENGINES[name](document)
-        except Exception as error:  # each engine has errors of its own
-            counts["do not compile"] += 1
-            refusals.append(f"{label}: does not compile: {str(error)[:200]}")
+        if name == "llama.cpp" and beyond_llama(rewritten, document):
+            counts["beyond it by design"] += 1
             continue
-        for value in accepted(schema, values):
-            try:
-                rewritten = lowered.rewrite(value)
-            except AnyshapeError:
-                counts["without a form"] += 1
-                continue
-            if name == "llama.cpp" and beyond_llama(rewritten, document):
-                counts["beyond it by design"] += 1
-                continue
-            counts["values"] += 1
-            if not any(engine.matches(text) for text in spellings(rewritten, document)):
-                counts["refused"] += 1
-                refusals.append(f"{label}: refuses {str(rewritten)[:200]}")
-    for line in refusals[:shown]:
-        print(f"    {line}")
+        counts["values"] += 1
+        if not any(engine.matches(text) for text in spellings(rewritten, document)):
+            counts["refused"] += 1
+            refusals.append(f"{label}: refuses {str(rewritten)[:200]}")
     return counts, refusals
+
+
+def ask_within(seconds: int, name: str, label: str, schema: Any, values: list[Any]) -> Figures:
+    """Do as `ask` in a process that is ended after so many seconds."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        signal.alarm(seconds)
+        try:
+            counts, refusals = ask(name, label, schema, values)
+            with os.fdopen(writing, "w") as answer:
+                json.dump([counts, refusals], answer)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        told = answer.read()
+    os.waitpid(child, 0)
+    if not told:
+        print(f"    {label}: took more than {seconds} s")
+        return Counter({"schemas": 1, f"took more than {seconds} s": 1}), []
+    counts, refusals = json.loads(told)
+    return Counter(counts), refusals
 
 
 def main() -> int:
@@ -159,6 +182,7 @@ def main() -> int:
     parser.add_argument("--engine", action="append", choices=sorted(ENGINES))
     parser.add_argument("--values", type=int, default=6)
     parser.add_argument("--shown", type=int, default=10)
+    parser.add_argument("--seconds", type=int)
     options = parser.parse_args()
     chosen: list[str] = options.engine or list(ENGINES)
     if "llama.cpp" in chosen and MATCHER not in os.environ:
@@ -174,7 +198,15 @@ def main() -> int:
     broken = 0
     for name in chosen:
         started = time.monotonic()
-        counts, refusals = ask(name, cases, options.shown)
+        counts, refusals = Counter[str](), list[str]()
+        for case in cases:
+            found = (
+                ask_within(options.seconds, name, *case) if options.seconds else ask(name, *case)
+            )
+            counts += found[0]
+            refusals += found[1]
+        for line in refusals[: options.shown]:
+            print(f"    {line}")
         figures = ", ".join(f"{count} {noun}" for noun, count in counts.items())
         print(f"{name:11} {figures}  {time.monotonic() - started:.0f} s", flush=True)
         broken += len(refusals)
