@@ -29,6 +29,7 @@ MAY_IMPORT = {
         "_version",
     },
 }
+MAY_IMPORT["gateway"] = set(MAY_IMPORT) | {"gateway"}
 ANYTHING = {"__init__", "__main__", "cli", "demo"}
 
 

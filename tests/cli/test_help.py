@@ -16,7 +16,7 @@ from anyshape import __version__
 Run: TypeAlias = Callable[..., Any]
 
 COMMANDS = [
-    *("demo", "serve", "tools", "call", "resources", "read", "prompts", "prompt"),
+    *("demo", "serve", "gateway", "tools", "call", "resources", "read", "prompts", "prompt"),
     *("shapes", "check"),
 ]
 

@@ -10,7 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from anyshape._version import __version__
-from anyshape.cli import call, check, demo, prompts, resources, serve, shapes, terminal, tools
+from anyshape.cli import (
+    call,
+    check,
+    demo,
+    gateway,
+    prompts,
+    resources,
+    serve,
+    shapes,
+    terminal,
+    tools,
+)
 from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.cli.usage import Command
 from anyshape.errors import AnyshapeError
@@ -32,6 +43,7 @@ app = typer.Typer(
 for _command, _examples, _summary in (
     (demo.demo, demo.EXAMPLES, "Start the demo server."),
     (serve.serve, serve.EXAMPLES, "Run a server, on stdio or over HTTP."),
+    (gateway.gateway, gateway.EXAMPLES, "Serve other servers at one endpoint."),
     (tools.tools, tools.EXAMPLES, "List a server's tools with their types."),
     (call.call, call.EXAMPLES, "Call a tool."),
     (resources.resources, resources.EXAMPLES, "List a server's resources."),

@@ -16,7 +16,7 @@ from anyshape.cli.loading import load_server
 if TYPE_CHECKING:
     from anyshape.server import Server
 
-__all__ = ["EXAMPLES", "TARGET_VARIABLE", "announce", "listen", "serve", "serve_http"]
+__all__ = ["EXAMPLES", "TARGET_VARIABLE", "announce", "listen", "serve", "serve_http", "url_of"]
 
 EXAMPLES: Final = """\b
 Examples:
@@ -73,7 +73,7 @@ def serve(
     if workers > 1 or reload:
         return _serve_with_workers(server, module, host, port, workers, reload=reload, json=json)
     listener = listen(host, port)
-    announce(server, _url(host, listener), json=json)
+    announce(server, url_of(host, listener), json=json)
     serve_http(server, listener)
     return Exit.OK
 
@@ -126,7 +126,7 @@ def _serve_with_workers(
 
     # Taken once to say clearly if that cannot be done, and to learn which port 0 means.
     with listen(host, port) as probe:
-        url, port = _url(host, probe), probe.getsockname()[1]
+        url, port = url_of(host, probe), probe.getsockname()[1]
     announce(server, url, json=json)
     os.environ[TARGET_VARIABLE] = module
     settings = {**_SETTINGS, **({"reload": True} if reload else {"workers": workers})}
@@ -140,7 +140,8 @@ def _serve_with_workers(
     return Exit.OK
 
 
-def _url(host: str, listener: socket.socket) -> str:
+def url_of(host: str, listener: socket.socket) -> str:
+    """Return the address that a server on a socket is reached by."""
     port: int = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where to reach it
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"

@@ -18,6 +18,7 @@ __all__ = ["USAGE", "Command", "TargetWords"]
 
 USAGE: Final = {
     "check": "TARGET|FILE... [OPTIONS]",
+    "gateway": "FILE | [NAME=]TARGET... [OPTIONS]",
     "call": "TARGET TOOL [ARGUMENT]... [OPTIONS]",
     "demo": "[OPTIONS]",
     "prompt": "TARGET PROMPT [ARGUMENT]... [OPTIONS]",

@@ -84,14 +84,17 @@ def write_call(
     )
 
 
-def read_answer(tool: ListedTool, result: OrdinaryResult | dict[str, Any]) -> CallResult:
+def read_answer(
+    tool: ListedTool, result: OrdinaryResult | dict[str, Any], *, check: bool = True
+) -> CallResult:
     """Return what a call came to; `OutputMismatch` if it breaks the tool's schema.
 
-    Raises `WouldWait` on an event loop if the value has to be judged in another process.
+    Without `check` it may be anything. Raises `WouldWait` on an event loop if the value has to be
+    judged in another process.
     """
     read = tool.read(result)
     output = tool.output
-    if output is not None and not read.is_error:
+    if check and output is not None and not read.is_error:
         structured = read.structured
         if structured is ABSENT:
             if read.value is ABSENT:

@@ -22,7 +22,7 @@ from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
 from anyshape.client.elicitation import OnElicit
 from anyshape.client.lifecycle import ClientIntroduction
-from anyshape.client.listening import OnChange
+from anyshape.client.listening import OnChange, OnListChanged
 from anyshape.client.listing import Listing
 from anyshape.client.logs import LogLevel, OnLog, check_level
 from anyshape.client.negotiation import ServerInfo
@@ -77,7 +77,8 @@ class Client:
 
     A server may ask back while it works: `on_elicit` asks the user, `on_sample` a model, and
     `roots` are the directories it may know of; what is not given is not offered to servers.
-    `on_log` is told what the server logs.
+    `on_log` is told what the server logs, `on_list_changed` that it may list other tools, prompts
+    or resources by now. Without `check_results` values are not judged by their tools' schemas.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Client:
         timeout: float | None = 60.0,
         auth: Auth | None = None,
         check_arguments: Check = True,
+        check_results: bool = True,
         trust_annotations: bool = False,
         unwrap: bool = True,
         listen: bool = True,
@@ -101,11 +103,13 @@ class Client:
         on_sample: OnSample | Sampling | None = None,
         roots: Roots | None = None,
         on_log: OnLog | None = None,
+        on_list_changed: OnListChanged | None = None,
     ) -> None:
         self._wanted = choose_revision(revision)
         self._or_older = or_older
         self._timeout = timeout
         self._check_arguments: Check = check_arguments
+        self._check_results = check_results
         self._trust_annotations = trust_annotations
         self._unwrap = unwrap
         self._limits = limits or Limits()
@@ -117,7 +121,12 @@ class Client:
         self._channel = Channel(transport, self._bounds, answering)
         introduction = ClientIntroduction(identity or Identity(), answering.capabilities)
         self._connection = ServerConnection(
-            self._channel, introduction, timeout, listen=listen, on_log=on_log
+            self._channel,
+            introduction,
+            timeout,
+            listen=listen,
+            on_log=on_log,
+            on_list_changed=on_list_changed,
         )
         self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
         self._open = False
@@ -225,7 +234,7 @@ class Client:
             what = f"tool {tool.name!r}"
             result = await complete_result(channel, what, question, limit, result)
         try:
-            return read_answer(tool, result)
+            return read_answer(tool, result, check=self._check_results)
         except WouldWait:
             return await aside(read_answer, tool, result)
 

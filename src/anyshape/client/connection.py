@@ -9,7 +9,7 @@ import msgspec
 
 from anyshape.client.channel import Channel, not_open
 from anyshape.client.lifecycle import ClientIntroduction
-from anyshape.client.listening import Listening
+from anyshape.client.listening import Listening, OnListChanged
 from anyshape.client.listing import EntryT, ListedFeature, Listing
 from anyshape.client.listings import Listings
 from anyshape.client.logs import OnLog, read_log
@@ -35,8 +35,9 @@ class ServerConnection:
         *,
         listen: bool,
         on_log: OnLog | None,
+        on_list_changed: OnListChanged | None,
     ) -> None:
-        self.listening = Listening(channel)
+        self.listening = Listening(channel, on_list_changed)
         self._channel = channel
         self._negotiator = Negotiator(channel, introduction, timeout)
         self._listen = listen

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -27,18 +28,29 @@ from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import (
     LISTEN,
     LISTENING,
+    PROMPTS_CHANGED,
     RESOURCE_UPDATED,
+    RESOURCES_CHANGED,
     RESOURCES_SUBSCRIBE,
     RESOURCES_UNSUBSCRIBE,
+    TOOLS_CHANGED,
 )
 
-__all__ = ["Listening", "OnChange"]
+__all__ = ["Listening", "OnChange", "OnListChanged"]
 
 logger = logging.getLogger(__name__)
 
 OnChange: TypeAlias = Callable[[str], Awaitable[None] | None]
 """Called with the URI of a resource that changed; may be async, and then holds nothing else up."""
 
+OnListChanged: TypeAlias = Callable[[str], Awaitable[None] | None]
+"""Called with `tools`, `prompts` or `resources` when the server may list others than before."""
+
+_LISTS: Final = {
+    "tools": TOOLS_CHANGED,
+    "prompts": PROMPTS_CHANGED,
+    "resources": RESOURCES_CHANGED,
+}
 _encode: Final = msgspec.json.Encoder().encode
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0
@@ -48,8 +60,11 @@ _MOMENT: Final = 2.0
 class Listening:
     """The stream on which one server tells of changes, and who wants to hear of them."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, on_list_changed: OnListChanged | None = None) -> None:
         self._channel = channel
+        self._changes = None if on_list_changed is None else Relay(on_list_changed, "list")
+        for feature, notification in _LISTS.items():
+            channel.on(notification, partial(self._tell_of_list, feature))
         self._lists: dict[str, bool] = {}
         self._resources: dict[str, Relay[str]] = {}
         self._stream: _Stream | None = None
@@ -127,6 +142,8 @@ class Listening:
     async def stop(self) -> None:
         """Hear no more."""
         stream, self._stream = self._stream, None
+        if self._changes is not None:
+            self._changes.abandon()
         for relay in self._resources.values():
             relay.abandon()
         self._resources.clear()
@@ -191,7 +208,8 @@ class Listening:
         """Return whether more depends on the stream than lists, which expire by themselves."""
         lifecycle = self._channel.lifecycle
         is_asked = lifecycle is not None and lifecycle.stateful
-        return bool(self._resources) or (is_asked and bool(self._channel.answering.capabilities))
+        is_wanted = bool(self._resources) or (self._changes is not None and bool(self._lists))
+        return is_wanted or (is_asked and bool(self._channel.answering.capabilities))
 
     def _wanted(self) -> dict[str, Any]:
         wanted: dict[str, Any] = dict(self._lists)
@@ -226,6 +244,12 @@ class Listening:
         """Tell of everything: what changed while nobody listened is not known."""
         for uri, relay in list(self._resources.items()):
             relay.take(uri)
+        for feature in _LISTS:
+            self._tell_of_list(feature, None)
+
+    def _tell_of_list(self, feature: str, _params: msgspec.Raw | None) -> None:
+        if self._changes is not None:
+            self._changes.take(feature)
 
     def _read(self, params: msgspec.Raw | None) -> dict[str, Any]:
         try:

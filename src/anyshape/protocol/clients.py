@@ -92,6 +92,15 @@ _DEFAULT_NAME: Final = {"name": "mcp", "since": "0.1.0", "until": "0.1.0"}
 
 KNOWN_CLIENTS: Final = (
     KnownClient(
+        name="anyshape-gateway",
+        needs=frozenset({Need.MARKED_ENVELOPE}),
+        program="Anyshape's gateway",
+        trouble="cannot tell an unmarked envelope from an object with one member `result` that "
+        "its author meant, and so leaves both as they are at first",
+        evidence="`tests/gateway/test_shapes.py`",
+        observed="2026-11-16",
+    ),
+    KnownClient(
         name="claude-code",
         needs=frozenset({Need.FOLDED_ROOT}),
         program="Claude Code",

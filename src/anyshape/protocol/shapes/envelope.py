@@ -12,7 +12,7 @@ nothing. A schema with an `$id` of its own brings its own root along and is embe
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import tokens_of
@@ -20,7 +20,15 @@ from anyshape.documents.positions import Node, dialect_in, own_id
 from anyshape.protocol.shapes.booleans import as_object
 from anyshape.protocol.shapes.edits import Edits
 
-__all__ = ["ENVELOPE_KEY", "ENVELOPE_PLACE", "MARKER", "embed", "envelop", "root_is_referred_to"]
+__all__ = [
+    "ENVELOPE_KEY",
+    "ENVELOPE_PLACE",
+    "MARKER",
+    "embed",
+    "envelop",
+    "open_envelope",
+    "root_is_referred_to",
+]
 
 ENVELOPE_KEY: Final = "result"
 """The one member of an envelope."""
@@ -48,6 +56,41 @@ def envelop(schema: Node | bool) -> Node:
     envelope["required"] = [ENVELOPE_KEY]
     envelope.update(hoisted)
     return envelope
+
+
+def open_envelope(envelope: Node) -> Node | bool | None:
+    """Return the schema of the values in an envelope, with all that it refers to.
+
+    `None` if it cannot stand by itself: something in it refers to the envelope.
+    """
+    inner: object = envelope["properties"][ENVELOPE_KEY]
+    if isinstance(inner, bool):
+        return inner
+    if not isinstance(inner, dict):
+        return None
+    document = Outline(envelope)
+    stated = {keyword: envelope[keyword] for keyword in ("$schema", "$id") if keyword in envelope}
+    own = cast("Node", inner)
+    if own_id(own, document.dialect) is not None:
+        return {**stated, **own}
+    edits = Edits(envelope)
+    base = document.schemas[()].base
+    for place, spot in document.schemas.items():
+        if spot.base != base:
+            continue
+        for keyword in _REFERENCES:
+            reference = document.schema_at(place).get(keyword)
+            if isinstance(reference, str):
+                released = _release(reference)
+                if released is None:
+                    return None
+                if released != reference:
+                    edits.at(place)[keyword] = released
+    opened: Node = edits.root["properties"][ENVELOPE_KEY]
+    moved = {keyword: edits.root[keyword] for keyword in _HOISTED if keyword in envelope}
+    if moved.keys() & opened.keys():
+        return None
+    return {**stated, **opened, **moved}
 
 
 def embed(schema: Node, target: str) -> tuple[Node, Node]:
@@ -115,3 +158,15 @@ def _retarget(reference: str, target: str, moved: list[str]) -> str:
     if tokens is None or (tokens and tokens[0] in moved):
         return reference
     return target + reference[1:]
+
+
+def _release(reference: str) -> str | None:
+    """Return a reference as it is outside of the envelope, `None` if it leads to the envelope."""
+    if not reference.startswith("#"):
+        return reference or None
+    tokens = tokens_of(reference[1:])
+    if tokens is None or (tokens and tokens[0] in _HOISTED):
+        return reference
+    if reference == ENVELOPE_PLACE or reference.startswith(ENVELOPE_PLACE + "/"):
+        return "#" + reference[len(ENVELOPE_PLACE) :]
+    return None

@@ -124,6 +124,14 @@ class Roster(Generic[Thing]):
         if new.keys() != old.keys():
             self._service.listeners.notify(self._topic)
 
+    def swap(self, things: Mapping[str, Thing]) -> None:
+        """Hold these things, in their order, instead of all that were there, and announce it."""
+        with self._changing:
+            self.things.clear()
+            self.things.update(things)
+            self._roll = None
+        self._service.listeners.notify(self._topic)
+
     async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
         """Answer a request for a page of the listing."""
         needs = request.peer.needs_in(parameters.meta)

@@ -1,0 +1,117 @@
+"""`anyshape gateway`: servers of any age at one endpoint, for clients of any age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from anyshape.cli import options
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.loading import load_server
+from anyshape.cli.serve import announce, listen, serve_http, url_of
+
+if TYPE_CHECKING:
+    from anyshape.gateway import Upstream
+
+__all__ = ["EXAMPLES", "gateway"]
+
+EXAMPLES: Final = """\b
+Examples:
+  anyshape gateway fleet.toml --http --port 8080
+  anyshape gateway ~/.config/mcp.json
+  anyshape gateway github=https://example.com/mcp weather.py --http
+  anyshape gateway -- npx some-server
+"""
+
+_FILES: Final = (".toml", ".json")
+_NAMED: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
+
+
+def gateway(
+    context: typer.Context,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE | [NAME=]TARGET ...", show_default=False, hidden=True),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="The address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    json: options.JsonOption = False,
+) -> int:
+    """Serve other servers: those of a configuration file, or of targets.
+
+    FILE is our TOML, or the JSON with mcpServers that hosts use; it is read again on SIGHUP. One
+    server keeps its names; of several, each name begins with that of its server.
+    """
+    from anyshape.gateway import Gateway
+
+    words, command = targets or [], context.obj["command"]
+    if len(words) == 1 and command is None and words[0].endswith(_FILES):
+        config = _load(words[0])
+        made = Gateway(config.upstreams, name=config.name, instructions=config.instructions)
+        made.reload_with(lambda: _load(words[0]).upstreams)
+    else:
+        made = Gateway(_upstreams(words, command))
+    if not http:
+        made.run()
+        return Exit.OK
+    listener = listen(host, port)
+    announce(made.server, url_of(host, listener), json=json)
+    serve_http(made.server, listener)
+    return Exit.OK
+
+
+def _load(path: str) -> Any:
+    from anyshape.gateway import load
+
+    return load(Path(path).expanduser(), load_server)
+
+
+def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, Upstream | Any]:
+    found: dict[str, Any] = {}
+    for word in words:
+        if word.endswith(_FILES):
+            raise CommandError(
+                f"{word} says all there is to serve",
+                hint="give the file alone, or write the targets into it",
+                code=Exit.USAGE,
+            )
+        named = _NAMED.fullmatch(word)
+        written = named[2] if named else word
+        is_url = written.lower().startswith(("http://", "https://"))
+        target = written if is_url else load_server(written)
+        _add(found, named[1] if named else _name_of(written), target)
+    if command:
+        _add(found, _name_of(command[0]), command)
+    if not found:
+        raise CommandError(
+            "there is nothing to serve",
+            hint="give a configuration file, a URL, a module or file, or a command after --",
+            code=Exit.USAGE,
+        )
+    return found
+
+
+def _add(found: dict[str, Any], name: str, target: Any) -> None:
+    if name in found:
+        raise CommandError(
+            f"two targets are called {name}", hint="name them: NAME=TARGET", code=Exit.USAGE
+        )
+    found[name] = target
+
+
+def _name_of(written: str) -> str:
+    """Return what a target is called if nobody says: its host, module or program."""
+    without_scheme = re.sub(r"^https?://", "", written)
+    if without_scheme != written:
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", re.split(r"[/:?#]", without_scheme)[0]).strip("-")
+    stem = Path(written.partition(":")[0]).name.removesuffix(".py").rpartition(".")[2]
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-") or "server"

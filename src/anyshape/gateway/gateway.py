@@ -1,0 +1,307 @@
+"""Several upstreams behind one server.
+
+What every upstream offers is put together under the names that it has here, whenever one of them
+comes, goes, or changes; clients that listen are told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final, Literal, TypeVar, cast
+
+from anyshape._version import __version__
+from anyshape.client.target import Target
+from anyshape.errors import AnyshapeError
+from anyshape.gateway.naming import Collision, Naming, without_collisions
+from anyshape.gateway.options import Upstream
+from anyshape.gateway.prompts import ForwardedPrompt
+from anyshape.gateway.resources import ForwardedResource
+from anyshape.gateway.tools import ForwardedTool
+from anyshape.gateway.upstream import UpstreamLink
+from anyshape.schema import Limits
+from anyshape.server.connection import Connection
+from anyshape.server.features.completion import Completion
+from anyshape.server.features.prompts import OfferedPrompt, Prompts
+from anyshape.server.features.resources import OfferedResource, Resources
+from anyshape.server.features.roster import Listed, Roster
+from anyshape.server.features.tools import OfferedTool
+from anyshape.server.http import HttpApplication
+from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.server import Server
+
+__all__ = ["Gateway", "adopt"]
+
+_log = logging.getLogger("anyshape.gateway")
+_PATIENCE: Final = 10.0
+
+Thing = TypeVar("Thing", bound=Listed)
+Source = TypeVar("Source")
+
+
+class Gateway:
+    """Servers of any age at one endpoint, for clients of any age.
+
+    `upstreams` maps a name to a URL, a command, a server in this process, or an `Upstream` that
+    says more. One upstream keeps its names; of several, `nums` of upstream `any` is `any_nums`.
+    """
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream | Target],
+        *,
+        name: str = "anyshape-gateway",
+        version: str = __version__,
+        instructions: str | None = None,
+        patience: float = _PATIENCE,
+        limits: Limits | None = None,
+        options: ServerOptions | None = None,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._patience = patience
+        self._upstreams = _as_upstreams(upstreams)
+        self._namings = _namings(self._upstreams)
+        self._links: dict[str, UpstreamLink] = {}
+        self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
+        self._reloading: asyncio.Task[None] | None = None
+        self._collisions: dict[str, tuple[Collision, ...]] = {}
+        self.server = Server(
+            name,
+            version=version,
+            instructions=instructions,
+            lifespan=self._lifespan,
+            limits=self._limits,
+            options=options,
+        )
+        """The server that clients see."""
+        service = self._service = self.server._service
+        # What an upstream will offer is not known when clients ask what there is.
+        self._prompts = service.feature(Prompts)
+        self._resources = service.feature(Resources)
+        service.feature(Completion)
+        self._load: Callable[[], Mapping[str, Upstream | Target]] | None = None
+        self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
+
+    def reload_with(self, load: Callable[[], Mapping[str, Upstream | Target]]) -> None:
+        """Have other upstreams, those that `load` returns, whenever the process gets SIGHUP."""
+        self._load = load
+
+    @property
+    def upstreams(self) -> Mapping[str, UpstreamLink]:
+        """The upstreams by name, while the gateway runs."""
+        return dict(self._links)
+
+    @property
+    def collisions(self) -> tuple[Collision, ...]:
+        """What is not offered because another upstream has something of that name."""
+        return tuple(each for found in self._collisions.values() for each in found)
+
+    def connect(self, send: Callable[[bytes], None]) -> Connection:
+        """Return a connection for one peer, as a server does; a `Client` takes a gateway so."""
+        return self.server.connect(send)
+
+    def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
+        """Return the HTTP service as an ASGI application."""
+        return self.server.asgi(options)
+
+    def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
+        """Serve until told to stop, as a server does."""
+        run: Callable[..., None] = self.server.run
+        run(transport, **settings)
+
+    async def run_async(
+        self, transport: Literal["stdio", "http"] = "stdio", **settings: Any
+    ) -> None:
+        """Serve as `run` does, on an event loop that is running already."""
+        run: Callable[..., Any] = self.server.run_async
+        await run(transport, **settings)
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server) -> AsyncGenerator[Mapping[str, UpstreamLink]]:
+        """Hold the connections to all upstreams; wait a while until they are there."""
+        self._links = {name: self._hold(name) for name in self._upstreams}
+        settling = [asyncio.create_task(link.settled.wait()) for link in self._links.values()]
+        try:
+            await asyncio.wait(settling, timeout=self._patience)
+            with self._heeding_signals():
+                yield self._links
+        finally:
+            holding: list[asyncio.Task[Any]] = [*self._holding.values(), *settling]
+            for task in holding:
+                task.cancel()
+            await asyncio.gather(*holding, return_exceptions=True)
+            self._links, self._holding = {}, {}
+
+    async def reconfigure(self, upstreams: Mapping[str, Upstream | Target]) -> None:
+        """Have other upstreams from now on; those that did not change stay connected.
+
+        What is in flight to one that goes is answered before its connection ends.
+        """
+        wanted = _as_upstreams(upstreams)
+        before, self._upstreams = self._upstreams, wanted
+        self._namings = _namings(wanted)
+        if not self._holding:
+            return
+        gone = [link for name, link in self._links.items() if wanted.get(name) != before[name]]
+        kept = {link.name: link for link in self._links.values() if link not in gone}
+        self._links = {name: kept.get(name) or self._hold(name) for name in wanted}
+        new = [link for name, link in self._links.items() if name not in kept]
+        settling = [asyncio.create_task(link.settled.wait()) for link in new]
+        if settling:
+            await asyncio.wait(settling, timeout=self._patience)
+        self._adopt(None)
+        await asyncio.gather(*(self._release(link) for link in gone))
+
+    @contextmanager
+    def _heeding_signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+        if self._load is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop.add_signal_handler(signal.SIGHUP, self._start_reload)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGHUP)
+
+    def _start_reload(self) -> None:
+        if self._reloading is None or self._reloading.done():
+            self._reloading = asyncio.get_running_loop().create_task(self._reload())
+
+    async def _reload(self) -> None:
+        """Read the configuration again; one that cannot be used changes nothing."""
+        if self._load is None:
+            return
+        try:
+            await self.reconfigure(await asyncio.to_thread(self._load))
+            _log.info("the configuration was read again")
+        except AnyshapeError as error:
+            _log.error("the configuration was not changed: %s", error)
+        except Exception:
+            _log.exception("the configuration was not changed")
+
+    def _hold(self, name: str) -> UpstreamLink:
+        link = UpstreamLink(name, self._upstreams[name], self._limits, self._adopt)
+        self._holding[link] = asyncio.create_task(link.run())
+        return link
+
+    async def _release(self, link: UpstreamLink) -> None:
+        """End the connection to an upstream as soon as nothing is in flight there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(link.upstream.timeout):
+                await link.unused()
+        task = self._holding.pop(link, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    # What is offered.
+
+    def _adopt(self, changed: UpstreamLink | None) -> None:
+        """Have the server offer what the upstreams offer now."""
+        if changed is not None and changed not in self._links.values():
+            return  # It is on its way out.
+        listed = {name: link for name, link in self._links.items() if link.is_listed}
+        self._replace(
+            "tool",
+            self._service.tools.roster,
+            {
+                name: self._named(name, ((each.name, each) for each in link.offer.tools))
+                for name, link in listed.items()
+            },
+            lambda name, source, link: OfferedTool(
+                ForwardedTool(name, source, link), None, self._service
+            ),
+        )
+        self._replace(
+            "prompt",
+            self._prompts.roster,
+            {
+                name: self._named(name, ((each.name, each) for each in link.offer.prompts))
+                for name, link in listed.items()
+            },
+            lambda name, source, link: OfferedPrompt(ForwardedPrompt(name, source, link)),
+        )
+        self._replace(
+            "resource",
+            self._resources.roster,
+            {
+                name: {each.uri: each for each in link.offer.resources}
+                for name, link in listed.items()
+            },
+            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+        )
+        self._replace(
+            "resource template",
+            self._resources.templates,
+            {
+                name: {each.uri_template: each for each in link.offer.templates}
+                for name, link in listed.items()
+            },
+            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+        )
+
+    def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
+        """Return the things of an upstream that are offered, by what they are called here."""
+        naming = self._namings[upstream]
+        return {naming.here(name): thing for name, thing in things if naming.offers(name)}
+
+    def _replace(
+        self,
+        noun: str,
+        roster: Roster[Thing],
+        offers: Mapping[str, Mapping[str, Source]],
+        make: Callable[[str, Source, UpstreamLink], Thing],
+    ) -> None:
+        """Have a roster hold what is offered; what did not change stays as it is."""
+        holders, collisions = without_collisions(noun, offers)
+        for collision in collisions:
+            if collision not in self._collisions.get(noun, ()):
+                _log.warning("%s", collision)
+        self._collisions[noun] = tuple(collisions)
+        before = dict(roster.things)
+        after: dict[str, Thing] = {}
+        for name, upstream in holders.items():
+            link, source = self._links[upstream], offers[upstream][name]
+            known = self._offered.get((noun, name))
+            mark = (source, link, link.revision, dict(link.learnt))
+            if known is not None and known[0] == mark and name in before:
+                after[name] = cast("Thing", known[1])
+                continue
+            try:
+                after[name] = make(name, source, link)
+            except ValueError as error:
+                _log.warning("upstream %s: %s %s is not offered: %s", upstream, noun, name, error)
+                continue
+            self._offered[noun, name] = (mark, after[name])
+        for name in before.keys() - after.keys():
+            self._offered.pop((noun, name), None)
+        if before != after:
+            roster.swap(after)
+
+
+def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:
+    if not upstreams:
+        raise ValueError("Gateway({}): expected at least one upstream")
+    return {
+        name: given if isinstance(given, Upstream) else Upstream(target=given)
+        for name, given in upstreams.items()
+    }
+
+
+def _namings(upstreams: Mapping[str, Upstream]) -> dict[str, Naming]:
+    alone = len(upstreams) == 1
+    return {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
+
+
+def adopt(server: Any, *, name: str | None = None, **options: Any) -> Gateway:
+    """Return a gateway in front of one server object: ours, or one of `mcp` or FastMCP.
+
+    What it serves gets natural shapes, every revision, and all checks; nothing of it changes.
+    """
+    return Gateway({name or "server": Upstream(target=server, **options)})

@@ -1,0 +1,62 @@
+"""What an operator says of one upstream, as a frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from anyshape.client.options import Auth
+from anyshape.client.target import Target
+
+__all__ = ["Checking", "Upstream"]
+
+Checking: TypeAlias = Literal["enforce", "warn", "off"]
+"""What becomes of arguments and values that break a tool's schema: refused, logged, or nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """A server behind the gateway: where it is, what it is trusted with, what it is called here."""
+
+    target: Target
+    """A URL, a command, or a server in this process."""
+    prefix: str | None = None
+    """What names begin with; by default nothing for one upstream, `name_` for several."""
+    rename: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of its own to names here, which get no prefix."""
+    allow: tuple[str, ...] = ("*",)
+    """Patterns of the names, as the upstream has them, that are offered."""
+    deny: tuple[str, ...] = ()
+    """Patterns of those that are not, whatever `allow` says."""
+    check: Checking = "enforce"
+    when_down: Literal["keep", "hide"] = "keep"
+    """Whether what it offers stays listed, as last known, while it cannot be reached."""
+    timeout: float = 60.0
+    """Seconds for one request."""
+    refresh: float = 300.0
+    """Seconds after which its lists are read again, if it has not announced a change before."""
+    revision: str = "auto"
+    auth: Auth | None = None
+    """Its own credentials; those of callers never go there."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables for a command, beside the few that are harmless."""
+    cwd: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.check not in ("enforce", "warn", "off"):
+            raise ValueError(f"check={self.check!r}: expected 'enforce', 'warn' or 'off'")
+        if self.when_down not in ("keep", "hide"):
+            raise ValueError(f"when_down={self.when_down!r}: expected 'keep' or 'hide'")
+        for name in ("timeout", "refresh"):
+            value: Any = getattr(self, name)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 < value < float("inf"):
+                raise ValueError(f"{name}={value!r}: expected a number of seconds above 0")
+        for name in ("allow", "deny"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise ValueError(
+                    f"{name}={value!r}: expected a list of patterns, such as ['get_*']"
+                )

@@ -1,0 +1,85 @@
+"""The prompts of an upstream, as prompts of the gateway's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.client.prompts import ListedPrompt
+from anyshape.gateway.suggestions import forwarded_completer
+from anyshape.gateway.tools import passed_on
+from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.protocol.description import ArgumentDescription, PromptDescription
+from anyshape.protocol.messages import EncodedMessage
+from anyshape.tools.completion import Completer
+from anyshape.tools.context import Context
+from anyshape.tools.prompt import Prompt
+from anyshape.tools.routine import RoutineError
+from anyshape.tools.types import ArgumentsError
+
+__all__ = ["ForwardedPrompt"]
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class ForwardedPrompt(Prompt):
+    """A prompt that an upstream has."""
+
+    __slots__ = ("_completers", "_link", "_listed")
+
+    _completers: dict[str, Completer]
+    _link: UpstreamLink
+    _listed: ListedPrompt
+
+    def __init__(self, name: str, listed: ListedPrompt, link: UpstreamLink) -> None:
+        self._set(
+            function=self.messages,
+            timeout=None,
+            _context=("context",),
+            name=name,
+            listing=PromptDescription(
+                name=name,
+                arguments=tuple(
+                    ArgumentDescription(each.name, each.title, each.description, each.required)
+                    for each in listed.arguments
+                ),
+                title=listed.title,
+                description=listed.description,
+                meta=listed.meta or None,
+                icons=listed.icons or None,
+            ),
+            _completers={
+                each.name: forwarded_completer(link, each.name, prompt=listed.name)
+                for each in listed.arguments
+            },
+            _link=link,
+            _listed=listed,
+        )
+
+    @property
+    def completers(self) -> Mapping[str, Completer]:
+        """The upstream completes its arguments, if it does."""
+        return self._completers
+
+    async def read(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Return the arguments; raises `ArgumentsError` if one is missing."""
+        for each in self._listed.arguments:
+            if each.required and each.name not in arguments:
+                raise ArgumentsError.at("", f"expected the argument {each.name!r}, got none")
+        return dict(arguments)
+
+    async def messages(
+        self, values: dict[str, Any], context: Context | None, timeout: float | None
+    ) -> tuple[EncodedMessage, ...]:
+        """Return the messages that the upstream gives."""
+        try:
+            async with self._link.using() as client:
+                result = await client.get_prompt(self._listed.name, values, meta=passed_on(context))
+        except UpstreamDown as error:
+            raise RoutineError(str(error)) from None
+        return tuple(
+            EncodedMessage(message["role"], _encode(message["content"]))
+            for message in result.raw["messages"]
+        )

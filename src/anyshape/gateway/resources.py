@@ -1,0 +1,103 @@
+"""The resources of an upstream, and its templates, as resources of the gateway's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.client.resources import ListedResource, ListedTemplate
+from anyshape.errors import ProtocolError, ResourceNotFound
+from anyshape.gateway.suggestions import forwarded_completer
+from anyshape.gateway.tools import passed_on
+from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.protocol.completed import Caching
+from anyshape.protocol.contents import EncodedContents
+from anyshape.protocol.description import ResourceDescription
+from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from anyshape.protocol.uri_templates import UriTemplate
+from anyshape.tools.completion import Completer
+from anyshape.tools.context import Context
+from anyshape.tools.resource import Resource
+from anyshape.tools.routine import RoutineError
+
+__all__ = ["ForwardedResource"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_NOT_KEPT: Final = Caching(ttl_ms=0)
+
+
+class ForwardedResource(Resource):
+    """A resource that an upstream has, or a template of some."""
+
+    __slots__ = ("_completers", "_link")
+
+    _completers: dict[str, Completer]
+    _link: UpstreamLink
+
+    def __init__(self, listed: ListedResource | ListedTemplate, link: UpstreamLink) -> None:
+        """Take what an upstream lists; `ValueError` for a template that cannot be matched."""
+        is_template = isinstance(listed, ListedTemplate)
+        uri = listed.uri_template if isinstance(listed, ListedTemplate) else listed.uri
+        template = UriTemplate(uri) if is_template else None
+        self._set(
+            function=self.read,
+            timeout=None,
+            _context=("context",),
+            uri=uri,
+            caching=_NOT_KEPT,
+            template=template,
+            listing=ResourceDescription(
+                uri=uri,
+                name=listed.name,
+                is_template=is_template,
+                title=listed.title,
+                description=listed.description,
+                mime_type=listed.mime_type,
+                size=listed.size if isinstance(listed, ListedResource) else None,
+                annotations=listed.annotations or None,
+                meta=listed.meta or None,
+                icons=listed.icons or None,
+            ),
+            _completers={
+                name: forwarded_completer(link, name, resource=uri)
+                for name in (() if template is None else template.names)
+            },
+            _link=link,
+        )
+
+    @property
+    def completers(self) -> Mapping[str, Completer]:
+        """The upstream completes the variables of a template, if it does."""
+        return self._completers
+
+    async def bind(self, variables: Mapping[str, str]) -> dict[str, Any]:
+        """Return the variables; the upstream judges them."""
+        return dict(variables)
+
+    async def read(
+        self, uri: str, values: dict[str, Any], context: Context | None, timeout: float | None
+    ) -> list[EncodedContents]:
+        """Return the contents that the upstream gives."""
+        try:
+            async with self._link.using() as client:
+                result = await client.read_resource(uri, meta=passed_on(context))
+        except UpstreamDown as error:
+            raise RoutineError(str(error)) from None
+        except ProtocolError as error:
+            if error.code in (RESOURCE_NOT_FOUND, INVALID_PARAMS):
+                raise ResourceNotFound(str(error)) from None
+            raise
+        return [
+            EncodedContents(
+                uri=each.uri,
+                mime_type=each.mime_type or self._kind(each.text is not None),
+                data=bytes(each.blob or b"") if each.text is None else each.text,
+                meta=_encode(each.resource_meta) if each.resource_meta else None,
+            )
+            for each in result.contents
+        ]
+
+    def _kind(self, is_text: bool) -> str:
+        return self.listing.mime_type or ("text/plain" if is_text else "application/octet-stream")

@@ -1,0 +1,264 @@
+"""The tools of an upstream, as tools of the gateway's own.
+
+What an upstream's tool takes and returns is natural here, whatever its age: an envelope that its
+SDK made is taken off, of the schema and of the values alike, and the shape of the client's revision
+puts on what that client needs. Whether there is an envelope is told by the schema alone, by the
+marks that SDKs leave there, so that the two always agree and no object is opened that its author
+meant. Where there is no mark, results show in time what it is; the tool is then listed anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.lifecycle import RESERVED
+from anyshape.client.progress import Progress
+from anyshape.client.result import CallResult
+from anyshape.client.tools import ListedTool
+from anyshape.errors import OutputMismatch
+from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.headers import header_plan
+from anyshape.protocol.meta import SERVER_INFO
+from anyshape.protocol.result import ABSENT, Absent, EncodedResult
+from anyshape.protocol.revision import MODERN
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, open_envelope
+from anyshape.protocol.shapes.result_reader import is_envelope
+from anyshape.schema import WouldWait, aside
+from anyshape.tools import failures
+from anyshape.tools.binding import bind_whole_object
+from anyshape.tools.context import Context
+from anyshape.tools.tool import Tool
+from anyshape.tools.types import ArgumentsError
+
+__all__ = ["ForwardedTool", "passed_on"]
+
+_log = logging.getLogger("anyshape.gateway")
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder().decode
+_ARGUMENTS: Final = "arguments"
+_PROGRESS: Final = "progressToken"
+_KEPT_BACK: Final = frozenset({SERVER_INFO, "fastmcp"})
+"""Members of a result's metadata that say something of the upstream's own answer."""
+
+
+class ForwardedTool(Tool):
+    """A tool that an upstream has."""
+
+    __slots__ = ("_is_open", "_link", "_listed")
+
+    _is_open: bool
+    _link: UpstreamLink
+    _listed: ListedTool
+
+    def __init__(self, name: str, listed: ListedTool, link: UpstreamLink) -> None:
+        opened = _opened(listed, link)
+        self._set(
+            function=self.call,
+            timeout=None,
+            _context=(_ARGUMENTS,),
+            _threaded=False,
+            headers=header_plan(listed.input_schema),
+            input=listed.input,
+            output=None if isinstance(opened, Absent) else listed.output,
+            name=name,
+            listing=ToolDescription(
+                name=name,
+                input_schema=dict(listed.input_schema),
+                title=listed.title,
+                description=listed.description,
+                output_schema=opened,
+                annotations=listed.annotations or None,
+                meta=listed.meta or None,
+                icons=listed.icons or None,
+            ),
+            _bind=bind_whole_object(listed.input, _ARGUMENTS),
+            _is_open=opened is not ABSENT and opened is not listed.output_schema,
+            _link=link,
+            _listed=listed,
+        )
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """What the upstream lists it as."""
+        return self._listed.entry
+
+    async def call(
+        self, arguments: bytes | None = None, context: Context | None = None
+    ) -> EncodedResult:
+        """Call it upstream; what cannot be called there is a result that says why."""
+        try:
+            values = await self._checked(arguments)
+            result = await self._ask(values, context)
+            await self._warn(result)
+            return self._encoded(result)
+        except ArgumentsError as error:
+            return failures.refused(error.problems)
+        except UpstreamDown as error:
+            return failures.failed(str(error))
+        except OutputMismatch as error:
+            _log.error("upstream %s, tool %s: %s", self._link.name, self._listed.name, error)
+            return failures.failed(
+                f"upstream {self._link.name!r} answered with a value that breaks the tool's own "
+                "output schema; the gateway's log says where"
+            )
+        finally:
+            if context is not None:
+                context.end()
+
+    async def _checked(self, arguments: bytes | None) -> dict[str, Any]:
+        """Return the arguments, checked as the operator says."""
+        try:
+            try:
+                return self._bind(arguments)[_ARGUMENTS]
+            except WouldWait:
+                return (await aside(self._bind, arguments))[_ARGUMENTS]
+        except ArgumentsError as error:
+            if self._link.upstream.check == "enforce":
+                raise
+            if self._link.upstream.check == "warn":
+                found = "; ".join(str(problem) for problem in error.problems[:5])
+                self._log("arguments that break its schema: %s", found)
+            return {} if arguments is None else _decode(arguments)
+
+    async def _ask(self, values: dict[str, Any], context: Context | None) -> CallResult:
+        def relay(report: Progress) -> None:
+            if context is not None:
+                context.progress(report.progress, report.total, report.message)
+
+        is_watched = context is not None and _PROGRESS in context.meta
+        async with self._link.using() as client:
+            return await client.call_tool(
+                self._listed.name,
+                values,
+                meta=passed_on(context),
+                on_progress=relay if is_watched else None,
+            )
+
+    async def _warn(self, result: CallResult) -> None:
+        """Log a value that breaks the schema, where that is all the operator wants."""
+        output, value = self._listed.output, result.raw.get("structuredContent", ABSENT)
+        if self._link.upstream.check != "warn" or result.is_error:
+            return
+        if output is None or value is ABSENT:
+            return
+        try:
+            problems = output.problems(value)
+        except WouldWait:
+            problems = await aside(output.problems, value)
+        if problems:
+            found = "; ".join(str(problem) for problem in problems[:5])
+            self._log("a value that breaks its schema: %s", found)
+
+    def _log(self, message: str, *details: object) -> None:
+        _log.warning(
+            "upstream %s, tool %s: " + message, self._link.name, self._listed.name, *details
+        )
+
+    def _encoded(self, result: CallResult) -> EncodedResult:
+        """Return what came back in natural form, its parts as JSON text."""
+        wire = result.raw
+        structured: Any = wire.get("structuredContent", ABSENT)
+        if result.is_error:
+            value = ABSENT if structured is None else structured
+        elif self._listed.output is None:
+            value = result.value if result.has_value else ABSENT
+        elif self._is_open:
+            value = self._open(structured, result)
+        else:
+            value = structured
+            self._look_at(structured, cast("list[Any]", wire.get("content") or []))
+        blocks = cast("list[Any]", wire.get("content") or [])
+        if value is not ABSENT and not result.is_error:
+            blocks = _without_mirror(blocks, value, structured)
+        meta = {key: each for key, each in result.meta.items() if key not in _KEPT_BACK}
+        return EncodedResult(
+            structured=None if value is ABSENT else _encode(value),
+            content=tuple(map(_encode, blocks)),
+            is_error=result.is_error,
+            meta=_encode(meta) if meta else None,
+        )
+
+    def _open(self, structured: Any, result: CallResult) -> Any:
+        """Return the value in an envelope; if it turns out to be none, the object itself."""
+        if not isinstance(structured, dict) or ENVELOPE_KEY not in structured:
+            return None if result.has_value and result.value is None else cast("Any", structured)
+        if result.value == structured:
+            # The text beside it repeats the whole object, so its author meant an object.
+            self._link.learn(self._listed.name, is_envelope=False)
+            return cast("dict[str, Any]", structured)
+        return cast("dict[str, Any]", structured)[ENVELOPE_KEY]
+
+    def _look_at(self, structured: Any, blocks: list[Any]) -> None:
+        """Learn from a result whether a schema without a mark is that of an envelope."""
+        if self._listed.name in self._link.learnt or not isinstance(structured, dict):
+            return
+        inner = cast("dict[str, Any]", structured).get(ENVELOPE_KEY, ABSENT)
+        if inner is not ABSENT and is_envelope(self._listed.output_schema, self._link.revision):
+            is_open = any(_repeats(block, inner, inner) for block in blocks)
+            self._link.learn(self._listed.name, is_envelope=is_open)
+
+
+def _opened(listed: ListedTool, link: UpstreamLink) -> dict[str, Any] | bool | Absent:
+    """Return the natural output schema of a tool."""
+    document = listed.output_schema
+    if document is None:
+        return ABSENT
+    if link.learnt.get(listed.name, _is_marked(listed)):
+        opened = open_envelope(dict(document))
+        if opened is not None:
+            return opened
+    return cast("dict[str, Any]", document)
+
+
+def _is_marked(listed: ListedTool) -> bool:
+    """Tell whether an SDK has marked an output schema as that of an envelope it made."""
+    document = listed.output_schema
+    if not is_envelope(document, MODERN[0]):
+        return False
+    # The Python SDK names the type after the function; an author's own may end like that, too.
+    title = cast("Mapping[str, Any]", document).get("title")
+    return title is None or title == f"{listed.name}Output"
+
+
+def passed_on(context: Context | None) -> dict[str, Any] | None:
+    """Return the metadata of a request that goes upstream: all but what the protocol keeps."""
+    if context is None:
+        return None
+    meta = {key: value for key, value in context.meta.items() if key not in RESERVED}
+    return meta or None
+
+
+def _without_mirror(blocks: list[Any], value: Any, structured: Any) -> list[Any]:
+    """Return the blocks that say more than the value; each revision has its own mirror of that.
+
+    The Python SDK mirrors a list by as many blocks as it has items.
+    """
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        if items and len(blocks) >= len(items):
+            leading = zip(blocks, items, strict=False)
+            if all(_repeats(block, item, item) for block, item in leading):
+                return blocks[len(items) :]
+    return [each for each in blocks if not _repeats(each, value, structured)]
+
+
+def _repeats(block: Any, value: Any, structured: Any) -> bool:
+    """Tell whether a block is the text of a value, as JSON or, of a string, as it is."""
+    if not isinstance(block, dict):
+        return False
+    found = cast("dict[str, Any]", block)
+    text = found.get("text")
+    if found.get("type") != "text" or not isinstance(text, str) or found.keys() > {"type", "text"}:
+        return False
+    if text == value:
+        return True
+    try:
+        said = _decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return False
+    return any(said == each and type(said) is type(each) for each in (value, structured))

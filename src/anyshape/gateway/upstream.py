@@ -1,0 +1,215 @@
+"""The connection to one upstream: opened, watched, opened again; and what the upstream offers.
+
+One task holds the connection for as long as the gateway runs. While there is none, calls are
+refused at once with the reason; what was offered stays known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from anyshape.client.client import Client
+from anyshape.client.options import Http, Identity, Process
+from anyshape.client.prompts import ListedPrompt
+from anyshape.client.quoting import shorten
+from anyshape.client.resources import ListedResource, ListedTemplate
+from anyshape.client.tools import ListedTool
+from anyshape.errors import AnyshapeError, ProtocolError, TransportError
+from anyshape.gateway.foreign import as_target
+from anyshape.gateway.options import Upstream
+from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
+from anyshape.protocol.revision import MODERN
+from anyshape.schema import Limits
+
+__all__ = ["Offer", "UpstreamDown", "UpstreamLink"]
+
+_log = logging.getLogger("anyshape.gateway")
+_FIRST_DELAY: Final = 0.25
+_LONGEST_DELAY: Final = 30.0
+Entry = TypeVar("Entry")
+_IDENTITY: Final = Identity("anyshape-gateway")
+
+
+class UpstreamDown(AnyshapeError):
+    """There is no connection to an upstream now; the message is for callers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an upstream listed, at one moment."""
+
+    tools: tuple[ListedTool, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
+    resources: tuple[ListedResource, ...] = ()
+    templates: tuple[ListedTemplate, ...] = ()
+
+
+class UpstreamLink:
+    """One upstream, connected or not."""
+
+    def __init__(
+        self,
+        name: str,
+        upstream: Upstream,
+        limits: Limits,
+        on_offer: Callable[[UpstreamLink], None],
+    ) -> None:
+        self.name = name
+        self.upstream = upstream
+        self.offer = Offer()
+        self.reason: str | None = "it was not connected to yet"
+        """Why there is no connection, `None` while there is one."""
+        self.settled = asyncio.Event()
+        """Set as soon as the first attempt to connect has succeeded or failed."""
+        self.revision = MODERN[0]
+        """The revision that was agreed on last."""
+        self.learnt: dict[str, bool] = {}
+        """Whether the objects of a tool are envelopes, where only its results could tell."""
+        self._limits = limits
+        self._on_offer = on_offer
+        self._client: Client | None = None
+        self._wake = asyncio.Event()
+        self._lost = False
+        self._in_use = 0
+        self._unused = asyncio.Event()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a connection."""
+        return self._client is not None
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether what it offers is listed now."""
+        return self.is_up or self.upstream.when_down == "keep"
+
+    @property
+    def client(self) -> Client:
+        """The connection, or `UpstreamDown`."""
+        if self._client is None:
+            raise UpstreamDown(
+                f"upstream {self.name!r} cannot be reached now ({self.reason}); try again later"
+            )
+        return self._client
+
+    @contextlib.asynccontextmanager
+    async def using(self) -> AsyncGenerator[Client]:
+        """Give the connection to one request, and open another one if it turns out to be broken."""
+        client = self.client
+        self._in_use += 1
+        try:
+            yield client
+        except TransportError as error:
+            self._lose(client, str(error))
+            raise UpstreamDown(
+                f"upstream {self.name!r} did not answer: {shorten(str(error), 300)}"
+            ) from error
+        finally:
+            self._in_use -= 1
+            if self._in_use == 0:
+                self._unused.set()
+
+    async def unused(self) -> None:
+        """Wait until no request uses the connection."""
+        while self._in_use:
+            self._unused.clear()
+            await self._unused.wait()
+
+    def learn(self, tool: str, *, is_envelope: bool) -> None:
+        """Remember what the objects of a tool are, and list it so."""
+        if self.learnt.get(tool) is not is_envelope:
+            self.learnt[tool] = is_envelope
+            self._tell()
+
+    async def run(self) -> None:
+        """Hold the connection until cancelled."""
+        delay = _FIRST_DELAY
+        while True:
+            try:
+                async with self._connect() as client:
+                    await self._read_offer(client)
+                    self._client, self.reason, self._lost = client, None, False
+                    self.revision = client.revision
+                    delay = _FIRST_DELAY
+                    self._tell()
+                    await self._watch(client)
+            except AnyshapeError as error:
+                self.reason = shorten(str(error), 300)
+            except Exception as error:
+                _log.exception("upstream %s failed", self.name)
+                self.reason = f"an error inside the gateway, {type(error).__name__}"
+            was_up, self._client = self._client is not None, None
+            if was_up or not self.settled.is_set():
+                _log.warning("upstream %s is down: %s", self.name, self.reason)
+                self._tell()
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, _LONGEST_DELAY)
+
+    def _tell(self) -> None:
+        self.settled.set()
+        self._on_offer(self)
+
+    def _connect(self) -> Client:
+        upstream = self.upstream
+        return Client(
+            as_target(upstream.target),
+            revision=upstream.revision,
+            timeout=upstream.timeout,
+            auth=upstream.auth,
+            check_arguments=False,
+            check_results=upstream.check == "enforce",
+            limits=self._limits,
+            http=Http(headers=upstream.headers),
+            process=Process(environment=upstream.env, directory=upstream.cwd, restarts=0),
+            identity=_IDENTITY,
+            on_list_changed=self._hear,
+        )
+
+    def _hear(self, _feature: str) -> None:
+        self._wake.set()
+
+    def _lose(self, client: Client, reason: str) -> None:
+        if self._client is client:
+            self._lost = True
+            self.reason = shorten(reason, 300)
+            self._wake.set()
+
+    async def _watch(self, client: Client) -> None:
+        """Read the lists again whenever they may have changed, until the connection is lost."""
+        while not self._lost:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.upstream.refresh):
+                    await self._wake.wait()
+            self._wake.clear()
+            if not self._lost:
+                before = self.offer
+                await self._read_offer(client)
+                if self.offer != before:
+                    self._tell()
+
+    async def _read_offer(self, client: Client) -> None:
+        self.offer = Offer(
+            tools=tuple(await client.list_tools()),
+            prompts=tuple(await _listed(client.list_prompts)),
+            resources=tuple(await _listed(client.list_resources)),
+            templates=tuple(await _listed(client.list_resource_templates)),
+        )
+        for name, reason in client.rejected.items():
+            _log.warning(
+                "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), reason
+            )
+
+
+async def _listed(listing: Callable[[], Awaitable[list[Entry]]]) -> list[Entry]:
+    """Return a list; an upstream that says it has it, and then knows no such method, has none."""
+    try:
+        return await listing()
+    except ProtocolError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        return []

@@ -1,0 +1,174 @@
+"""Upstreams that are not there, go, come back, or change."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from patience import PATIENCE, turn_until
+
+from anyshape import Client, Server
+from anyshape.errors import TransportError
+from anyshape.gateway import Gateway, Upstream
+from anyshape.gateway import upstream as upstream_module
+
+SERVER = """
+import os
+from anyshape import Server
+server = Server("child")
+
+@server.tool
+def pid() -> int:
+    return os.getpid()
+
+@server.tool
+def die() -> None:
+    os._exit(1)
+
+server.run()
+"""
+
+
+async def turn() -> None:
+    await asyncio.sleep(0)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upstream_module, "_FIRST_DELAY", 0.01)
+
+
+@pytest.fixture
+def child(tmp_path: Path) -> list[str]:
+    file = tmp_path / "child.py"
+    file.write_text(SERVER)
+    return [sys.executable, str(file)]
+
+
+@pytest.fixture
+def steady() -> Server:
+    server = Server("steady")
+
+    @server.tool
+    async def ping() -> str:
+        return "pong"
+
+    return server
+
+
+async def test_an_upstream_that_is_not_there_costs_its_own_tools(steady: Server) -> None:
+    gateway = Gateway({"gone": [sys.executable, "-c", "pass"], "steady": steady})
+    async with Client(gateway) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["steady_ping"]
+        assert (await client.call_tool("steady_ping")).value == "pong"
+        assert gateway.upstreams["gone"].reason is not None
+        assert not gateway.upstreams["gone"].is_up
+
+
+async def test_an_upstream_that_dies_is_started_again(child: list[str], steady: Server) -> None:
+    gateway = Gateway({"child": child, "steady": steady})
+    async with Client(gateway) as client:
+        first = (await client.call_tool("child_pid")).value
+        link = gateway.upstreams["child"]
+        died = await client.call_tool("child_die")
+        assert died.is_error
+        assert "upstream 'child'" in died.text
+        assert (await client.call_tool("steady_ping")).value == "pong"
+        await turn_until(lambda: not link.is_up)
+        await turn_until(lambda: link.is_up)
+        assert (await client.call_tool("child_pid")).value != first
+
+
+@pytest.mark.parametrize("when_down", ["keep", "hide"])
+async def test_what_a_lost_upstream_offered_is_listed_as_the_operator_says(when_down: Any) -> None:
+    class Fickle(Server):
+        is_there = True
+
+        def connect(self, send: Any) -> Any:
+            if not self.is_there:
+                raise TransportError("it is not there")
+            return _Failing(super().connect(send), self)
+
+    server = Fickle("fickle")
+
+    @server.tool
+    async def hello() -> str:
+        return "hello"
+
+    gateway = Gateway({"up": Upstream(target=server, when_down=when_down)})
+    async with Client(gateway) as client:
+        assert len(await client.list_tools()) == 1
+        server.is_there = False
+        assert (await client.call_tool("hello")).is_error
+        await turn_until(lambda: not gateway.upstreams["up"].is_up)
+        async with asyncio.timeout(PATIENCE):
+            while len(await client.list_tools()) != (1 if when_down == "keep" else 0):
+                await turn()  # the change is announced in a turn of its own
+        if when_down == "keep":
+            refused = await client.call_tool("hello")
+            assert "cannot be reached now (it is not there); try again later" in refused.text
+        server.is_there = True
+        await turn_until(lambda: gateway.upstreams["up"].is_up)
+        assert (await client.call_tool("hello")).value == "hello"
+
+
+class _Failing:
+    """A connection that breaks as soon as its server is not there."""
+
+    def __init__(self, connection: Any, server: Any) -> None:
+        self._connection, self._server = connection, server
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        if not self._server.is_there:
+            raise TransportError("it is not there")
+        return await self._connection.handle(frame)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+async def test_a_change_upstream_is_announced_to_clients(steady: Server, revision: str) -> None:
+    changed = asyncio.Event()
+    gateway = Gateway({"steady": Upstream(target=steady, revision=revision)})
+    async with Client(gateway, on_list_changed=lambda feature: changed.set()) as client:
+        assert len(await client.list_tools()) == 1
+
+        @steady.tool
+        async def more() -> int:
+            return 1
+
+        async with asyncio.timeout(PATIENCE):
+            await changed.wait()
+        assert [tool.name for tool in await client.list_tools()] == ["ping", "more"]
+        assert (await client.call_tool("more")).value == 1
+
+
+async def test_other_upstreams_can_be_had_without_losing_a_call(steady: Server) -> None:
+    slow = Server("slow")
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    @slow.tool
+    async def wait() -> str:
+        started.set()
+        await go_on.wait()
+        return "finished"
+
+    gateway = Gateway({"slow": slow, "steady": steady})
+    async with Client(gateway) as client:
+        await client.list_tools()
+        kept = gateway.upstreams["steady"]
+        call = asyncio.create_task(client.call_tool("slow_wait"))
+        await started.wait()
+        changing = asyncio.create_task(
+            gateway.reconfigure({"steady": steady, "third": Server("x")})
+        )
+        await turn_until(lambda: set(gateway.upstreams) == {"steady", "third"})
+        assert gateway.upstreams["steady"] is kept
+        go_on.set()
+        assert (await call).value == "finished"
+        await changing
+        assert [tool.name for tool in await client.list_tools()] == ["steady_ping"]

@@ -1,0 +1,169 @@
+"""A call through the gateway: arguments, content, errors, progress, cancellation, trust."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+
+from anyshape import Client, Context, Image, Server, Text, ToolError, ToolResult
+from anyshape.client import Progress
+from anyshape.errors import ProtocolError, ResourceNotFound
+from anyshape.gateway import Gateway, Upstream
+
+
+@pytest.fixture
+def upstream() -> Server:
+    return Server("upstream")
+
+
+async def test_wrong_arguments_are_refused_before_they_leave(upstream: Server) -> None:
+    reached: list[int] = []
+
+    @upstream.tool
+    async def double(n: int) -> int:
+        reached.append(n)
+        return 2 * n
+
+    async with Client(Gateway({"up": upstream}), check_arguments=False) as client:
+        result = await client.call_tool("double", {"n": "three"})
+        assert result.is_error
+        assert "/n" in result.text
+        assert (await client.call_tool("double", {"n": 4})).value == 8
+    assert reached == [4]
+
+
+@pytest.mark.parametrize(
+    ("check", "is_error"), [("enforce", True), ("warn", False), ("off", False)]
+)
+async def test_the_operator_says_what_becomes_of_a_value_that_breaks_its_schema(
+    check: Any, is_error: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Liar(Server):
+        def connect(self, send: Any) -> Any:
+            return _Lying(super().connect(send))
+
+    server = Liar("liar")
+
+    @server.tool
+    async def count() -> int:
+        return 12345
+
+    caplog.set_level(logging.WARNING)
+    async with Client(
+        Gateway({"up": Upstream(target=server, check=check)}), check_results=False
+    ) as (client):
+        result = await client.call_tool("count")
+        assert result.is_error is is_error
+        if not is_error:
+            assert result.value == "12345"
+        assert ("breaks" in caplog.text) is (check != "off")
+
+
+class _Lying:
+    """A connection whose numbers are strings, whatever was listed."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        answer = await self._connection.handle(frame)
+        return answer and answer.replace(
+            b'"structuredContent":12345', b'"structuredContent":"12345"'
+        )
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+async def test_content_errors_and_metadata_pass_through(upstream: Server) -> None:
+    @upstream.tool
+    async def picture() -> ToolResult[int]:
+        return ToolResult(7, [Text("see:"), Image(b"\x89PNG", "image/png")], meta={"a": 1})
+
+    @upstream.tool
+    async def fail() -> int:
+        raise ToolError("no luck today")
+
+    async with Client(Gateway({"up": upstream})) as client:
+        result = await client.call_tool("picture")
+        assert result.value == 7
+        assert [type(block).__name__ for block in result.content] == ["Text", "Image", "Text"]
+        assert result.meta["a"] == 1
+        failed = await client.call_tool("fail")
+        assert (failed.is_error, failed.text) == (True, "no luck today")
+
+
+async def test_progress_and_the_metadata_of_a_request_travel_both_ways(upstream: Server) -> None:
+    seen: list[Any] = []
+
+    @upstream.tool
+    async def work(context: Context) -> str:
+        seen.append(context.meta.get("traceparent"))
+        context.progress(1, 2, "half")
+        return "done"
+
+    reports: list[Progress] = []
+    async with Client(Gateway({"up": upstream})) as client:
+        meta = {"traceparent": "00-1-2-01"}
+        await client.call_tool("work", meta=meta, on_progress=reports.append)
+    assert seen == ["00-1-2-01"]
+    assert reports == [Progress(1, 2, "half")]
+
+
+async def test_a_call_that_is_given_up_is_given_up_upstream(upstream: Server) -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    @upstream.tool
+    async def wait() -> str:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return ""
+
+    async with Client(Gateway({"up": upstream})) as client:
+        call = asyncio.create_task(client.call_tool("wait"))
+        await started.wait()
+        call.cancel()
+        async with asyncio.timeout(PATIENCE):
+            await ended.wait()
+
+
+async def test_prompts_resources_and_suggestions_pass_through(upstream: Server) -> None:
+    from typing import Literal
+
+    @upstream.prompt
+    async def greet(name: str, tone: Literal["warm", "cool"] = "warm") -> str:
+        return f"Say {name}, {tone}"
+
+    @upstream.resource("note://all", mime_type="text/markdown")
+    async def notes() -> str:
+        return "# all"
+
+    @upstream.resource("note://{id}")
+    async def note(id: int) -> bytes:
+        if id > 9:
+            raise ResourceNotFound
+        return bytes([id])
+
+    for revision in ("2026-07-28", "2025-11-25"):
+        async with Client(Gateway({"up": upstream}), revision=revision) as client:
+            (prompt,) = await client.list_prompts()
+            assert [each.name for each in prompt.arguments] == ["name", "tone"]
+            found = await client.get_prompt("greet", {"name": "Kim"})
+            assert found.text == "Say Kim, warm"
+            suggested = await client.complete("tone", "w", prompt="greet")
+            assert suggested.values == ("warm",)
+            (resource,) = await client.list_resources()
+            assert (resource.uri, resource.mime_type) == ("note://all", "text/markdown")
+            assert (await client.read_resource("note://all")).text == "# all"
+            assert (await client.read_resource("note://3")).data == b"\x03"
+            with pytest.raises(ProtocolError):
+                await client.read_resource("note://10")
+            with pytest.raises(ProtocolError, match="name"):
+                await client.get_prompt("greet")

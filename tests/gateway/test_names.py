@@ -1,0 +1,72 @@
+"""What things are called, which are offered, and who has a name that two would have."""
+
+from __future__ import annotations
+
+import pytest
+
+from anyshape import Client, Server
+from anyshape.gateway import Gateway, Upstream
+
+
+def server(*names: str) -> Server:
+    made = Server("some")
+    for name in names:
+
+        @made.tool(name=name)
+        async def tool() -> str:
+            return "called"
+
+    return made
+
+
+async def names(gateway: Gateway) -> list[str]:
+    async with Client(gateway) as client:
+        return [tool.name for tool in await client.list_tools()]
+
+
+async def test_one_upstream_keeps_its_names() -> None:
+    assert await names(Gateway({"any": server("nums")})) == ["nums"]
+
+
+async def test_of_several_each_name_begins_with_the_upstream() -> None:
+    gateway = Gateway({"any": server("nums"), "other": server("nums")})
+    assert await names(gateway) == ["any_nums", "other_nums"]
+
+
+async def test_the_operator_names_and_chooses() -> None:
+    upstream = Upstream(
+        target=server("get_a", "get_b", "drop_all", "get_secret"),
+        prefix="x.",
+        rename={"get_a": "first"},
+        allow=("get_*",),
+        deny=("*secret*",),
+    )
+    assert await names(Gateway({"any": upstream, "b": server("c")})) == ["first", "x.get_b", "b_c"]
+
+
+async def test_what_is_not_offered_cannot_be_called() -> None:
+    gateway = Gateway({"any": Upstream(target=server("a", "b"), deny=("b",))})
+    async with Client(gateway, check_arguments=False) as client:
+        with pytest.raises(Exception, match="b"):
+            await client.call_tool("b")
+
+
+async def test_of_two_with_one_name_the_first_is_offered_and_the_other_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gateway = Gateway(
+        {
+            "one": Upstream(target=server("same"), prefix=""),
+            "two": Upstream(target=server("same", "own"), prefix=""),
+        }
+    )
+    async with Client(gateway) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["same", "own"]
+        (collision,) = gateway.collisions
+        assert (collision.name, collision.holder, collision.other) == ("same", "one", "two")
+    assert "upstream 'one' has one of that name" in caplog.text
+
+
+def test_a_gateway_without_upstreams_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one upstream"):
+        Gateway({})
