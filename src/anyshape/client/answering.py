@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from anyshape.client.elicitation import OnElicit, read_elicitation, write_elicited
 from anyshape.client.quoting import shorten
@@ -17,13 +17,10 @@ from anyshape.client.roots import Roots, check_roots, list_roots
 from anyshape.client.sampling import OnSample, Sampling, read_sampling, write_sampled
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
+from anyshape.protocol.methods import ELICIT, ROOTS_LIST, SAMPLE
 from anyshape.schema import Limits, aside
 
 __all__ = ["Answering"]
-
-_ELICIT: Final = "elicitation/create"
-_SAMPLE: Final = "sampling/createMessage"
-_ROOTS: Final = "roots/list"
 
 
 class Answering:
@@ -46,15 +43,15 @@ class Answering:
         if on_elicit is not None:
             self._on_elicit = on_elicit
             self.capabilities["elicitation"] = {"form": {}, "url": {}}
-            self._methods[_ELICIT] = self._elicit
+            self._methods[ELICIT] = self._elicit
         if on_sample is not None:
             self._sampling = on_sample if isinstance(on_sample, Sampling) else Sampling(on_sample)
             self.capabilities["sampling"] = {"tools": {}} if self._sampling.tools else {}
-            self._methods[_SAMPLE] = self._sample
+            self._methods[SAMPLE] = self._sample
         if roots is not None:
             self._roots = check_roots(roots)
             self.capabilities["roots"] = {}
-            self._methods[_ROOTS] = self._list_roots
+            self._methods[ROOTS_LIST] = self._list_roots
 
     def knows(self, method: object) -> bool:
         """Return whether there is a callback for what is asked."""

@@ -49,6 +49,7 @@ __all__ = [
     "encode_batch",
     "encode_error",
     "encode_notification",
+    "encode_request",
     "encode_response",
     "request_key",
 ]
@@ -320,6 +321,12 @@ def encode_notification(method: str, params: bytes | None = None) -> bytes:
     if params is None:
         return b'{"jsonrpc":"2.0","method":%b}' % _encode(method)
     return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (_encode(method), params)
+
+
+def encode_request(id: bytes, method: str, params: bytes | None = None) -> bytes:
+    """Return a request; `id` is JSON text, and `params` that of an object."""
+    rest = b"" if params is None else b',"params":%b' % params
+    return b'{"jsonrpc":"2.0","id":%b,"method":%b%b}' % (id, _encode(method), rest)
 
 
 def encode_response(id: bytes, result: bytes) -> bytes:

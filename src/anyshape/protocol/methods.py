@@ -8,6 +8,7 @@ __all__ = [
     "CANCELLED",
     "COMPLETE",
     "DISCOVER",
+    "ELICIT",
     "INITIALIZE",
     "INITIALIZED",
     "LISTEN",
@@ -23,6 +24,8 @@ __all__ = [
     "RESOURCES_SUBSCRIBE",
     "RESOURCES_UNSUBSCRIBE",
     "RESOURCE_UPDATED",
+    "ROOTS_LIST",
+    "SAMPLE",
     "TEMPLATES_LIST",
     "TOOLS_CALL",
     "TOOLS_CHANGED",
@@ -43,6 +46,10 @@ RESOURCES_READ: Final = "resources/read"
 RESOURCES_SUBSCRIBE: Final = "resources/subscribe"
 RESOURCES_UNSUBSCRIBE: Final = "resources/unsubscribe"
 COMPLETE: Final = "completion/complete"
+
+ELICIT: Final = "elicitation/create"
+SAMPLE: Final = "sampling/createMessage"
+ROOTS_LIST: Final = "roots/list"
 
 INITIALIZED: Final = "notifications/initialized"
 CANCELLED: Final = "notifications/cancelled"

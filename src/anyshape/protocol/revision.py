@@ -115,6 +115,36 @@ class Revision(enum.StrEnum):
         return self is not Revision.V2024_11_05
 
     @property
+    def has_elicitation(self) -> bool:
+        """Whether a server may ask the user to fill in a form."""
+        return self not in _BEFORE_2025_06_18
+
+    @property
+    def has_elicitation_modes(self) -> bool:
+        """Whether elicitation has modes, so that a user may be sent to an address, too."""
+        return self not in _BEFORE_2025_11_25
+
+    @property
+    def has_elicitation_ids(self) -> bool:
+        """Whether a visit to an address has an id of its own."""
+        return not self.is_modern
+
+    @property
+    def has_rich_forms(self) -> bool:
+        """Whether a form may have defaults, titled choices, and choices of several."""
+        return self not in _BEFORE_2025_11_25
+
+    @property
+    def has_sampling_tools(self) -> bool:
+        """Whether a model that a server samples may use tools, and messages have several blocks."""
+        return self not in _BEFORE_2025_11_25
+
+    @property
+    def asks_in_results(self) -> bool:
+        """Whether a server asks by a result that wants input, and not by requests of its own."""
+        return self.is_modern
+
+    @property
     def has_progress_messages(self) -> bool:
         """Whether a progress notification may carry `message`."""
         return self is not Revision.V2024_11_05
