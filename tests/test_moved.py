@@ -199,9 +199,8 @@ def test_results_of_another_library_are_refused(annotation: Any, advice: str) ->
 
 
 def test_what_a_tool_asks_of_its_context_is_refused_at_definition() -> None:
-    async def elicits(ctx: Any) -> None:
-        answer = await ctx.elicit("Sure?", response_type=str)
-        print(answer)
+    async def looks_around(ctx: Any) -> None:
+        print(await ctx.list_roots())
 
     def looks_up(key: str, ctx: Any = None) -> Any:
         return ctx.request_context.lifespan_context[key]
@@ -213,7 +212,7 @@ def test_what_a_tool_asks_of_its_context_is_refused_at_definition() -> None:
         return [await read("a")]
 
     for function, name in (
-        (elicits, "elicit"),
+        (looks_around, "list_roots"),
         (looks_up, "request_context"),
         (inside, "read_resource"),
     ):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyshape.client import CallResult, Client
     from anyshape.errors import (
         AnyshapeError,
+        AskError,
         InvalidSchema,
         LimitExceeded,
         NotJson,
@@ -49,17 +50,23 @@ if TYPE_CHECKING:
     from anyshape.server import Server
     from anyshape.tools import UNSTRUCTURED, Context, Tool
     from anyshape.tools.completion import Complete
+    from anyshape.tools.outcomes import Accepted, Cancelled, Declined, Elicited
 
 __all__ = [
     "ABSENT",
     "UNSTRUCTURED",
+    "Accepted",
     "AnyshapeError",
+    "AskError",
     "Audio",
     "CallResult",
+    "Cancelled",
     "Client",
     "Complete",
     "Contents",
     "Context",
+    "Declined",
+    "Elicited",
     "EmbeddedResource",
     "Icon",
     "Image",
@@ -90,12 +97,16 @@ __all__ = [
 
 _HOMES = {
     "ABSENT": "anyshape.protocol.result",
+    "Accepted": "anyshape.tools.outcomes",
     "Audio": "anyshape.protocol.content",
     "CallResult": "anyshape.client",
+    "Cancelled": "anyshape.tools.outcomes",
     "Client": "anyshape.client",
     "Complete": "anyshape.tools.completion",
     "Contents": "anyshape.protocol.contents",
     "Context": "anyshape.tools",
+    "Declined": "anyshape.tools.outcomes",
+    "Elicited": "anyshape.tools.outcomes",
     "EmbeddedResource": "anyshape.protocol.content",
     "Icon": "anyshape.protocol.icons",
     "Image": "anyshape.protocol.content",

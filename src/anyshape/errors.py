@@ -13,6 +13,7 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── LimitExceeded               neither valid nor invalid: a budget ran out first
     ├── ToolDefinitionError         a tool, prompt or resource cannot be made from what was written
     ├── ToolError                   a tool failed, with a message its caller may read
+    │   ├── AskError                the client could not be asked, or its answer is of no use
     │   └── RemoteToolError         it was another server's tool, and the words are not ours
     ├── ResourceNotFound            a resource function says that there is no such resource
     ├── OutputMismatch              a server's answer breaks the schema it published
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "AnyshapeError",
+    "AskError",
     "CannotLower",
     "InvalidSchema",
     "LimitExceeded",
@@ -166,6 +168,18 @@ class ToolError(AnyshapeError):
 
     A prompt or a resource that raises it has its message read, too.
     """
+
+
+class AskError(ToolError):
+    """The client could not be asked, or what it answered is of no use; a tool may catch it.
+
+    A tool that lets it pass has failed with its message, or with `refusal` where the revision has
+    an error of its own for that.
+    """
+
+    def __init__(self, message: str, *, refusal: ProtocolError | None = None) -> None:
+        super().__init__(message)
+        self.refusal = refusal
 
 
 class RemoteToolError(ToolError):

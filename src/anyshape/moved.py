@@ -27,7 +27,6 @@ PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
 
 _NO_COMPOSITION: Final = "give each function to the one server, or serve several beside each other"
 _BY_A_CLIENT: Final = "write async with Client(server) as client, and ask it inside"
-_ASK_NOTHING: Final = "a tool cannot ask the client back; take a parameter instead"
 _STATELESS: Final = "leave it out: HTTP is stateless, and an answer is JSON wherever it can be"
 _NO_SESSION: Final = "no session is kept between calls"
 _PROTECTION: Final = "write options=HttpOptions(allowed_hosts=(…), allowed_origins=(…))"
@@ -170,7 +169,6 @@ TRANSPORTS: Final = {"sse": 'write "http"', "streamable-http": 'write "http"'}
 """How a server is run."""
 
 CONTEXT_NAMES: Final = {
-    **dict.fromkeys(("elicit", "elicit_url", "list_roots", "sample"), _ASK_NOTHING),
     **dict.fromkeys(("fastmcp", "mcp_server", "server"), "write the Server itself"),
     **dict.fromkeys(
         ("get_prompt", "list_prompts", "list_resources", "read_resource"),
@@ -181,10 +179,11 @@ CONTEXT_NAMES: Final = {
         f"write state, which the lifespan yields; {_NO_SESSION}",
     ),
     **dict.fromkeys(("session", "session_id"), f"write client or access; {_NO_SESSION}"),
-    "client_capabilities": "write requires={…} where the tool is made",
+    "client_capabilities": "write capabilities",
     "client_id": "write client for what the caller says of itself, access for what is proved",
     "headers": "write access, for what the caller's token proves",
     "lifespan_context": "write state",
+    "list_roots": "write roots",
     "log": "write debug, info, warning or error",
     "notify_resource_updated": "write server.resource_changed(uri)",
     "notify_tools_changed": "leave it out: add_tool and remove_tool tell clients",

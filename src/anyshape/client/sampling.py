@@ -14,6 +14,7 @@ from anyshape.client.messages import ReceivedMessage, read_messages
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, Text
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.sampling import Sampled
 
 __all__ = [
     "OnSample",
@@ -47,16 +48,6 @@ class SamplingRequest:
     """Hints and priorities for choosing a model."""
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     """The parameters as they stand on the wire."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """What a model said: text, a content block, or several; blocks may be given as JSON."""
-
-    content: str | Content | Mapping[str, Any] | Sequence[Content | Mapping[str, Any]]
-    model: str
-    stop_reason: str | None = None
-    """`endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a word of the provider."""
 
 
 OnSample: TypeAlias = Callable[[SamplingRequest], Sampled | Awaitable[Sampled | None] | None]

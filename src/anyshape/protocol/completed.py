@@ -6,7 +6,7 @@ gave it. Handshake revisions know none of that, and it is left out there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,7 +15,15 @@ import msgspec
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import Revision
 
-__all__ = ["SERVER_INFO_KEY", "Caching", "encode_page", "encode_result", "opening", "server_meta"]
+__all__ = [
+    "SERVER_INFO_KEY",
+    "Caching",
+    "encode_input_required",
+    "encode_page",
+    "encode_result",
+    "opening",
+    "server_meta",
+]
 
 _encode: Final = msgspec.json.Encoder().encode
 SERVER_INFO_KEY: Final = _encode(SERVER_INFO)
@@ -64,6 +72,16 @@ def encode_result(
         parts += (b',"_meta":', server_meta(server_info))
     parts.append(b"}")
     return b"".join(parts)
+
+
+def encode_input_required(requests: Mapping[str, bytes], state: str, server_info: bytes) -> bytes:
+    """Return the result that asks a client for input; a request is the JSON text of its object."""
+    asked = b",".join(b"%b:%b" % (_encode(key), text) for key, text in requests.items())
+    return b'{"resultType":"input_required","inputRequests":{%b},"requestState":%b,"_meta":%b}' % (
+        asked,
+        _encode(state),
+        server_meta(server_info),
+    )
 
 
 def encode_page(

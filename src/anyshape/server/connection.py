@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from anyshape.protocol.jsonrpc import (
     Notification,
     Request,
     Response,
+    encode_answer,
     encode_batch,
     encode_error,
     request_key,
@@ -49,6 +50,9 @@ from anyshape.server.request import (
     OpenRequest,
 )
 from anyshape.server.service import Service
+
+if TYPE_CHECKING:
+    from anyshape.server.asking.exchange import AnswerExchange, QuestionAddress
 
 __all__ = ["Connection"]
 
@@ -97,6 +101,8 @@ class Connection(Peer):
         self._listener: Listener | None = None
         self._subscribed: dict[Topic, Listener] = {}
         self._closed = False
+        self._exchange: AnswerExchange | None = None
+        self._questions = 0
 
     @property
     def in_flight(self) -> int:
@@ -132,8 +138,14 @@ class Connection(Peer):
             return Answer(self._refuse(message), message.code)
         elif isinstance(message, Batch):
             return Answer(await self._answer_all(message))
-        # To a response there is nothing to say: we ask nothing of clients.
+        else:
+            await self._deliver(message)
         return NO_ANSWER
+
+    async def _deliver(self, response: Response) -> None:
+        """Hand an answer to whoever asked; one that nobody waits for is dropped."""
+        if self._exchange is not None and response.id is not None:
+            await self._exchange.deliver(request_key(response.id).decode(), encode_answer(response))
 
     def oversized(self, start: bytes, end: bytes) -> bytes:
         """Return the answer to a message that was longer than allowed: how it starts and ends."""
@@ -203,10 +215,23 @@ class Connection(Peer):
         known = isinstance(info, msgspec.Raw)
         self.client = LazyObject(info) if known else None
         self.needs = self.service.clients.needs_of(bytes(info)) if known else NOTHING
+        declared = parameters.capabilities
+        self.capabilities = LazyObject(declared) if isinstance(declared, msgspec.Raw) else {}
 
     def send(self, message: bytes) -> None:
         """Send a message that is no answer."""
-        self._send(message)
+        if not self._closed:
+            self._send(message)
+
+    def address_question(self, request: OpenRequest) -> QuestionAddress:
+        """Return an id that no other question on this connection has."""
+        from anyshape.server.asking.exchange import LocalExchange, QuestionAddress
+
+        if self._exchange is None:
+            self._exchange = LocalExchange()
+        self._questions += 1
+        id = b"%d" % self._questions
+        return QuestionAddress(id, self._exchange, id.decode())
 
     def subscribe(self, topic: Topic) -> None:
         """Tell the peer of a topic until it is gone."""
@@ -247,6 +272,8 @@ class Connection(Peer):
                 self._notice(message)
             elif isinstance(message, Malformed):
                 answers.append(self._refuse(message))
+            else:
+                await self._deliver(message)
         if requests:
             answers += await self._answer_requests(requests)
         return encode_batch(answers) if answers else None

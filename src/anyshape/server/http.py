@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Iterable, MutableMapping
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -22,6 +22,7 @@ from anyshape.protocol.jsonrpc import (
     Batch,
     Malformed,
     Request,
+    Response,
     encode_batch,
     encode_error,
 )
@@ -48,6 +49,9 @@ from anyshape.server.request import (
 from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
+
+if TYPE_CHECKING:
+    from anyshape.server.asking.exchange import HttpAnswers
 
 __all__ = ["HOSTED", "HttpApplication"]
 
@@ -92,6 +96,7 @@ class HttpApplication:
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )
+        self._answers: HttpAnswers | None = None
         self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
         self._flights: set[OpenRequest] = set()
         self._idle: asyncio.Event | None = None
@@ -252,6 +257,15 @@ class HttpApplication:
                 for flight in tuple(self._flights):
                     flight.interrupt(Interruption.STOPPED)
 
+    @property
+    def answers(self) -> HttpAnswers:
+        """Where the answers of clients to our questions go."""
+        if self._answers is None:
+            from anyshape.server.asking.exchange import HttpAnswers
+
+            self._answers = HttpAnswers(self.options.answers)
+        return self._answers
+
     def track(self, flight: OpenRequest) -> None:
         """Know a request that waits."""
         self._flights.add(flight)
@@ -289,8 +303,16 @@ class HttpApplication:
         if isinstance(message, Batch):
             await self._answer_all(message, peer, headers.revision, send)
         else:
-            # Notifications we know belong to a pipe, and responses to requests we never make.
+            # Notifications we know belong to a pipe.
+            await self._take_answers([message], peer)
             await accept(send)
+
+    async def _take_answers(self, messages: Iterable[object], peer: HttpPeer) -> None:
+        """Hand over what are responses to questions of ours; without a session there are none."""
+        if peer.handshake is not None:
+            for message in messages:
+                if isinstance(message, Response):
+                    await self.answers.deliver(peer.session, message)
 
     async def _answer_all(
         self, batch: Batch, peer: HttpPeer, stated: Revision | None, send: Send
@@ -300,6 +322,7 @@ class HttpApplication:
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return
+        await self._take_answers(batch.messages, peer)
         requests = [message for message in batch.messages if isinstance(message, Request)]
         answers = [
             encode_error(message.id, message.code, message.message, null_id=True)

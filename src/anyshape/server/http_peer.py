@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from anyshape.protocol.capabilities import abbreviate
 from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
@@ -17,12 +18,14 @@ from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revisio
 from anyshape.server.bodies import Receive
 from anyshape.server.failures import http_status, missing_meta, unsupported_version
 from anyshape.server.headers import RequestHeaders
+from anyshape.server.lazy_object import LazyObject
 from anyshape.server.parameters import InitializeParameters
 from anyshape.server.peer import Peer
 from anyshape.server.request import Answer, Interruption, OpenRequest
 from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
 
 if TYPE_CHECKING:
+    from anyshape.server.asking.exchange import QuestionAddress
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Handshake
 
@@ -88,6 +91,7 @@ class HttpPeer(Peer):
             self.handshake = session = self._application.session_ids.find(id)
             if session is not None:
                 self.client, self.needs = session.client, session.needs
+                self.capabilities = session.capabilities
         return self.handshake
 
     def greet(self, revision: Revision, parameters: InitializeParameters) -> None:
@@ -96,7 +100,9 @@ class HttpPeer(Peer):
         if ids is not None:
             info = parameters.client_info
             said = bytes(info) if isinstance(info, msgspec.Raw) else None
-            self._given = ((_SESSION, ids.issue(revision, said)),)
+            declared = parameters.capabilities
+            able = abbreviate(LazyObject(declared)) if isinstance(declared, msgspec.Raw) else ""
+            self._given = ((_SESSION, ids.issue(revision, said, able)),)
 
     def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""
@@ -118,6 +124,21 @@ class HttpPeer(Peer):
         """Put a message on the response, for a client that takes a stream."""
         if self.takes_stream:
             self._open_stream().push(message)
+
+    def address_question(self, request: OpenRequest) -> QuestionAddress:
+        """Return an id that nobody can guess; only the session that was asked may answer it.
+
+        A client that goes away has no way to answer, so its request ends with it.
+        """
+        if self._watch is None and not request.batched:
+            self._start_watch(request)
+        return self._application.answers.address(self.session)
+
+    @property
+    def session(self) -> str:
+        """What tells this session, and whoever is authorized in it, from all others."""
+        id = self._headers.get(_SESSION, b"").decode("latin-1")
+        return id if self.access is None else f"{id} {self.access.subject}"
 
     async def respond(self, answer: Answer, revision: Revision) -> None:
         """Send the answer to a request of that revision."""

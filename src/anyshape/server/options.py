@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import Authorization
+from anyshape.server.keys import check_keys
 from anyshape.server.sessions import Sessions
+
+if TYPE_CHECKING:
+    from anyshape.server.asking.exchange import AnswerExchange
 
 __all__ = ["HttpOptions", "ServerOptions"]
 
@@ -23,6 +28,7 @@ _COUNTS = (
     "max_message_depth",
     "max_batch",
     "max_batch_bytes",
+    "max_state_bytes",
 )
 
 
@@ -31,17 +37,25 @@ class ServerOptions:
     """Bounds and habits of a server, whatever carries its messages.
 
     `page_size` things are listed per page; `call_timeout` seconds end a call of a tool that sets no
-    time-out itself (`None`: never); `max_concurrent_calls` may wait at once, further ones are told
-    that the server is busy, and so are subscriptions beyond `max_subscriptions`; a peer, or one
+    time-out itself (`None`: never), but for the time in which its client is asked something, which
+    `answer_timeout` ends; `max_concurrent_calls` may wait at once, further ones are told that the
+    server is busy, and so are subscriptions beyond `max_subscriptions`; a peer, or one
     such subscription, is told of changes to at most `max_resource_subscriptions` resources;
     `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
     nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
     one revision has, holds at most `max_batch` messages and is answered in at most
     `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops.
+
+    A call that asks its client something at 2026-07-28 is remembered by that client, sealed.
+    `state_keys` are secrets of 16 bytes or more that the replicas of a server share: the first
+    seals and all of them open, so that a new one can be put in front of the old. Without any, this
+    process and the workers it starts have one of their own. What was sealed is good for
+    `state_lifetime` seconds, and takes no more than `max_state_bytes`.
     """
 
     page_size: int = 2000
     call_timeout: float | None = 300.0
+    answer_timeout: float | None = 300.0
     max_concurrent_calls: int = 1000
     max_subscriptions: int = 1000
     max_resource_subscriptions: int = 250
@@ -50,6 +64,9 @@ class ServerOptions:
     max_batch: int = 100
     max_batch_bytes: int = 16 * MEBIBYTE
     grace: float = 5.0
+    state_keys: tuple[bytes, ...] = ()
+    state_lifetime: float = 1800.0
+    max_state_bytes: int = 256 * 1024
     caching: Caching = field(default_factory=Caching)
     shape: ShapeOptions = field(default_factory=ShapeOptions)
 
@@ -59,6 +76,11 @@ class ServerOptions:
                 raise ValueError(f"{name} has to be 1 or more, got {getattr(self, name)}")
         if self.call_timeout is not None and self.call_timeout <= 0:
             raise ValueError(f"call_timeout has to be above 0 or None, got {self.call_timeout}")
+        if self.answer_timeout is not None and self.answer_timeout <= 0:
+            raise ValueError(f"answer_timeout has to be above 0 or None, got {self.answer_timeout}")
+        check_keys(self.state_keys, "state")
+        if self.state_lifetime <= 0:
+            raise ValueError(f"state_lifetime has to be above 0, got {self.state_lifetime}")
         if self.grace < 0:
             raise ValueError(f"grace has to be 0 or more, got {self.grace}")
 
@@ -70,7 +92,8 @@ class HttpOptions:
     `path` is the MCP endpoint. `allowed_hosts` and `allowed_origins` widen or narrow the checks
     against DNS rebinding (see `anyshape.server.guard`); `authorization` asks for access tokens;
     `keep_alive` is the longest silence, in seconds, on a stream; `sessions` says how handshakes
-    are remembered, `None` that they are not.
+    are remembered, `None` that they are not; `answers` is where the answer of a client that has
+    shaken hands finds the process that asked it, if there are several.
 
     A connection is waited for no longer than `request_timeout` seconds: for a head to be whole, for
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
@@ -85,6 +108,7 @@ class HttpOptions:
     authorization: Authorization | None = None
     keep_alive: float = 15.0
     sessions: Sessions | None = field(default_factory=Sessions)
+    answers: AnswerExchange | None = None
     request_timeout: float = 30.0
     max_head_bytes: int = 64 * 1024
     max_unfinished_bytes: int = 64 * MEBIBYTE

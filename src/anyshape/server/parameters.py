@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
+from anyshape.protocol.methods import TOOLS_CALL
 
 __all__ = [
     "NO_META",
@@ -24,8 +25,12 @@ __all__ = [
     "ListenParameters",
     "Meta",
     "Parameters",
+    "RoundParameters",
     "ToolName",
 ]
+
+
+_decode: Final = msgspec.json.Decoder().decode
 
 
 class AnyObject(msgspec.Struct, gc=False, frozen=True):
@@ -50,6 +55,19 @@ class Meta(msgspec.Struct, gc=False, frozen=True):
 NO_META: Final = Meta()
 
 
+class RoundParameters(msgspec.Struct, gc=False, frozen=True, kw_only=True):
+    """What a request brings whose first answer was that the server wants input."""
+
+    input_responses: Raw | UnsetType = msgspec.field(default=UNSET, name="inputResponses")
+    request_state: str | UnsetType = msgspec.field(default=UNSET, name="requestState")
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What it has to have in common with the request that it repeats."""
+        raise NotImplementedError
+
+
 class BareParameters(msgspec.Struct, gc=False, frozen=True):
     """Nothing but metadata: `server/discover`, `ping`, and methods we do not know."""
 
@@ -63,12 +81,17 @@ class ListParameters(msgspec.Struct, gc=False, frozen=True):
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class CallParameters(msgspec.Struct, gc=False, frozen=True):
+class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
     """`tools/call`: the tool wanted and its arguments, unread."""
 
     name: str
     arguments: Raw | UnsetType = UNSET
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Which tool is called, with which arguments."""
+        given = None if self.arguments is UNSET else _decode(self.arguments)
+        return (TOOLS_CALL, self.name, given or {})
 
 
 class ToolName(msgspec.Struct, gc=False, frozen=True):

@@ -17,6 +17,7 @@ from anyshape.protocol.clients import NOTHING, Needs
 
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
+    from anyshape.server.asking.exchange import QuestionAddress
     from anyshape.server.authorization import AccessToken
     from anyshape.server.features.announcements import Topic
     from anyshape.server.headers import RequestHeaders
@@ -61,6 +62,9 @@ class Peer(ABC):
     needs: Needs = NOTHING
     """What the client of that handshake is known to need."""
 
+    capabilities: Mapping[str, Any] = MappingProxyType({})
+    """What it said in a handshake that it can be asked for."""
+
     flights: Mapping[bytes, OpenRequest] = MappingProxyType({})
     """The requests that wait, by their keys, where ids have to differ: not over HTTP."""
 
@@ -82,6 +86,10 @@ class Peer(ABC):
     @abstractmethod
     def send(self, message: bytes) -> None:
         """Send a message that is no answer."""
+
+    @abstractmethod
+    def address_question(self, request: OpenRequest) -> QuestionAddress:
+        """Return under which id a peer of a handshake is asked, and where its answer will be."""
 
     @abstractmethod
     def hold(self, request: OpenRequest) -> None:

@@ -14,6 +14,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.revision import MODERN, Revision
@@ -21,11 +22,15 @@ from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import duplicate_id, stopping, translate
 from anyshape.server.lazy_object import LazyObject
+from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
-    from anyshape.server.parameters import CallParameters
+    from anyshape.server.asking.rounds import RoundAsker
+    from anyshape.server.parameters import CallParameters, RoundParameters
     from anyshape.server.peer import Peer
     from anyshape.server.progress import ProgressReports
+    from anyshape.tools.asking import Asker
+    from anyshape.tools.deadline import Interruptible
 
 __all__ = [
     "IN_MESSAGE",
@@ -100,6 +105,10 @@ class OpenRequest(msgspec.Struct, eq=False):
     interruption: Interruption | None = None
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None
+    _left: float | None = None
+    _pauses: int = 0
+    _rounds: RoundParameters | None = None
+    _asker: RoundAsker | None = None
 
     @property
     def key(self) -> bytes:
@@ -115,13 +124,16 @@ class OpenRequest(msgspec.Struct, eq=False):
         """Return the answer to this request, which is for that method; errors are answers, too."""
         peer = self.peer
         try:
-            if peer.flights and self.key in peer.flights:
-                raise duplicate_id()
-            handling = dispatch(self, method, parameters)
-            result = start(handling, copy_context() if peer.shares_task else None)
-            if isinstance(result, bytes):
-                return Answer(encode_response(self.id, result))
-            return await self._wait(result)
+            try:
+                if peer.flights and self.key in peer.flights:
+                    raise duplicate_id()
+                handling = dispatch(self, method, parameters)
+                result = start(handling, copy_context() if peer.shares_task else None)
+                if isinstance(result, bytes):
+                    return Answer(encode_response(self.id, result))
+                return await self._wait(result)
+            except Unanswered:
+                return Answer(encode_response(self.id, self._ask_back()))
         except Exception as error:
             failure = translate(error, method)
             message = encode_error(self.id, failure.code, failure.message, failure.data)
@@ -152,15 +164,56 @@ class OpenRequest(msgspec.Struct, eq=False):
             self.interruption = why
             self._task.cancel()
 
+    def open_rounds(self, parameters: RoundParameters) -> None:
+        """Have whoever answers this able to ask; raise if it brings a state that is not ours."""
+        self._rounds = parameters
+        if parameters.request_state is not UNSET and self.revision.asks_in_results:
+            self._open_asker(parameters)
+
+    def find_asker(self, call: Interruptible) -> Asker:
+        """Return what asks the peer something on behalf of a call."""
+        if self._rounds is not None and self.revision.asks_in_results:
+            return self._asker or self._open_asker(self._rounds)
+        from anyshape.server.asking.handshake import HandshakeAsker
+
+        return HandshakeAsker(self, call)
+
+    def _open_asker(self, parameters: RoundParameters) -> RoundAsker:
+        from anyshape.server.asking.rounds import RoundAsker
+
+        self._asker = RoundAsker(self, parameters)
+        return self._asker
+
+    def _ask_back(self) -> bytes:
+        """Return the result that asks for what has no answer yet."""
+        return b"" if self._asker is None else self._asker.result()
+
+    def pause(self) -> None:
+        """Have the time limit wait, until as many have resumed it as have paused it."""
+        self._pauses += 1
+        if self._timer is not None:
+            self._left = self._timer.when() - asyncio.get_running_loop().time()
+            self._timer.cancel()
+            self._timer = None
+
+    def resume(self) -> None:
+        """Have the time limit count on."""
+        self._pauses -= 1
+        self._wind_timer()
+
+    def _wind_timer(self) -> None:
+        if self._left is not None and not self._pauses and self._task is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._left, self.interrupt, Interruption.TIMED_OUT)
+
     def _begin_waiting(self) -> None:
         """Set up what only a request that waits needs: a way to stop it, and its time-out."""
         if self.subscription is None:
             self.peer.service.waiting += 1
         self._task = asyncio.current_task()
-        if self.limit is not None and self.limit.timeout is not None:
-            self._timer = asyncio.get_running_loop().call_later(
-                self.limit.timeout, self.interrupt, Interruption.TIMED_OUT
-            )
+        if self.limit is not None:
+            self._left = self.limit.timeout
+            self._wind_timer()
         self.peer.hold(self)
 
     def _end_waiting(self) -> None:

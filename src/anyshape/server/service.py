@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
 from anyshape.protocol.identity import ServerIdentity
@@ -13,9 +13,13 @@ from anyshape.server.features.announcements import Listeners
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.tools import Tools
 from anyshape.server.introduction import ServerIntroduction
+from anyshape.server.keys import process_key
 from anyshape.server.lifespan import Lifespan, Opening
 from anyshape.server.methods import METHODS
 from anyshape.server.options import ServerOptions
+
+if TYPE_CHECKING:
+    from anyshape.server.asking.state import RequestStates
 
 __all__ = ["Service"]
 
@@ -42,6 +46,7 @@ class Service:
         self.methods: dict[str, Method] = dict(METHODS)
         """Every request that is answered, by its method."""
         self._changing = threading.Lock()
+        self._states: RequestStates | None = None
         self.tools = self.feature(Tools)
 
     def feature(self, kind: type[SomeFeature]) -> SomeFeature:
@@ -62,6 +67,16 @@ class Service:
             if type(feature) is kind:
                 return cast("SomeFeature", feature)
         return None
+
+    def request_states(self) -> RequestStates:
+        """Return what seals the state of calls that ask their client something."""
+        if self._states is None:
+            from anyshape.server.asking.state import RequestStates
+
+            options = self.options
+            keys = options.state_keys or (process_key(),)
+            self._states = RequestStates(keys, options.state_lifetime, options.max_state_bytes)
+        return self._states
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""

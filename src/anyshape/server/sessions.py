@@ -1,9 +1,10 @@
 """The handshake over HTTP, remembered by nobody: the session id says what it settled.
 
-`Mcp-Session-Id` carries the revision and the client's name and version, and a code that only those
-who have the key can make; so any process with the key can answer, and none keeps anything. See
-"Session Management" under "Transports" of revision 2025-11-25; docs/internals/server.md has the
-designs that were weighed. It grants nothing: access tokens are checked with every request.
+`Mcp-Session-Id` carries the revision, the client's name and version, what it can be asked for, and
+a code that only those who have the key can make; so any process with the key can answer, and none
+keeps anything. See "Session Management" under "Transports" of revision 2025-11-25;
+docs/internals/server.md has the designs that were weighed. It grants nothing: access tokens are
+checked with every request.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from typing import Any, Final
 
 import msgspec
 
+from anyshape.protocol.capabilities import expand
 from anyshape.protocol.clients import NOTHING, KnownClients, Needs
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server.failures import unknown_session
+from anyshape.server.keys import check_keys, process_key
 
 __all__ = ["Handshake", "SessionIds", "Sessions"]
 
-_SHORTEST_KEY: Final = 16
 _MAC: Final = 16
 _LONGEST_TICKET: Final = 300
 _LONGEST_ID: Final = 4 * (_MAC + _LONGEST_TICKET) // 3 + 4
@@ -50,16 +52,7 @@ class Sessions:
     lifetime: float = 30 * _DAY
 
     def __post_init__(self) -> None:
-        if isinstance(self.keys, bytes | str):
-            raise TypeError("keys has to be a tuple of bytes; write keys=(key,)")
-        for key in self.keys:
-            if not isinstance(key, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(f"a session key has to be bytes, got {type(key).__name__}")
-            if len(key) < _SHORTEST_KEY:
-                raise ValueError(
-                    f"a session key has to have {_SHORTEST_KEY} bytes or more, got {len(key)}; "
-                    "secrets.token_bytes(32) makes one"
-                )
+        check_keys(self.keys, "session")
         if not self.lifetime > 0:
             raise ValueError(f"lifetime has to be above 0, got {self.lifetime}")
 
@@ -81,6 +74,8 @@ class _Ticket(msgspec.Struct, gc=False, frozen=True, array_like=True):
     issued: int
     nonce: str
     client: _Client | None = None
+    abilities: str = ""
+    """What the client can be asked for, as `capabilities.abbreviate` writes it."""
 
 
 class Handshake(msgspec.Struct, gc=False, frozen=True):
@@ -90,6 +85,8 @@ class Handshake(msgspec.Struct, gc=False, frozen=True):
     expires: float
     client: Mapping[str, Any] | None
     needs: Needs
+    capabilities: Mapping[str, Any]
+    """What the client can be asked for."""
 
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -110,10 +107,14 @@ class SessionIds:
         self._clock = clock
         self._sessions: dict[bytes, Handshake] = {}
 
-    def issue(self, revision: Revision, client_info: bytes | None) -> bytes:
+    def issue(self, revision: Revision, client_info: bytes | None, abilities: str = "") -> bytes:
         """Return an id for what a handshake settled with a client that said this of itself."""
         ticket = _Ticket(
-            revision.value, int(self._clock()), secrets.token_urlsafe(9), _read_client(client_info)
+            revision.value,
+            int(self._clock()),
+            secrets.token_urlsafe(9),
+            _read_client(client_info),
+            abilities,
         )
         text = _encode(ticket)
         if len(text) > _LONGEST_TICKET:
@@ -155,19 +156,15 @@ class SessionIds:
         if revision is None or revision not in HANDSHAKE:
             return None
         expires = ticket.issued + self._lifetime
-        client = ticket.client
+        client, abilities = ticket.client, expand(ticket.abilities)
         if client is None:
-            return Handshake(revision, expires, None, NOTHING)
+            return Handshake(revision, expires, None, NOTHING, abilities)
         needs = self._clients.needs(client.name, client.version)
-        return Handshake(revision, expires, msgspec.structs.asdict(client), needs)
+        return Handshake(revision, expires, msgspec.structs.asdict(client), needs, abilities)
 
     def _all_keys(self) -> tuple[bytes, ...]:
         if not self._keys:
-            # Random, and the same in processes that were started by way of multiprocessing, as
-            # uvicorn's workers are.
-            from multiprocessing import current_process
-
-            self._keys = (bytes(current_process().authkey),)
+            self._keys = (process_key(),)
         return self._keys
 
 

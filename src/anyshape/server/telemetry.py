@@ -20,6 +20,7 @@ from anyshape._version import __version__
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
 from anyshape.server.failures import translate
+from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -87,6 +88,8 @@ async def traced(
             span.set_attribute("rpc.response.status_code", str(failure.code))
             span.set_status(Status(StatusCode.ERROR, failure.message))
             raise
+        except Unanswered:
+            raise  # It goes on in another request.
         except BaseException:
             span.set_attribute("error.type", "cancelled")
             span.set_status(Status(StatusCode.ERROR, "cancelled"))

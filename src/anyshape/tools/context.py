@@ -14,6 +14,9 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
+from anyshape.tools.deadline import Deadline
+from anyshape.tools.questions import AsksClient, FindAsker
+
 __all__ = ["Context"]
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ class _LoopTurn(Awaitable[None]):
 _TURN: Final = _LoopTurn()
 
 
-class Context(Generic[State]):
+class Context(AsksClient, Generic[State]):
     """One call: who asked, with which metadata, whether it still matters; progress and log.
 
     `request_id` is the JSON-RPC id; `meta` the request's `_meta`; `client` the caller's
@@ -50,14 +53,17 @@ class Context(Generic[State]):
     """
 
     __slots__ = (
+        "_asker",
         "_cancelled",
         "_ended",
+        "_find_asker",
         "_last",
         "_loop",
         "_report",
         "_thread",
         "access",
         "client",
+        "deadline",
         "meta",
         "request_id",
         "state",
@@ -72,14 +78,21 @@ class Context(Generic[State]):
         access: Any = None,
         state: State = None,
         report: Callable[[float, float | None, str | None], object] | None = None,
+        find_asker: FindAsker | None = None,
     ) -> None:
-        """Make the context of one call; `report(progress, total, message)` runs on the loop."""
+        """Make the context of one call; `report(progress, total, message)` runs on the loop.
+
+        `find_asker` is called when something is first asked of the client.
+        """
         self.request_id = request_id
         self.meta = meta
         self.client = client
         self.access = access
         self.state = state
         self._report = report
+        self._find_asker = find_asker
+        self._asker = None
+        self.deadline: Deadline | None = None
         self._cancelled = False
         self._ended = False
         self._last = -math.inf
@@ -165,8 +178,13 @@ class Context(Generic[State]):
         self._ended = True
 
     def end(self) -> None:
-        """Stop the reports: the call has its answer."""
+        """Stop the reports: the call has its answer.
+
+        Unless it was given up, or a question that it asked has none: `Unanswered` says so.
+        """
         self._ended = True
+        if self._asker is not None and not self._cancelled:
+            self._asker.check()
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
         """Remember the loop that reports from worker threads have to reach."""

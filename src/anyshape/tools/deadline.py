@@ -8,26 +8,64 @@ from __future__ import annotations
 
 import asyncio
 from inspect import iscoroutine
-from typing import Any
+from typing import Any, Protocol
 
 from anyshape.resumption import Resumed
 
-__all__ = ["OvertimeError", "within"]
+__all__ = ["Deadline", "Interruptible", "OvertimeError", "within"]
 
 
 class OvertimeError(Exception):
     """The time has run out. A `TimeoutError` is the awaited function's own."""
 
 
-async def within(seconds: float, awaitable: Any) -> Any:
+class Deadline:
+    """How long something may still take; the clock stands while it is paused."""
+
+    __slots__ = ("_clock", "_left", "_pauses")
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._pauses = 0
+        self._clock: asyncio.Timeout | None = None
+
+    def start(self) -> asyncio.Timeout:
+        """Return the clock, to be entered."""
+        self._clock = asyncio.timeout(None if self._pauses else self._left)
+        return self._clock
+
+    def pause(self) -> None:
+        """Stop the clock, until as many have resumed it as have paused it."""
+        self._pauses += 1
+        if self._clock is not None and self._pauses == 1:
+            self._left = max(0.0, (self._clock.when() or 0.0) - asyncio.get_running_loop().time())
+            self._clock.reschedule(None)
+
+    def resume(self) -> None:
+        """Let the clock run on."""
+        self._pauses -= 1
+        if self._clock is not None and not self._pauses and not self._clock.expired():
+            self._clock.reschedule(asyncio.get_running_loop().time() + self._left)
+
+
+class Interruptible(Protocol):
+    """A call whose time may be stopped while it waits for its caller."""
+
+    deadline: Deadline | None
+
+
+async def within(seconds: float, awaitable: Any, call: Interruptible | None = None) -> Any:
     """Return what `awaitable` comes to, or raise `OvertimeError` after `seconds`."""
+    deadline: Deadline | None = None
+    if call is not None:
+        deadline = call.deadline = Deadline(seconds)
     if iscoroutine(awaitable):
         try:
             waited = awaitable.send(None)
         except StopIteration as stop:
             return stop.value
         awaitable = Resumed(awaitable, waited)
-    clock = asyncio.timeout(seconds)
+    clock = asyncio.timeout(seconds) if deadline is None else deadline.start()
     try:
         async with clock:
             return await awaitable

@@ -9,10 +9,18 @@ another server's tool (`RemoteToolError`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import cast
 
-from anyshape.errors import LimitExceeded, NotJson, Problem, RemoteToolError, ToolError
+from anyshape.errors import (
+    AskError,
+    LimitExceeded,
+    NotJson,
+    Problem,
+    ProtocolError,
+    RemoteToolError,
+    ToolError,
+)
 from anyshape.protocol.content import encode_text
 from anyshape.protocol.result import EncodedResult
 from anyshape.tools.serialization import ResultError
@@ -22,6 +30,7 @@ __all__ = [
     "failed",
     "forgot_structured",
     "message_in",
+    "refusal_in",
     "refused",
     "timed_out",
     "unusable",
@@ -76,17 +85,28 @@ def forgot_structured(tool: str) -> EncodedResult:
 
 def message_in(error: BaseException) -> str | None:
     """Return what the tool itself says by an exception, or by a group of such; else `None`."""
-    messages: list[str] = []
-    pending = [error]
-    while pending:
-        error = pending.pop(0)
-        if isinstance(error, BaseExceptionGroup):
-            pending.extend(cast("BaseExceptionGroup[BaseException]", error).exceptions)
-        elif isinstance(error, ToolError) and not isinstance(error, RemoteToolError):
-            messages.append(str(error))
-        else:
+    errors = list(_single_errors(error))
+    for each in errors:
+        if not isinstance(each, ToolError) or isinstance(each, RemoteToolError):
             return None
-    return "\n".join(messages)
+    return "\n".join(map(str, errors))
+
+
+def refusal_in(error: BaseException) -> ProtocolError | None:
+    """Return the error that the protocol has for what a client could not be asked, if it has."""
+    for each in _single_errors(error):
+        if isinstance(each, AskError) and each.refusal is not None:
+            return each.refusal
+    return None
+
+
+def _single_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, or those that a group of them holds."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _single_errors(each)
+    else:
+        yield error
 
 
 def _failure(text: str) -> EncodedResult:

@@ -106,7 +106,7 @@ class Routine:
                 context = self._hand_over(context, values)
             outcome: Any = self._start(**values)
             while type(outcome) not in VALUES and isawaitable(outcome):
-                outcome = await (outcome if seconds is None else within(seconds, outcome))
+                outcome = await (outcome if seconds is None else within(seconds, outcome, context))
         except OvertimeError:
             give_up(context)
             _log.warning("%s was given up after %g s", label, seconds)
@@ -135,8 +135,8 @@ class Routine:
     def _message_in(self, error: BaseException, context: Context | None) -> str | None:
         """Return what the function itself says by an exception, `None` if it has crashed.
 
-        What is not its failure is raised: a cancellation of the call, a call that never began, and
-        what ends the process.
+        What is not its failure is raised: a cancellation of the call, a call that never began, one
+        that waits for answers, and what ends the process.
         """
         if isinstance(error, asyncio.CancelledError):
             task = asyncio.current_task()
@@ -146,6 +146,11 @@ class Routine:
             return None  # Nobody cancelled this call: something that it waited for was.
         if isinstance(error, CrowdedError) or _ends_the_process(error):
             raise error
+        if context is not None:
+            context.end()
+        refusal = failures.refusal_in(error)
+        if refusal is not None:
+            raise refusal
         return failures.message_in(error)
 
     def _hand_over(self, context: Context | None, values: dict[str, Any]) -> Context:

@@ -150,7 +150,7 @@ class Tool(Routine):
                 if self.timeout is None:
                     outcome = await outcome
                 else:
-                    outcome = await within(self.timeout, outcome)
+                    outcome = await within(self.timeout, outcome, context)
             returned = True
             try:
                 result = self._finish(outcome)

@@ -8,11 +8,20 @@ processes can share: anything with the two methods of `AnswerExchange`.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import secrets
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
-__all__ = ["AnswerExchange", "LocalExchange"]
+import msgspec
+
+from anyshape.protocol.jsonrpc import Response, encode_answer, request_key
+
+__all__ = ["AnswerExchange", "HttpAnswers", "LocalExchange", "QuestionAddress"]
+
+
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class AnswerExchange(Protocol):
@@ -34,6 +43,37 @@ class AnswerExchange(Protocol):
         A second answer for the same address is dropped.
         """
         ...
+
+
+class HttpAnswers:
+    """The answers that clients of an HTTP service post, each for a question to its own session."""
+
+    def __init__(self, exchange: AnswerExchange | None = None) -> None:
+        self._exchange = exchange or LocalExchange()
+
+    def address(self, session: str) -> QuestionAddress:
+        """Return an address for a question to a session."""
+        id = _encode(secrets.token_urlsafe(16))
+        return QuestionAddress(id, self._exchange, _address(session, id))
+
+    async def deliver(self, session: str, response: Response) -> None:
+        """Hand over what a session has answered; what nobody waits for is dropped."""
+        if response.id is not None:
+            address = _address(session, request_key(response.id))
+            await self._exchange.deliver(address, encode_answer(response))
+
+
+def _address(session: str, id: bytes) -> str:
+    """Return where the answer of a session to one question is; sessions are no names to keep."""
+    return hashlib.sha256(b"%b\n%b" % (session.encode(), id)).hexdigest()
+
+
+class QuestionAddress(NamedTuple):
+    """Under which id, as JSON text, a question is sent, and where its answer will be."""
+
+    id: bytes
+    exchange: AnswerExchange
+    address: str
 
 
 class LocalExchange:

@@ -14,7 +14,7 @@ from anyshape.server.request import OpenRequest
 from anyshape.tools.context import Context
 
 if TYPE_CHECKING:
-    from anyshape.server.parameters import Meta
+    from anyshape.server.parameters import Meta, RoundParameters
     from anyshape.server.service import Service
 
 __all__ = ["check_room", "make_context"]
@@ -30,12 +30,19 @@ def check_room(service: Service) -> None:
         raise busy(service.most_waiting)
 
 
-def make_context(meta: Meta, request: OpenRequest) -> Context:
-    """Return the `Context` of a call; `meta` is the metadata of its request."""
+def make_context(
+    meta: Meta, request: OpenRequest, rounds: RoundParameters | None = None
+) -> Context:
+    """Return the `Context` of a call; `meta` is the metadata of its request.
+
+    `rounds` are the parameters of one that may ask its client something before it is answered.
+    """
     peer = request.peer
     token = meta.progress_token
     if token is not UNSET:
         request.progress = ProgressReports(request, token)
+    if rounds is not None:
+        request.open_rounds(rounds)
     return Context(
         request_id=_read_id(request.id),
         meta=request.meta,
@@ -43,6 +50,7 @@ def make_context(meta: Meta, request: OpenRequest) -> Context:
         access=peer.access,
         state=peer.service.lifespan.state,
         report=None if request.progress is None else request.progress.report,
+        find_asker=None if rounds is None else request.find_asker,
     )
 
 

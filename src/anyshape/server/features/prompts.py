@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import msgspec
-
 from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.messages import encode_prompt
@@ -22,7 +20,7 @@ from anyshape.server.features.calls import check_room, make_context
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
-from anyshape.server.parameters import NO_META, ListParameters, Meta
+from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
 from anyshape.tools.completion import Completer
 from anyshape.tools.prompt import Prompt
@@ -36,12 +34,16 @@ __all__ = ["GetPromptParameters", "Prompts"]
 _SHOWN: Final = 128
 
 
-class GetPromptParameters(msgspec.Struct, gc=False, frozen=True):
+class GetPromptParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
     """`prompts/get`: the prompt wanted, and texts for its arguments."""
 
     name: str
     arguments: dict[str, Any] | None = None
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Which prompt is wanted, with which arguments."""
+        return (PROMPTS_GET, self.name, self.arguments or {})
 
 
 class OfferedPrompt(Listed):
@@ -108,7 +110,9 @@ class Prompts(Feature):
         except ArgumentsError as error:
             found = "; ".join(" ".join(str(problem).split("\n")) for problem in error.problems)
             raise invalid_params(f"arguments of prompt {prompt.name!r}: {found}") from None
-        context = make_context(parameters.meta, request) if prompt.takes_context else None
+        context = (
+            make_context(parameters.meta, request, parameters) if prompt.takes_context else None
+        )
         messages = await prompt.messages(values, context, service.options.call_timeout)
         if request.progress is not None:
             request.progress.send_last()

@@ -33,7 +33,7 @@ from anyshape.server.features.calls import check_room, make_context
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.features.roster import Listed, Roster
-from anyshape.server.parameters import NO_META, ListParameters, Meta
+from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
 from anyshape.tools.completion import Completer
 from anyshape.tools.deadline import OvertimeError, within
@@ -55,11 +55,15 @@ _LONGEST_WATCHED: Final = 1_024
 """Characters of a URI that is remembered for as long as somebody watches it."""
 
 
-class ResourceParameters(msgspec.Struct, gc=False, frozen=True):
+class ResourceParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
     """`resources/read` and the like: the URI of the resource wanted."""
 
     uri: str
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Which resource is read."""
+        return (RESOURCES_READ, self.uri)
 
 
 class OfferedResource(Listed):
@@ -179,7 +183,11 @@ class Resources(Feature):
         check_room(service)
         try:
             resource, values = await self._find(uri)
-            context = make_context(parameters.meta, request) if resource.takes_context else None
+            context = (
+                make_context(parameters.meta, request, parameters)
+                if resource.takes_context
+                else None
+            )
             contents = await resource.read(uri, values, context, service.options.call_timeout)
         except ResourceNotFound as error:
             raise resource_not_found(request.revision, uri, str(error)) from None

@@ -6,11 +6,12 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec import UNSET
 
 from anyshape.errors import ProtocolError, ToolDefinitionError
+from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
@@ -141,7 +142,9 @@ class Tools(Feature):
         if arguments is not None and may_mean_less(arguments):
             arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
         check_room(service)
-        context = make_context(parameters.meta, request) if offered.takes_context else None
+        context = (
+            make_context(parameters.meta, request, parameters) if offered.takes_context else None
+        )
         request.limit = offered
         tracer = active_tracer()
         call = offered.tool.call(arguments, context)
@@ -160,20 +163,6 @@ def _check_declarations(
     if headers is not None and offered.tool.headers:
         headers.check_arguments(offered.tool.headers, arguments)
     if offered.requires:
-        missing = _lacking(offered.requires, request.meta[CLIENT_CAPABILITIES])
+        missing = lacking(offered.requires, request.meta[CLIENT_CAPABILITIES])
         if missing:
             raise missing_capability(missing)
-
-
-def _lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of the required capabilities that was not declared."""
-    missing: dict[str, Any] = {}
-    for name, needed in required.items():
-        found = declared.get(name)
-        if not isinstance(found, Mapping):
-            missing[name] = needed
-        elif isinstance(needed, Mapping):
-            inner = _lacking(cast("Mapping[str, Any]", needed), cast("Mapping[str, Any]", found))
-            if inner:
-                missing[name] = inner
-    return missing

@@ -1,0 +1,179 @@
+"""What a server asks a client's model, and what the model says.
+
+https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+
+from anyshape.errors import AskError
+from anyshape.protocol.clients import NOTHING
+from anyshape.protocol.content import (
+    CONTENT_TYPES,
+    Content,
+    Text,
+    UnknownContent,
+    encode_content,
+    read_content,
+)
+from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.messages import Message
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes import ShapeOptions, shape
+from anyshape.protocol.shapes.blocks import block_adapter
+
+__all__ = ["Conversation", "SampleRequest", "Sampled", "ToolUse", "read_sampled", "write_sample"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_SHAPE: Final = ShapeOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that a model wants run, and the arguments it gives."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any]
+
+    def result(self, content: str | Content | Sequence[Content], is_error: bool = False) -> Content:
+        """Return the block that answers this, for a `Message` with nothing but such blocks."""
+        blocks = [Text(content)] if isinstance(content, str) else content
+        if isinstance(blocks, CONTENT_TYPES):
+            blocks = [blocks]
+        wire: dict[str, Any] = {"type": "tool_result", "toolUseId": self.id}
+        wire["content"] = [block.wire() for block in cast("Sequence[Content]", blocks)]
+        if is_error:
+            wire["isError"] = True
+        return UnknownContent(wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What a model said: text, a content block, or several; blocks may be given as JSON."""
+
+    content: str | Content | Mapping[str, Any] | Sequence[Content | Mapping[str, Any]]
+    model: str
+    stop_reason: str | None = None
+    """`endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a word of the provider."""
+
+    @property
+    def blocks(self) -> tuple[Content, ...]:
+        """The content, each block read."""
+        content = self.content
+        if isinstance(content, str | Mapping) or not isinstance(content, Sequence):
+            return (_read_block(content),)
+        return tuple(map(_read_block, content))
+
+    @property
+    def text(self) -> str:
+        """The text blocks, one after another, each on its own line."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def tool_uses(self) -> tuple[ToolUse, ...]:
+        """The tools that the model wants run."""
+        return tuple(_tool_uses(self.blocks))
+
+
+Conversation: TypeAlias = str | Message | Sampled | Sequence[str | Message | Sampled]
+"""What a model is to go on from: strings are the user's, what was sampled the assistant's."""
+
+
+class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A question to a client's model; all but `max_tokens` is advice."""
+
+    messages: Conversation
+    max_tokens: int
+    system_prompt: str | None = None
+    temperature: float | None = None
+    stop_sequences: Sequence[str] = ()
+    tools: Sequence[ToolDescription | Mapping[str, Any]] = ()
+    tool_choice: Literal["auto", "required", "none"] | None = None
+    preferences: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    """What goes to the provider as it is (`metadata`)."""
+
+
+def write_sample(revision: Revision, asked: SampleRequest) -> dict[str, Any]:
+    """Return the parameters of `sampling/createMessage`; `AskError` for what has no place there."""
+    if type(asked.max_tokens) is not int or asked.max_tokens < 1:
+        raise ValueError(f"max_tokens has to be a whole number from 1 on, got {asked.max_tokens!r}")
+    if (asked.tools or asked.tool_choice) and not revision.has_sampling_tools:
+        raise AskError(f"at revision {revision} a model that is sampled can use no tools")
+    given = asked.messages
+    several = [given] if isinstance(given, str | Message | Sampled) else list(given)
+    params: dict[str, Any] = {
+        "messages": [wire for each in several for wire in _write_message(revision, each)],
+        "maxTokens": asked.max_tokens,
+    }
+    if not params["messages"]:
+        raise ValueError("messages has to have at least one message")
+    optional = {
+        "systemPrompt": asked.system_prompt,
+        "temperature": asked.temperature,
+        "stopSequences": list(asked.stop_sequences) or None,
+        "modelPreferences": asked.preferences,
+        "metadata": asked.meta,
+        "tools": [_write_tool(revision, tool) for tool in asked.tools] or None,
+        "toolChoice": None if asked.tool_choice is None else {"mode": asked.tool_choice},
+    }
+    return params | {name: value for name, value in optional.items() if value is not None}
+
+
+def read_sampled(wire: Mapping[str, Any]) -> Sampled:
+    """Return what a client's model said; raises `ValueError` for what is no such answer."""
+    content, model, reason = wire.get("content"), wire.get("model"), wire.get("stopReason")
+    if wire.get("role") not in ("assistant", "user"):
+        raise ValueError("role: expected assistant")
+    blocks = cast("list[object]", content) if isinstance(content, list) else [content]
+    if not all(isinstance(block, dict) for block in blocks):
+        raise ValueError("content: expected a content block, or an array of them")
+    if not isinstance(model, str) or not isinstance(reason, str | None):
+        raise ValueError("model: expected a string, and so stopReason if it is there")
+    return Sampled(tuple(map(read_content, blocks)), model, reason)
+
+
+def _write_message(revision: Revision, said: str | Message | Sampled) -> Iterator[dict[str, Any]]:
+    if isinstance(said, Sampled):
+        role, blocks = "assistant", said.blocks
+    else:
+        message = Message(said) if isinstance(said, str) else said
+        role, blocks = message.role, message.blocks
+    adapt = block_adapter(revision)
+    texts = [encode_content(block) for block in blocks]
+    written = [msgspec.Raw(text if adapt is None else adapt(text)) for text in texts]
+    if len(written) > 1 and revision.has_sampling_tools:
+        yield {"role": role, "content": written}
+    else:
+        for block in written:
+            yield {"role": role, "content": block}
+
+
+def _write_tool(revision: Revision, tool: ToolDescription | Mapping[str, Any]) -> Any:
+    if isinstance(tool, ToolDescription):
+        return shape(revision).entry(tool, _SHAPE, NOTHING)
+    return tool
+
+
+def _read_block(block: object) -> Content:
+    if isinstance(block, str):
+        return Text(block)
+    return block if isinstance(block, CONTENT_TYPES) else read_content(block)
+
+
+def _tool_uses(blocks: Sequence[Content]) -> Iterator[ToolUse]:
+    for block in blocks:
+        wire = block.json if isinstance(block, UnknownContent) else None
+        if isinstance(wire, dict):
+            use = cast("dict[str, Any]", wire)
+            id, name, given = use.get("id"), use.get("name"), use.get("input", {})
+            if use.get("type") == "tool_use" and isinstance(id, str) and isinstance(name, str):
+                yield ToolUse(
+                    id, name, cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+                )

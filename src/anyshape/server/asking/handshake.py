@@ -1,0 +1,126 @@
+"""Questions up to 2025-11-25: a request of our own to the client, whose response is waited for.
+
+https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from anyshape.errors import AskError
+from anyshape.protocol.capabilities import lacking
+from anyshape.protocol.input_requests import InputRequest
+from anyshape.protocol.jsonrpc import Response, decode, encode_notification, encode_request
+from anyshape.protocol.methods import CANCELLED
+from anyshape.server.request import OpenRequest
+from anyshape.tools.deadline import Interruptible
+
+__all__ = ["HandshakeAsker"]
+
+_decode: Final = msgspec.json.Decoder().decode
+_SHOWN: Final = 200
+
+
+class _ErrorObject(msgspec.Struct, gc=False, frozen=True):
+    """What an error says."""
+
+    code: int
+    message: str
+
+
+_decode_error: Final = msgspec.json.Decoder(_ErrorObject).decode
+
+
+class HandshakeAsker:
+    """Asks a client that has shaken hands, while one of its requests waits."""
+
+    def __init__(self, request: OpenRequest, call: Interruptible) -> None:
+        self.revision = request.revision
+        self.capabilities: Mapping[str, Any] = request.peer.capabilities
+        self._request = request
+        self._call = call
+
+    async def ask(self, question: InputRequest, key: str | None) -> Any:
+        """Send a question and wait for its answer, for as long as answers are waited for."""
+        missing = lacking(question.requires, self.capabilities)
+        if missing:
+            raise AskError(
+                f"the client cannot be asked with {question.method}: "
+                f"it did not declare {describe(missing)}"
+            )
+        if not self._request.peer.takes_stream:
+            raise AskError("the client cannot be asked: its Accept has no text/event-stream")
+        self._pause()
+        try:
+            response = decode(await self._exchange(question))
+        finally:
+            self._resume()
+        if not isinstance(response, Response) or response.result is None:
+            raise self._failure(question, response)
+        return _decode(response.result)
+
+    def refuse(self, question: InputRequest, reason: str) -> AskError:
+        """Return the error for an answer that does not fit its question."""
+        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
+
+    def check(self) -> None:
+        """Do nothing: a question here is waited for."""
+
+    async def _exchange(self, question: InputRequest) -> bytes:
+        """Return the whole response to a question."""
+        peer = self._request.peer
+        seconds = peer.service.options.answer_timeout
+        address = peer.address_question(self._request)
+        async with address.exchange.expect(address.address) as answer:
+            peer.send(encode_request(address.id, question.method, question.params))
+            try:
+                async with asyncio.timeout(seconds):
+                    return await answer
+            except TimeoutError:
+                self._withdraw(address.id)
+                raise AskError(
+                    f"the client did not answer {question.method} within {seconds:g} seconds"
+                ) from None
+            except asyncio.CancelledError:
+                self._withdraw(address.id)
+                raise
+
+    def _withdraw(self, id: bytes) -> None:
+        """Tell the client that a question no longer matters."""
+        self._request.peer.send(encode_notification(CANCELLED, b'{"requestId":%b}' % id))
+
+    def _pause(self) -> None:
+        self._request.pause()
+        if self._call.deadline is not None:
+            self._call.deadline.pause()
+
+    def _resume(self) -> None:
+        self._request.resume()
+        if self._call.deadline is not None:
+            self._call.deadline.resume()
+
+    def _failure(self, question: InputRequest, response: object) -> AskError:
+        said = ""
+        if isinstance(response, Response) and response.error is not None:
+            try:
+                said = f": {_one_line(_decode_error(response.error).message)}"
+            except msgspec.DecodeError:
+                said = ", which cannot be read"
+        return AskError(f"the client answered {question.method} with an error{said}")
+
+
+def describe(capabilities: Mapping[str, Any]) -> str:
+    """Return capabilities as words: `elicitation.url, sampling`."""
+    return ", ".join(
+        name if not inner else ", ".join(f"{name}.{each}" for each in inner)
+        for name, inner in capabilities.items()
+    )
+
+
+def _one_line(text: str) -> str:
+    line = "".join(letter if letter.isprintable() else " " for letter in text[:_SHOWN])
+    return " ".join(line.split())
