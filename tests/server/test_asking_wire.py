@@ -348,7 +348,7 @@ class Web:
         self.headers = headers
 
     async def greet(self, capabilities: Json = ABLE, revision: str = "2025-11-25") -> Web:
-        params = {"protocolVersion": revision, "capabilities": capabilities}
+        params: Json = {"protocolVersion": revision, "capabilities": capabilities}
         body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
         answer = await self.post(body).end()
         assert answer.status == 200, answer.body
@@ -360,7 +360,7 @@ class Web:
         return Post(self.application, body, {**self.headers, **headers})
 
     def call(self, name: str = "ask", **headers: str) -> Post:
-        params = {"name": name, "arguments": {}}
+        params: Json = {"name": name, "arguments": {}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return self.post(body, **headers)
 
@@ -487,7 +487,7 @@ async def test_answers_may_come_in_a_batch_over_http() -> None:
     web = await Web(asking_server().asgi()).greet(revision="2025-03-26")
     call = web.call("roots")
     question = await call.question()
-    reply = {"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}}
+    reply: Json = {"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}}
     assert (await web.post([reply]).end()).status == 202
     await call.end()
     assert call.events[1]["result"]["content"][0]["text"] == "[]"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 from msgspec import UNSET
 
+from anyshape.errors import AskError, ProtocolError
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.resumption import start
@@ -165,15 +166,20 @@ class OpenRequest(msgspec.Struct, eq=False):
             self._task.cancel()
 
     def open_rounds(self, parameters: RoundParameters) -> None:
-        """Have whoever answers this able to ask; raise if it brings a state that is not ours."""
+        """Have whoever answers this able to ask; raise if what it brings to that cannot be used."""
         self._rounds = parameters
-        if parameters.request_state is not UNSET and self.revision.asks_in_results:
+        if parameters.request_state is UNSET and parameters.input_responses is UNSET:
+            return
+        if self.revision.asks_in_results:
             self._open_asker(parameters)
 
     def find_asker(self, call: Interruptible) -> Asker:
         """Return what asks the peer something on behalf of a call."""
         if self._rounds is not None and self.revision.asks_in_results:
-            return self._asker or self._open_asker(self._rounds)
+            try:
+                return self._asker or self._open_asker(self._rounds)
+            except ProtocolError as refusal:
+                raise AskError(refusal.message, refusal=refusal) from refusal
         from anyshape.server.asking.handshake import HandshakeAsker
 
         return HandshakeAsker(self, call)
