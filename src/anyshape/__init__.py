@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from anyshape.schema import Limits
     from anyshape.server import Server
     from anyshape.tools import UNSTRUCTURED, Context, Tool
+    from anyshape.tools.ask import Ask
     from anyshape.tools.completion import Complete
     from anyshape.tools.outcomes import Accepted, Cancelled, Declined, Elicited
 
@@ -57,6 +58,7 @@ __all__ = [
     "UNSTRUCTURED",
     "Accepted",
     "AnyshapeError",
+    "Ask",
     "AskError",
     "Audio",
     "CallResult",
@@ -98,6 +100,7 @@ __all__ = [
 _HOMES = {
     "ABSENT": "anyshape.protocol.result",
     "Accepted": "anyshape.tools.outcomes",
+    "Ask": "anyshape.tools.ask",
     "Audio": "anyshape.protocol.content",
     "CallResult": "anyshape.client",
     "Cancelled": "anyshape.tools.outcomes",

@@ -104,8 +104,7 @@ class _Suggesting(Routine):
             signature.label,
             function,
             invoke if signature.asynchronous else _gathering(invoke),
-            context=signature.context,
-            asynchronous=signature.asynchronous,
+            signature=signature,
             timeout=None,
             inline=False,
         )

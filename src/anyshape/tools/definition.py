@@ -52,8 +52,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     bind: Bind
     invoke: Invoke
     finish: Finish
-    asynchronous: bool
-    context: tuple[str, ...]
+    signature: Signature
 
 
 _Taken: TypeAlias = tuple[Node, Schema, Bind]
@@ -140,8 +139,7 @@ def _define(
         bind=bind,
         invoke=invoker(function, signature),
         finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
-        asynchronous=signature.asynchronous,
-        context=signature.context,
+        signature=signature,
     )
 
 

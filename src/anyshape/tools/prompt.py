@@ -67,8 +67,7 @@ class Prompt(Routine):
             signature.label,
             function,
             invoker(function, signature),
-            context=signature.context,
-            asynchronous=signature.asynchronous,
+            signature=signature,
             timeout=timeout,
             inline=inline,
         )

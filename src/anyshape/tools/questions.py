@@ -88,7 +88,7 @@ class AsksClient:
 
         name = getattr(schema, "__name__", None) or str(schema)[:60]
         form = form_of(schema, f"elicit({name})")
-        return elicit(self._ready_asker(), message, form, key)
+        return elicit(self.ready_asker(), message, form, key)
 
     def elicit_url(
         self, message: str, url: str, *, id: str | None = None, key: str | None = None
@@ -100,7 +100,7 @@ class AsksClient:
         """
         from anyshape.tools.asking import elicit_visit
 
-        return elicit_visit(self._ready_asker(), message, url, id, key)
+        return elicit_visit(self.ready_asker(), message, url, id, key)
 
     def sample(
         self,
@@ -136,15 +136,16 @@ class AsksClient:
             preferences=preferences,
             meta=meta,
         )
-        return sample(self._ready_asker(), asked, key)
+        return sample(self.ready_asker(), asked, key)
 
     def roots(self, *, key: str | None = None) -> Coroutine[Any, Any, list[Root]]:
         """Return the directories and files that the client works on."""
         from anyshape.tools.asking import list_roots
 
-        return list_roots(self._ready_asker(), key)
+        return list_roots(self.ready_asker(), key)
 
-    def _ready_asker(self) -> Asker:
+    def ready_asker(self) -> Asker:
+        """Return what asks the client, where a function may."""
         if self._loop is not None and threading.get_ident() != self._thread:
             raise RuntimeError(
                 "only an async function can ask the client; make this one async, or take a "

@@ -88,8 +88,7 @@ class Resource(Routine):
             label,
             function,
             invoker(function, signature),
-            context=signature.context,
-            asynchronous=signature.asynchronous,
+            signature=signature,
             timeout=timeout,
             inline=inline,
         )

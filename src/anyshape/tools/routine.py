@@ -13,13 +13,17 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.tools import failures
+from anyshape.tools.ask import ASKING, ask_first
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.workers import WORKERS, CrowdedError
+
+if TYPE_CHECKING:
+    from anyshape.tools.signature import Signature
 
 __all__ = ["VALUES", "Invoke", "Routine", "RoutineError", "give_up"]
 
@@ -57,12 +61,12 @@ class Routine:
         function: Callable[..., Any],
         invoke: Invoke,
         *,
-        context: tuple[str, ...],
-        asynchronous: bool,
+        signature: Signature,
         timeout: float | None,
         inline: bool,
     ) -> None:
         """Decide how the function runs: a synchronous one on a worker thread, unless `inline`."""
+        context, asynchronous = signature.context, signature.asynchronous
         threaded = not inline and not asynchronous
         if timeout is not None and (
             not isinstance(cast("object", timeout), int | float) or not 0 < timeout < float("inf")
@@ -74,12 +78,15 @@ class Routine:
             raise ToolDefinitionError(
                 f"{name}: a function that runs inline cannot be timed out; drop inline= or timeout="
             )
+        start: Invoke = self._start_on_worker if threaded else invoke
+        if signature.asks:
+            start, context = ask_first(start, signature), (*context, ASKING)
         self._set(
             function=function,
             timeout=timeout,
             _context=context,
             _invoke=invoke,
-            _start=self._start_on_worker if threaded else invoke,
+            _start=start,
             _threaded=threaded,
         )
 
@@ -89,7 +96,7 @@ class Routine:
 
     @property
     def takes_context(self) -> bool:
-        """Whether the function asks for a `Context`."""
+        """Whether the function asks for a `Context`, or for what only one can give."""
         return bool(self._context)
 
     async def run(

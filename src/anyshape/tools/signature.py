@@ -18,6 +18,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
+from anyshape.tools.ask import AskedParameter, read_ask
 from anyshape.tools.context import Context
 from anyshape.tools.migration import refuse_types, refuse_uses
 
@@ -55,6 +56,8 @@ class Signature(msgspec.Struct, frozen=True):
     asynchronous: bool
     variable: str | None = None
     """The name of its `**` parameter, if it has one."""
+    asks: tuple[AskedParameter, ...] = ()
+    """The parameters that its user is asked for."""
 
 
 def read_signature(function: Callable[..., Any], *, allow_variable: bool = False) -> Signature:
@@ -84,6 +87,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
     bound = _bound_names(function)
     parameters: list[Parameter] = []
     context: list[str] = []
+    asks: list[AskedParameter] = []
     positional: list[str] = []
     variable: str | None = None
     for index, (name, raw) in enumerate(written.parameters.items()):
@@ -106,6 +110,12 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
         refuse_types(annotation, label, f"parameter '{name}'")
         if is_context(annotation):
             context.append(name)
+            if raw.kind is raw.POSITIONAL_ONLY:
+                positional.append(name)
+            continue
+        asked = read_ask(name, annotation, raw.default)
+        if asked is not None:
+            asks.append(asked)
             if raw.kind is raw.POSITIONAL_ONLY:
                 positional.append(name)
             continue
@@ -138,6 +148,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
         returns=returns,
         asynchronous=_is_asynchronous(function) or _is_asynchronous(target),
         variable=variable,
+        asks=tuple(asks),
     )
 
 

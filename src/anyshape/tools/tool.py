@@ -195,8 +195,7 @@ class Tool(Routine):
             name,
             function,
             definition.invoke,
-            context=definition.context,
-            asynchronous=definition.asynchronous,
+            signature=definition.signature,
             timeout=timeout,
             inline=inline,
         )
