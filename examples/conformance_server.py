@@ -13,9 +13,13 @@ import argparse
 import asyncio
 import base64
 import itertools
-from typing import Annotated
+from collections.abc import Coroutine
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, JsonValue
 
 from anyshape import (
+    Ask,
     Audio,
     Complete,
     Context,
@@ -100,9 +104,169 @@ def test_missing_capability() -> Text:
 
 
 @server.tool
-def test_streaming_elicitation() -> Text:
-    """Answer without asking the user anything."""
-    return Text("There was nothing to ask.")
+def test_streaming_elicitation(sure: Annotated[bool, Ask("Go on?")]) -> Text:
+    """Ask the user before answering."""
+    return Text(f"The user said {sure}.")
+
+
+class User(BaseModel):
+    """Who the user is."""
+
+    username: str = Field(description="User's response")
+    email: str = Field(description="User's email address")
+
+
+@server.tool
+async def test_elicitation(message: str, context: Context) -> Text:
+    """Ask the user who they are.
+
+    Args:
+        message: The message to show the user
+    """
+    answer = await context.elicit(message, User)
+    return Text(f"User response: {answer}")
+
+
+@server.tool
+async def test_sampling(prompt: str, context: Context) -> Text:
+    """Ask the client's model.
+
+    Args:
+        prompt: The prompt to send to the LLM
+    """
+    said = await context.sample(prompt, max_tokens=100)
+    return Text(f"LLM response: {said.text}")
+
+
+class Defaults(BaseModel):
+    """A field of each kind, each with a default."""
+
+    name: str = "John Doe"
+    age: int = 30
+    score: float = 95.5
+    status: Literal["active", "inactive", "pending"] = "active"
+    verified: bool = True
+
+
+@server.tool
+async def test_elicitation_sep1034_defaults(context: Context) -> Text:
+    """Ask with a default for each kind of field."""
+    answer = await context.elicit("Please review", Defaults)
+    return Text(f"Elicitation completed: {answer}")
+
+
+def titled(*pairs: tuple[str, str]) -> dict[str, JsonValue]:
+    """Return the schema of a choice whose values have titles."""
+    return {"oneOf": [{"const": value, "title": title} for value, title in pairs]}
+
+
+VALUES = (("value1", "First Option"), ("value2", "Second Option"), ("value3", "Third Option"))
+NAMES: list[JsonValue] = ["Option One", "Option Two", "Option Three"]
+TitledValue = Annotated[str, Field(json_schema_extra=titled(*VALUES))]
+
+
+class Choices(BaseModel):
+    """A choice in each spelling."""
+
+    untitledSingle: Literal["option1", "option2", "option3"]  # noqa: N815 - as asked for
+    titledSingle: TitledValue  # noqa: N815
+    legacyEnum: Annotated[  # noqa: N815
+        Literal["opt1", "opt2", "opt3"], Field(json_schema_extra={"enumNames": NAMES})
+    ]
+    untitledMulti: list[Literal["option1", "option2", "option3"]]  # noqa: N815
+    titledMulti: list[TitledValue]  # noqa: N815
+
+
+@server.tool
+async def test_elicitation_sep1330_enums(context: Context) -> Text:
+    """Ask to choose, in each spelling there is."""
+    answer = await context.elicit("Please choose", Choices)
+    return Text(f"Elicitation completed: {answer}")
+
+
+class Name(BaseModel):
+    """A name."""
+
+    name: str
+
+
+class Confirmation(BaseModel):
+    """Whether the user agrees."""
+
+    ok: bool
+
+
+@server.tool
+def test_input_required_result_elicitation(
+    user_name: Annotated[Name, Ask("What is your name?")],
+) -> Text:
+    """Ask the user for a name."""
+    return Text(f"Hello, {user_name.name}!")
+
+
+@server.tool
+async def test_input_required_result_sampling(context: Context) -> Text:
+    """Ask the client's model a question."""
+    asked = "What is the capital of France?"
+    said = await context.sample(asked, max_tokens=100, key="capital_question")
+    return Text(said.text)
+
+
+@server.tool
+async def test_input_required_result_list_roots(context: Context) -> Text:
+    """Ask for the client's roots."""
+    roots = await context.roots(key="client_roots")
+    return Text(", ".join(root.uri for root in roots))
+
+
+@server.tool
+def test_input_required_result_request_state(
+    confirm: Annotated[Confirmation, Ask("Please confirm")],
+) -> Text:
+    """Ask once, with a state that has to come back."""
+    return Text(f"state-ok: {confirm.ok}")
+
+
+@server.tool
+async def test_input_required_result_multiple_inputs(context: Context) -> Text:
+    """Ask for three things at once."""
+    name, greeting, roots = await asyncio.gather(
+        context.elicit("What is your name?", Name, key="user_name"),
+        context.sample("Generate a greeting", max_tokens=50, key="greeting"),
+        context.roots(key="client_roots"),
+    )
+    return Text(f"{greeting.text} {name} {len(roots)}")
+
+
+@server.tool
+async def test_input_required_result_multi_round(context: Context) -> Text:
+    """Ask for one thing after another."""
+    name = await context.elicit("Step 1: What is your name?", Name, key="step1")
+    colour = await context.elicit(
+        "Step 2: What is your favorite color?",
+        {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]},
+        key="step2",
+    )
+    return Text(f"{name} {colour}")
+
+
+@server.tool
+def test_input_required_result_tampered_state(
+    confirm: Annotated[Confirmation, Ask("Please confirm")],
+) -> Text:
+    """Ask once, with a state that nobody may change."""
+    return Text(f"The user said {confirm.ok}.")
+
+
+@server.tool
+async def test_input_required_result_capabilities(context: Context) -> Text:
+    """Ask only for what the client can give."""
+    questions: list[Coroutine[Any, Any, object]] = []
+    if "elicitation" in context.capabilities:
+        questions.append(context.elicit("What is your name?", Name))
+    if "sampling" in context.capabilities:
+        questions.append(context.sample("Generate a greeting", max_tokens=50))
+    return Text(f"{len(await asyncio.gather(*questions))} answers")
 
 
 @server.tool
@@ -224,6 +388,20 @@ def test_prompt_with_embedded_resource(resourceUri: str) -> Message:  # noqa: N8
 def test_prompt_with_image() -> list[Image | str]:
     """Show a picture of one red pixel."""
     return [Image(RED_PIXEL, "image/png"), "Please analyze the image above."]
+
+
+class PromptContext(BaseModel):
+    """What a prompt is to use."""
+
+    context: str
+
+
+@server.prompt
+def test_input_required_result_prompt(
+    user_context: Annotated[PromptContext, Ask("What context should the prompt use?")],
+) -> str:
+    """Ask the user what to write about."""
+    return f"Use this context: {user_context.context}"
 
 
 _prompt_is_there = itertools.cycle((False, True))
