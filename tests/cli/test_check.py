@@ -306,3 +306,21 @@ def test_a_file_that_cannot_be_read_is_not_a_verdict(
     path = str(tmp_path / name) if text is None else write(name, text)
     failed = run("check", path)
     assert (failed.code, failed.out) == (3, "")
+
+
+def test_what_a_function_would_do_in_every_round_is_told(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    path = write(
+        "asking.py",
+        "from anyshape import Context, Server\n"
+        "server = Server('asking')\n"
+        "sent = []\n"
+        "@server.tool\n"
+        "async def ask(context: Context) -> str:\n"
+        "    sent.append('mail')\n"
+        "    return (await context.elicit('Sure?')).action\n",
+    )
+    (verdict,) = run("check", path, "--json").data
+    [advice] = [line for line in verdict["reviews"][0]["advice"] if "runs again" in line]
+    assert advice.startswith("line 6, \"sent.append('mail')\", runs again whenever line 7 asks")

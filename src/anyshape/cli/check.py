@@ -7,7 +7,7 @@ import json as json_module
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -179,10 +179,24 @@ async def _review_server(target: NamedTarget, providers: Sequence[str]) -> _Verd
         if chosen != revision:
             answered[str(revision)] = str(chosen)
     entries = [
-        _look_ahead(review_tool(tool, older), tool.name, tool.input_schema, providers)
+        _look_ahead(
+            _read_source(target, review_tool(tool, older)), tool.name, tool.input_schema, providers
+        )
         for tool in listed
     ]
     return _Verdict([*entries, *(_Entry(review) for review in refused)], answered, gaps)
+
+
+def _read_source(target: NamedTarget, review: Review) -> Review:
+    """Return a review with advice on the function of a tool, where it is there to be read."""
+    from anyshape.server import Server
+    from anyshape.tools.repeats import repeated_effects
+
+    if not isinstance(target.address, Server):
+        return review
+    tool = target.address.tools.get(review.name)
+    found = [] if tool is None else repeated_effects(tool.function)
+    return replace(review, advice=(*review.advice, *found))
 
 
 def _review_file(
