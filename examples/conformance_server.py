@@ -270,9 +270,19 @@ async def test_input_required_result_capabilities(context: Context) -> Text:
 
 
 @server.tool
-def test_logging_tool() -> Text:
-    """Answer without a log message, which nobody asked for."""
-    return Text("Nothing was logged.")
+async def test_tool_with_logging(context: Context) -> Text:
+    """Log three times on the way."""
+    for step in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        context.log("info", step)
+        await asyncio.sleep(0.05)
+    return Text("The tool has logged what it did.")
+
+
+@server.tool
+async def test_logging_tool(context: Context) -> Text:
+    """Log a message, which reaches only a client that asks for it."""
+    context.log("info", "The tool was called")
+    return Text("A message was logged.")
 
 
 _changes = itertools.count(1)

@@ -184,7 +184,6 @@ CONTEXT_NAMES: Final = {
     "headers": "write access, for what the caller's token proves",
     "lifespan_context": "write state",
     "list_roots": "write roots",
-    "log": "write debug, info, warning or error",
     "notify_resource_updated": "write server.resource_changed(uri)",
     "notify_tools_changed": "leave it out: add_tool and remove_tool tell clients",
     "request_context": "write state for what the lifespan yields, meta for the request's _meta",

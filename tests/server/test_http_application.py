@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,108 +13,9 @@ from patience import PATIENCE
 from anyshape import Context, Server
 from anyshape.server import AccessToken, Authorization, HttpOptions, ServerOptions
 
-MODERN = "2026-07-28"
+from .visiting import MODERN, Visit, call
+
 RESOURCE = "https://mcp.example.com/mcp"
-
-
-class Reply:
-    """What an ASGI application sent back."""
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.headers: dict[str, str] = {}
-        self.body = b""
-        self.ended = asyncio.Event()
-        self.begun = asyncio.Event()
-
-    async def take(self, message: Mapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.headers = {
-                name.decode().lower(): value.decode() for name, value in message["headers"]
-            }
-            self.begun.set()
-        else:
-            self.body += message.get("body", b"")
-            if not message.get("more_body", False):
-                self.ended.set()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class Visit:
-    """One HTTP request to an ASGI application, which the client may break off."""
-
-    def __init__(
-        self,
-        body: Any = None,
-        *,
-        method: str = "POST",
-        path: str = "/mcp",
-        headers: Mapping[str, str] | None = None,
-        address: str = "10.1.2.3",
-    ) -> None:
-        data = b"" if body is None else json.dumps(body).encode()
-        sent = {"host": "mcp.example.com", "content-type": "application/json", **(headers or {})}
-        self.scope: dict[str, Any] = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "https",
-            "path": path,
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": b"",
-            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
-            "server": (address, 443),
-            "client": ("10.9.9.9", 5),
-        }
-        self.reply = Reply()
-        self._data: bytes | None = data
-        self._gone = asyncio.Event()
-
-    async def receive(self) -> dict[str, Any]:
-        if self._data is not None:
-            data, self._data = self._data, None
-            return {"type": "http.request", "body": data, "more_body": False}
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
-
-    def hang_up(self) -> None:
-        self._gone.set()
-
-    async def to(self, application: Any) -> Reply:
-        async with asyncio.timeout(PATIENCE):
-            await application(self.scope, self.receive, self.reply.take)
-        return self.reply
-
-
-def _call(name: str, arguments: Any = None, **options: Any) -> Visit:
-    params: dict[str, Any] = {
-        "name": name,
-        "arguments": arguments or {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            **options.pop("meta", {}),
-        },
-    }
-    headers = {
-        "mcp-protocol-version": MODERN,
-        "mcp-method": "tools/call",
-        "mcp-name": name,
-        **options.pop("headers", {}),
-    }
-    body: dict[str, Any] = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": params,
-    }
-    return Visit(body, headers=headers, **options)
 
 
 def _ping(**options: Any) -> Visit:
@@ -195,7 +95,7 @@ async def test_a_request_without_a_good_token_is_challenged(
     server: Server, token: str | None, status: int, error: str | None
 ) -> None:
     headers = {} if token is None else {"authorization": token}
-    reply = await _call("whoami", headers=headers).to(_guarded(server))
+    reply = await call("whoami", headers=headers).to(_guarded(server))
     assert reply.status == status
     challenge = reply.headers["www-authenticate"]
     assert challenge.startswith("Bearer ")
@@ -208,7 +108,7 @@ async def test_a_request_without_a_good_token_is_challenged(
 @pytest.mark.behaviour("authorization.accepted")
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 async def test_a_good_token_is_known_to_the_tool(server: Server, scheme: str) -> None:
-    visit = _call("whoami", headers={"authorization": f"{scheme} ada"})
+    visit = call("whoami", headers={"authorization": f"{scheme} ada"})
     reply = await visit.to(_guarded(server))
     assert reply.status == 200
     assert reply.json["result"]["structuredContent"] == "ada"
@@ -219,11 +119,11 @@ async def test_a_tool_that_needs_more_is_refused_with_all_the_scopes_it_needs(
     server: Server,
 ) -> None:
     application = _guarded(server)
-    reply = await _call("erase", headers={"authorization": "Bearer ada"}).to(application)
+    reply = await call("erase", headers={"authorization": "Bearer ada"}).to(application)
     assert reply.status == 403
     assert 'error="insufficient_scope"' in reply.headers["www-authenticate"]
     assert 'scope="use erase"' in reply.headers["www-authenticate"]
-    reply = await _call("erase", headers={"authorization": "Bearer root"}).to(application)
+    reply = await call("erase", headers={"authorization": "Bearer root"}).to(application)
     assert reply.status == 200
 
 
@@ -366,7 +266,7 @@ async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server:
         },
         headers={"mcp-protocol-version": MODERN, "mcp-method": "subscriptions/listen"},
     )
-    quick, endless = _call("wait", {"seconds": 0.05}), _call("wait", {"seconds": 60})
+    quick, endless = call("wait", {"seconds": 0.05}), call("wait", {"seconds": 60})
     visits = [asyncio.create_task(visit.to(application)) for visit in (listen, quick, endless)]
     await asyncio.wait_for(listen.reply.begun.wait(), PATIENCE)
     incoming.put_nowait("lifespan.shutdown")
@@ -388,7 +288,7 @@ async def test_the_lifespan_of_a_mounting_application_drains(server: Server) -> 
     application = Starlette(routes=[Mount("/tools", app=tools)], lifespan=tools.lifespan)
     incoming, outgoing, living = await _live(application)
     incoming.put_nowait("lifespan.startup")
-    endless = _call("wait", {"seconds": 60}, path="/tools/mcp")
+    endless = call("wait", {"seconds": 60}, path="/tools/mcp")
     visiting = asyncio.create_task(endless.to(application))
     await asyncio.sleep(0)
     incoming.put_nowait("lifespan.shutdown")
@@ -413,7 +313,7 @@ async def test_a_host_that_cannot_send_any_more_is_asked_no_more(server: Server)
         attempts.append(message["type"])
         raise OSError("the client is gone")
 
-    visit = _call("steps", meta={"progressToken": 1})
+    visit = call("steps", meta={"progressToken": 1})
     async with asyncio.timeout(PATIENCE):
         await application(visit.scope, visit.receive, send)
         await asyncio.sleep(0.05)
@@ -423,7 +323,7 @@ async def test_a_host_that_cannot_send_any_more_is_asked_no_more(server: Server)
 @pytest.mark.behaviour("transport.http.keep-alive")
 async def test_a_stream_that_has_ended_is_silent(server: Server) -> None:
     application = server.asgi(HttpOptions(keep_alive=0.01))
-    reply = await _call("wait", {"seconds": 0.3}).to(application)
+    reply = await call("wait", {"seconds": 0.3}).to(application)
     assert reply.body.count(b": keep-alive") >= 2
     assert reply.body.endswith(b"}\n\n")
     sent = reply.body
@@ -433,7 +333,7 @@ async def test_a_stream_that_has_ended_is_silent(server: Server) -> None:
 
 async def test_a_host_that_gives_a_request_up_is_sent_nothing_more(server: Server) -> None:
     application = server.asgi(HttpOptions(keep_alive=0.01))
-    visit = _call("wait", {"seconds": 60})
+    visit = call("wait", {"seconds": 60})
     visiting = asyncio.create_task(visit.to(application))
     await asyncio.wait_for(visit.reply.begun.wait(), PATIENCE)
     visiting.cancel()
@@ -453,7 +353,7 @@ async def test_a_verifier_that_breaks_is_the_servers_fault_and_tells_nothing(
 
     authorization = Authorization(Broken(), RESOURCE, ("https://auth.example.com",))
     application = server.asgi(HttpOptions(authorization=authorization))
-    reply = await _call("whoami", headers={"authorization": "Bearer x"}).to(application)
+    reply = await call("whoami", headers={"authorization": "Bearer x"}).to(application)
     assert (reply.status, reply.json["error"]["code"]) == (500, -32603)
     assert b"internal" not in reply.body.replace(b"Internal error", b"")
     assert "keys.internal" in caplog.text
@@ -462,7 +362,7 @@ async def test_a_verifier_that_breaks_is_the_servers_fault_and_tells_nothing(
 @pytest.mark.behaviour("cancellation.disconnect")
 async def test_a_client_that_hangs_up_gets_nothing_and_frees_the_server(server: Server) -> None:
     application = server.asgi()
-    visit = _call("wait", {"seconds": 60})
+    visit = call("wait", {"seconds": 60})
     visiting = asyncio.create_task(visit.to(application))
     await asyncio.sleep(0)
     visit.hang_up()
@@ -489,7 +389,7 @@ async def test_a_client_that_hangs_up_does_not_upset_middleware(
         routes=[Mount("/", app=server.asgi())],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=look)],
     )
-    visit = _call("wait", {"seconds": 60})
+    visit = call("wait", {"seconds": 60})
     visiting = asyncio.create_task(visit.to(application))
     await asyncio.sleep(0.01)
     visit.hang_up()

@@ -66,7 +66,10 @@ def test_a_handshake_over_http_is_answered_and_nothing_has_to_be_brought_back(
     answer = web.request(None, "initialize", params)
     assert answer.status == 200
     assert answer.json["result"]["protocolVersion"] == revision
-    assert answer.json["result"]["capabilities"] == {"tools": {"listChanged": False}}
+    assert answer.json["result"]["capabilities"] == {
+        "tools": {"listChanged": False},
+        "logging": {},
+    }
     note = web.post(
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"MCP-Protocol-Version": revision, "Mcp-Session-Id": "whatever"},
@@ -89,7 +92,7 @@ def test_discovery_says_everything(web: Any) -> None:
     assert web.request(MODERN, "server/discover").json["result"] == {
         "resultType": "complete",
         "supportedVersions": SUPPORTED,
-        "capabilities": {"tools": {"listChanged": True}},
+        "capabilities": {"tools": {"listChanged": True}, "logging": {}},
         "instructions": "Read the wire.",
         "ttlMs": 1234,
         "cacheScope": "public",

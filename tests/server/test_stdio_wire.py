@@ -36,7 +36,7 @@ def _structured(revision: str | None, value: Any) -> Any:
 def test_a_handshake_settles_on_the_revision_asked_for(pipe: Any, revision: str) -> None:
     result = pipe.initialize(revision)["result"]
     assert result["protocolVersion"] == revision
-    assert result["capabilities"] == {"tools": {"listChanged": True}}
+    assert result["capabilities"] == {"tools": {"listChanged": True}, "logging": {}}
     assert result["instructions"] == "Read the wire."
     expected = {"name": "wire", "version": "1.2.3"}
     if revision >= "2025-06-18":
@@ -133,7 +133,7 @@ def test_a_tool_that_crashes_leaks_nothing(spoken: Any) -> None:
 
 
 @pytest.mark.behaviour("base.method-not-found")
-@pytest.mark.parametrize("method", ["resources/list", "prompts/list", "logging/setLevel", "x"])
+@pytest.mark.parametrize("method", ["resources/list", "prompts/list", "completion/complete", "x"])
 def test_an_unknown_method_is_not_found(spoken: Any, method: str) -> None:
     assert spoken.request(method, {})["error"]["code"] == -32601
 

@@ -53,6 +53,8 @@ SCENARIOS = {
         "tools-call-elicitation",
         "elicitation-sep1034-defaults",
         "elicitation-sep1330-enums",
+        "logging-set-level",
+        "tools-call-with-logging",
         "resources-subscribe",
         "resources-unsubscribe",
     ),

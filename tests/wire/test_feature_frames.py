@@ -1,4 +1,4 @@
-"""Golden frames of prompts, resources and completion: one server, asked at every revision.
+"""Golden frames of prompts, resources, completion and logging: one server, asked at every revision.
 
 `features/<revision>.json` holds every question with the whole answer. After a change that is meant,
 run with `ANYSHAPE_WRITE_FRAMES=1` and review the difference.
@@ -20,6 +20,7 @@ from anyshape import (
     Audio,
     Complete,
     Contents,
+    Context,
     EmbeddedResource,
     Icon,
     Image,
@@ -29,6 +30,7 @@ from anyshape import (
     Server,
     Text,
 )
+from anyshape.protocol.meta import LOG_LEVEL
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.server import Caching, ServerOptions
 
@@ -89,6 +91,12 @@ def golden_server() -> Server:
             raise ResourceNotFound("there is no note 404")
         return {"id": id, "part": part}
 
+    @server.tool
+    async def tell(context: Context) -> None:
+        context.log("debug", "only to who asks")
+        context.log("notice", {"n": [1, None]}, logger="golden")
+        context.log("emergency", None)
+
     return server
 
 
@@ -128,6 +136,11 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
             "argument": {"name": "language", "value": "p"},
         },
     ),
+    ("tools/call", {"name": "tell"}),
+    ("logging/setLevel", {"level": "debug"}),
+    ("logging/setLevel", {"level": "loud"}),
+    ("tools/call", {"name": "tell", "_meta": {LOG_LEVEL: "notice"}}),
+    ("tools/call", {"name": "tell", "_meta": {LOG_LEVEL: "loud"}}),
 ]
 
 
@@ -147,6 +160,7 @@ async def frames(revision: Revision) -> dict[str, Any]:
                 "_meta": {
                     "io.modelcontextprotocol/protocolVersion": str(revision),
                     "io.modelcontextprotocol/clientCapabilities": {},
+                    **params.get("_meta", {}),
                 },
             }
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -170,7 +184,8 @@ async def frames(revision: Revision) -> dict[str, Any]:
             "resourceSubscriptions": ["golden://notes", "golden://none"],
         }
         listening = asyncio.create_task(ask("subscriptions/listen", {"notifications": wanted}))
-        await turn_until(lambda: sent)
+        told_before = len(sent)
+        await turn_until(lambda: len(sent) > told_before)
     else:
         listening = None
         await ask("resources/subscribe", {"uri": "golden://notes"})

@@ -24,7 +24,7 @@ from anyshape.client.elicitation import OnElicit
 from anyshape.client.lifecycle import ClientIntroduction
 from anyshape.client.listening import OnChange, OnListChanged
 from anyshape.client.listing import Listing
-from anyshape.client.logs import LogLevel, OnLog, check_level
+from anyshape.client.logs import LogLevel, OnLog
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
@@ -38,7 +38,8 @@ from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
-from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, TEMPLATES_LIST
+from anyshape.protocol.log_levels import check_level
+from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
@@ -412,7 +413,7 @@ class Client:
         """
         lifecycle = self._channel.agreed()
         if not lifecycle.ask_for_logs(check_level(level)):
-            question = Question("logging/setLevel", b'"level":"%b"' % level.encode())
+            question = Question(SET_LOG_LEVEL, b'"level":"%b"' % level.encode())
             await self._channel.request(question, self._limit(timeout))
 
     @property

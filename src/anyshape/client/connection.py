@@ -19,6 +19,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.rounds import complete_result
 from anyshape.errors import AnyshapeError
+from anyshape.protocol.methods import LOG_MESSAGE
 from anyshape.protocol.revision import Revision
 
 __all__ = ["ServerConnection"]
@@ -44,7 +45,7 @@ class ServerConnection:
         self._listings: Listings | None = None
         self._agreement: Agreement | None = None
         self._logs = None if on_log is None else Relay(on_log, "log")
-        channel.on("notifications/message", self._hear_log)
+        channel.on(LOG_MESSAGE, self._hear_log)
 
     @property
     def agreement(self) -> Agreement:

@@ -13,9 +13,9 @@ import msgspec
 
 from anyshape.client.answers import as_object, as_string, decode_value
 from anyshape.errors import AnyshapeError
-from anyshape.protocol.log_levels import LOG_LEVELS, LogLevel
+from anyshape.protocol.log_levels import LogLevel, check_level
 
-__all__ = ["LogLevel", "LogMessage", "OnLog", "check_level", "read_log"]
+__all__ = ["LogLevel", "LogMessage", "OnLog", "read_log"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,6 @@ class LogMessage:
 
 OnLog: TypeAlias = Callable[[LogMessage], Awaitable[None] | None]
 """Called with each message, in order; may be async, and then holds nothing else up."""
-
-
-def check_level(level: str) -> LogLevel:
-    """Return a level; `ValueError` if there is none of that name."""
-    for known in LOG_LEVELS:
-        if level == known:
-            return known
-    raise ValueError(f"log level {level!r}: expected one of {', '.join(LOG_LEVELS)}")
 
 
 def read_log(params: msgspec.Raw | None, max_depth: int) -> LogMessage | None:

@@ -13,6 +13,7 @@ __all__ = [
     "INITIALIZED",
     "LISTEN",
     "LISTENING",
+    "LOG_MESSAGE",
     "PING",
     "PROGRESS",
     "PROMPTS_CHANGED",
@@ -26,6 +27,7 @@ __all__ = [
     "RESOURCE_UPDATED",
     "ROOTS_LIST",
     "SAMPLE",
+    "SET_LOG_LEVEL",
     "TEMPLATES_LIST",
     "TOOLS_CALL",
     "TOOLS_CHANGED",
@@ -46,6 +48,7 @@ RESOURCES_READ: Final = "resources/read"
 RESOURCES_SUBSCRIBE: Final = "resources/subscribe"
 RESOURCES_UNSUBSCRIBE: Final = "resources/unsubscribe"
 COMPLETE: Final = "completion/complete"
+SET_LOG_LEVEL: Final = "logging/setLevel"
 
 ELICIT: Final = "elicitation/create"
 SAMPLE: Final = "sampling/createMessage"
@@ -54,6 +57,7 @@ ROOTS_LIST: Final = "roots/list"
 INITIALIZED: Final = "notifications/initialized"
 CANCELLED: Final = "notifications/cancelled"
 PROGRESS: Final = "notifications/progress"
+LOG_MESSAGE: Final = "notifications/message"
 LISTENING: Final = "notifications/subscriptions/acknowledged"
 TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 PROMPTS_CHANGED: Final = "notifications/prompts/list_changed"

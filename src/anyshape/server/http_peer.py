@@ -90,7 +90,7 @@ class HttpPeer(Peer):
         if id is not None and self._application.session_ids is not None:
             self.handshake = session = self._application.session_ids.find(id)
             if session is not None:
-                self.client, self.needs = session.client, session.needs
+                self.client, self.needs, self.session_id = session.client, session.needs, id
                 self.capabilities = session.capabilities
         return self.handshake
 

@@ -16,6 +16,7 @@ from msgspec import UNSET
 from anyshape.protocol.clients import NOTHING, Needs
 
 if TYPE_CHECKING:
+    from anyshape.protocol.log_levels import LogLevel
     from anyshape.protocol.revision import Revision
     from anyshape.server.asking.exchange import QuestionAddress
     from anyshape.server.authorization import AccessToken
@@ -64,6 +65,11 @@ class Peer(ABC):
 
     capabilities: Mapping[str, Any] = MappingProxyType({})
     """What it said in a handshake that it can be asked for."""
+    session_id: bytes | None = None
+    """What the handshake of its earlier requests is known by, where each comes on its own."""
+
+    log_level: LogLevel = "info"
+    """Which log messages it wants since a handshake, unless its session says so."""
 
     flights: Mapping[bytes, OpenRequest] = MappingProxyType({})
     """The requests that wait, by their keys, where ids have to differ: not over HTTP."""

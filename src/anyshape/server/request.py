@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import CallParameters, RoundParameters
     from anyshape.server.peer import Peer
     from anyshape.server.progress import ProgressReports
+    from anyshape.server.request_log import RequestLog
     from anyshape.tools.asking import Asker
     from anyshape.tools.deadline import Interruptible
 
@@ -101,6 +102,7 @@ class OpenRequest(msgspec.Struct, eq=False):
     """What it is answered at; the newest as long as that is not settled."""
     limit: TimeLimit | None = None
     progress: ProgressReports | None = None
+    log: RequestLog | None = None
     subscription: asyncio.Future[None] | None = None
     """What ends it, if it is a subscription."""
     interruption: Interruption | None = None
@@ -228,6 +230,8 @@ class OpenRequest(msgspec.Struct, eq=False):
         self.peer.release(self)
         if self.progress is not None:
             self.progress.drop()
+        if self.log is not None:
+            self.log.close()
         if self.subscription is None:
             self.peer.service.waiting -= 1
         if self._timer is not None:

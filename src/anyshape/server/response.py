@@ -42,6 +42,7 @@ _STREAM: Final = [
 _KEEP_ALIVE: Final = b": keep-alive\n\n"
 """A comment: carries nothing, and shows intermediaries that the connection lives."""
 _MOST_QUEUED: Final = 1024
+_MOST_QUEUED_BYTES: Final = 8 * 1024 * 1024
 _ADVICE: Final = {503: ((b"retry-after", b"1"),)}
 """Headers that go with a status."""
 _GONE: Final = 499
@@ -90,7 +91,8 @@ class EventStream:
     """
 
     __slots__ = (
-        "_headers", "_keep_alive", "_over", "_pump", "_queue", "_send", "_started", "_timer"
+        "_headers", "_keep_alive", "_over", "_pump", "_queue", "_queued", "_send", "_started",
+        "_timer"
     )  # fmt: skip
 
     def __init__(self, send: Send, keep_alive: float, headers: Sequence[Header] = ()) -> None:
@@ -98,6 +100,8 @@ class EventStream:
         self._headers = headers
         self._keep_alive = keep_alive
         self._queue: list[bytes] = []
+        self._queued = 0
+        """Bytes of messages in the queue."""
         self._started = False
         self._over = False
         self._pump: asyncio.Task[None] | None = None
@@ -108,9 +112,11 @@ class EventStream:
         """Send a message before the answer."""
         if self._over:
             return
-        if len(self._queue) >= _MOST_QUEUED:
-            del self._queue[0]
-        self._queue.append(_event(message))
+        event = _event(message)
+        self._queue.append(event)
+        self._queued += len(event)
+        while len(self._queue) > _MOST_QUEUED or self._queued > _MOST_QUEUED_BYTES:
+            self._queued -= len(self._queue.pop(0))
         self._start_pump()
 
     async def finish(self, answer: bytes | None, status: int = 200) -> None:
@@ -169,6 +175,7 @@ class EventStream:
             while self._queue:
                 body = b"".join(self._queue)
                 self._queue.clear()
+                self._queued = 0
                 await self._send({"type": "http.response.body", "body": body, "more_body": True})
         except Exception:
             _log.debug("the client is gone", exc_info=True)

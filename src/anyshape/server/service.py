@@ -20,6 +20,7 @@ from anyshape.server.options import ServerOptions
 
 if TYPE_CHECKING:
     from anyshape.server.asking.state import RequestStates
+    from anyshape.server.features.log_messages import LogMessages
 
 __all__ = ["Service"]
 
@@ -42,6 +43,8 @@ class Service:
         self.most_waiting = options.max_concurrent_calls
         self.subscriptions: set[asyncio.Future[None]] = set()
         """Open subscriptions; resolving one ends it gracefully."""
+        self.log_messages: LogMessages | None = None
+        """What the server logs for its clients, once something of it can."""
         self.features: tuple[Feature, ...] = ()
         self.methods: dict[str, Method] = dict(METHODS)
         """Every request that is answered, by its method."""

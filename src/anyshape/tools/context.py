@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
+from anyshape.protocol.log_levels import SEVERITY, LogLevel, check_level
 from anyshape.tools.deadline import Deadline
 from anyshape.tools.questions import AsksClient, FindAsker
 
@@ -58,6 +59,7 @@ class Context(AsksClient, Generic[State]):
         "_ended",
         "_find_asker",
         "_last",
+        "_log",
         "_loop",
         "_report",
         "_thread",
@@ -78,10 +80,12 @@ class Context(AsksClient, Generic[State]):
         access: Any = None,
         state: State = None,
         report: Callable[[float, float | None, str | None], object] | None = None,
+        log: Callable[[LogLevel, Any, str | None], object] | None = None,
         find_asker: FindAsker | None = None,
     ) -> None:
-        """Make the context of one call; `report(progress, total, message)` runs on the loop.
+        """Make the context of one call.
 
+        `report(progress, total, message)` runs on the loop, `log(level, data, logger)` anywhere;
         `find_asker` is called when something is first asked of the client.
         """
         self.request_id = request_id
@@ -93,6 +97,7 @@ class Context(AsksClient, Generic[State]):
         self._find_asker = find_asker
         self._asker = None
         self.deadline: Deadline | None = None
+        self._log = log
         self._cancelled = False
         self._ended = False
         self._last = -math.inf
@@ -140,12 +145,25 @@ class Context(AsksClient, Generic[State]):
     report_progress = progress
     """What `mcp` and FastMCP call `progress`."""
 
+    def log(self, level: LogLevel, data: Any, logger: str | None = None) -> Awaitable[None]:
+        """Tell the client, if it wants messages of that level; `data` is any JSON value.
+
+        A server sends only so many in a second and shortens long ones. There is nothing to wait
+        for, and awaiting is harmless, as it is for `progress`. Say nothing here that the client
+        must not know: what the operator is to read goes to `info` and the like.
+        """
+        if level not in SEVERITY:
+            check_level(level)
+        if self._log is not None and not self._ended:
+            self._log(level, data, logger)
+        return _TURN
+
     def debug(self, message: str, **details: Any) -> Awaitable[None]:
         """Log what helps to find a mistake: see `info`."""
         return self._write(logging.DEBUG, message, **details)
 
     def info(self, message: str, **details: Any) -> Awaitable[None]:
-        """Log what happens, to Python's `logging`; the client is not told.
+        """Log what happens, to Python's `logging`; the client is not told, as it is by `log`.
 
         The logger is `anyshape.tools.context`, or `logger_name=`; `extra=` is for its handlers.
         There is nothing to wait for, and awaiting is harmless, as it is for `progress`.

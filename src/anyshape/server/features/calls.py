@@ -1,8 +1,8 @@
-"""What every call of an author's function has in common: whether there is room, and its context."""
+"""What every call of an author's function has in common: room, a context, and what it reports."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import Meta, RoundParameters
     from anyshape.server.service import Service
 
-__all__ = ["check_room", "make_context"]
+__all__ = ["check_room", "end_reports", "expect_context", "make_context"]
 
 _SHORT: Final = 20
 
@@ -28,6 +28,19 @@ def check_room(service: Service) -> None:
     """Raise if as many calls wait as may."""
     if service.waiting >= service.most_waiting:
         raise busy(service.most_waiting)
+
+
+class _Called(Protocol):
+    @property
+    def takes_context(self) -> bool: ...
+
+
+def expect_context(service: Service, *offered: _Called) -> None:
+    """Have the server declare that it logs if what is offered gets a `Context` to log by."""
+    if any(each.takes_context for each in offered):
+        from anyshape.server.features.log_messages import LogMessages
+
+        service.feature(LogMessages)
 
 
 def make_context(
@@ -43,6 +56,8 @@ def make_context(
         request.progress = ProgressReports(request, token)
     if rounds is not None:
         request.open_rounds(rounds)
+    messages = peer.service.log_messages
+    log = None if messages is None else messages.log_of(request, meta)
     return Context(
         request_id=_read_id(request.id),
         meta=request.meta,
@@ -51,7 +66,16 @@ def make_context(
         state=peer.service.lifespan.state,
         report=None if request.progress is None else request.progress.report,
         find_asker=None if rounds is None else request.find_asker,
+        log=None if log is None else log.write,
     )
+
+
+def end_reports(request: OpenRequest) -> None:
+    """Send what a call that had a `Context` has yet to say before its answer."""
+    if request.progress is not None:
+        request.progress.send_last()
+    if request.log is not None:
+        request.log.finish()
 
 
 def _read_id(id: bytes) -> str | int | float:

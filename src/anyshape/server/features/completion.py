@@ -14,7 +14,7 @@ from anyshape.protocol.completed import encode_result
 from anyshape.protocol.methods import COMPLETE
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import invalid_params
-from anyshape.server.features.calls import check_room, make_context
+from anyshape.server.features.calls import check_room, end_reports, make_context
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.parameters import NO_META, Meta
 from anyshape.server.request import OpenRequest
@@ -76,6 +76,8 @@ class Completion(Feature):
             context = make_context(parameters.meta, request) if completer.takes_context else None
             timeout = service.options.call_timeout
             found = await completer.suggest(parameters.argument.value, given, context, timeout)
+            if context is not None:
+                end_reports(request)
         values = {
             "values": found[:_MOST_VALUES],
             "total": len(found),

@@ -16,7 +16,12 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.entries import prompt_entry
 from anyshape.server.failures import invalid_params
 from anyshape.server.features.announcements import Topic
-from anyshape.server.features.calls import check_room, make_context
+from anyshape.server.features.calls import (
+    check_room,
+    end_reports,
+    expect_context,
+    make_context,
+)
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
@@ -94,6 +99,7 @@ class Prompts(Feature):
                 f"a prompt named {prompt.name!r} is already there; "
                 "give this one another name, or remove that one first"
             )
+        expect_context(self._service, prompt, *prompt.completers.values())
         if prompt.completers:
             self._service.feature(Completion)
 
@@ -114,8 +120,8 @@ class Prompts(Feature):
             make_context(parameters.meta, request, parameters) if prompt.takes_context else None
         )
         messages = await prompt.messages(values, context, service.options.call_timeout)
-        if request.progress is not None:
-            request.progress.send_last()
+        if context is not None:
+            end_reports(request)
         info = service.introduction.server_info(request.revision)
         return encode_prompt(request.revision, messages, prompt.listing.description, info)
 

@@ -29,7 +29,12 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.entries import resource_entry
 from anyshape.server.failures import invalid_params, resource_not_found
 from anyshape.server.features.announcements import Topic
-from anyshape.server.features.calls import check_room, make_context
+from anyshape.server.features.calls import (
+    check_room,
+    end_reports,
+    expect_context,
+    make_context,
+)
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.features.roster import Listed, Roster
@@ -150,6 +155,7 @@ class Resources(Feature):
             raise ToolDefinitionError(
                 f"a resource with the uri {resource.uri!r:.80} is already there; remove it first"
             )
+        expect_context(self._service, resource, *resource.completers.values())
         if resource.completers:
             self._service.feature(Completion)
 
@@ -191,8 +197,8 @@ class Resources(Feature):
             contents = await resource.read(uri, values, context, service.options.call_timeout)
         except ResourceNotFound as error:
             raise resource_not_found(request.revision, uri, str(error)) from None
-        if request.progress is not None:
-            request.progress.send_last()
+        if context is not None:
+            end_reports(request)
         info = service.introduction.server_info(request.revision)
         return encode_contents(request.revision, contents, resource.caching, info)
 

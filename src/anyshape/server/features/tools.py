@@ -21,7 +21,12 @@ from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
 from anyshape.server.failures import invalid_params, missing_capability
 from anyshape.server.features.announcements import Topic
-from anyshape.server.features.calls import check_room, make_context
+from anyshape.server.features.calls import (
+    check_room,
+    end_reports,
+    expect_context,
+    make_context,
+)
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import CallParameters, ListParameters
@@ -122,6 +127,7 @@ class Tools(Feature):
                 f"a tool named {tool.name!r} is already there; "
                 "give this one another name, or remove that one first"
             )
+        expect_context(self._service, tool)
 
     async def call(self, parameters: CallParameters, request: OpenRequest) -> bytes:
         """Answer a call."""
@@ -149,8 +155,8 @@ class Tools(Feature):
         tracer = active_tracer()
         call = offered.tool.call(arguments, context)
         result = await (call if tracer is None else traced(tracer, parameters, request, call))
-        if request.progress is not None:
-            request.progress.send_last()
+        if context is not None:
+            end_reports(request)
         encode = offered.encoders.get(revision) or offered.make_encoder(revision)
         return encode(result)
 

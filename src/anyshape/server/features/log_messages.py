@@ -1,0 +1,80 @@
+"""Log messages for clients: who wants which, and `logging/setLevel`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging and the page of
+that name of 2025-11-25. A modern request says which messages it wants; a client of a handshake says
+so once, and until then it is told of what is of level info or above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from anyshape.protocol.log_levels import LogLevel
+from anyshape.protocol.methods import SET_LOG_LEVEL
+from anyshape.protocol.revision import Revision
+from anyshape.server.features.feature import Feature, Method
+from anyshape.server.parameters import NO_META, Meta
+from anyshape.server.request_log import RequestLog
+
+if TYPE_CHECKING:
+    from anyshape.server.request import OpenRequest
+    from anyshape.server.service import Service
+
+__all__ = ["LogMessages", "SetLevelParameters"]
+
+_MOST_SESSIONS: Final = 4096
+
+
+class SetLevelParameters(msgspec.Struct, gc=False, frozen=True):
+    """`logging/setLevel`: the least severe level that the client wants to be told of."""
+
+    level: LogLevel
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class LogMessages(Feature):
+    """What a server tells its clients while it works.
+
+    A server has it from the first function on that takes a `Context`, by which alone it can log.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._levels: dict[bytes, LogLevel] = {}
+        """Of sessions, the one that was set last at the end."""
+        self.methods = {SET_LOG_LEVEL: Method(SetLevelParameters, handshake=self.set_level)}
+        service.log_messages = self
+
+    def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
+        """Return the `logging` capability, which every revision has."""
+        return {"logging": {}}
+
+    async def set_level(self, parameters: SetLevelParameters, request: OpenRequest) -> bytes:
+        """Remember which messages a client of a handshake wants."""
+        peer = request.peer
+        peer.log_level = parameters.level
+        if peer.session_id is not None:
+            self._levels.pop(peer.session_id, None)
+            if len(self._levels) >= _MOST_SESSIONS:
+                del self._levels[next(iter(self._levels))]
+            self._levels[peer.session_id] = parameters.level
+        return b"{}"
+
+    def log_of(self, request: OpenRequest, meta: Meta) -> RequestLog | None:
+        """Return where the messages of a request go, `None` if it wants none."""
+        if request.log is None and request.peer.takes_stream:
+            level = self._level(request, meta)
+            if level is not None:
+                request.log = RequestLog(request, level)
+        return request.log
+
+    def _level(self, request: OpenRequest, meta: Meta) -> LogLevel | None:
+        if request.revision.is_modern:
+            return None if meta.log_level is UNSET else meta.log_level
+        peer = request.peer
+        if peer.session_id is None:
+            return peer.log_level
+        return self._levels.get(peer.session_id, peer.log_level)
