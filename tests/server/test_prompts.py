@@ -313,7 +313,10 @@ server = Server("s")
 @server.tool
 def add(a: int, b: int) -> int:
     return a + b
-names = ("prompt", "resource", "completion", "director", "uri_template", "texts", "messages")
+names = (
+    *("prompt", "resource", "completion", "director", "uri_template", "texts", "messages"),
+    *("request_log", "middleware"),
+)
 print([name for name in sys.modules if "anyshape" in name and any(word in name for word in names)])
 """
     done = subprocess.run(

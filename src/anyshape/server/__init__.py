@@ -1,5 +1,10 @@
 """Serve tools to clients of every protocol revision, on stdio and over HTTP."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Need
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
@@ -9,6 +14,9 @@ from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.server import Server
 from anyshape.server.sessions import Sessions
 
+if TYPE_CHECKING:
+    from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
+
 __all__ = [
     "KNOWN_CLIENTS",
     "AccessToken",
@@ -17,10 +25,30 @@ __all__ = [
     "Connection",
     "HttpOptions",
     "KnownClient",
+    "Middleware",
+    "MiddlewareAnswer",
+    "MiddlewareRequest",
     "Need",
+    "Proceed",
     "Server",
     "ServerOptions",
     "Sessions",
     "ShapeOptions",
     "TokenVerifier",
 ]
+
+_HOMES = {
+    "Middleware": "anyshape.server.middleware",
+    "MiddlewareAnswer": "anyshape.server.middleware",
+    "MiddlewareRequest": "anyshape.server.middleware",
+    "Proceed": "anyshape.server.middleware",
+}
+"""What is loaded when somebody asks for it: most servers have no need of it."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'anyshape.server' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

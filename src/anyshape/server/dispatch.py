@@ -42,7 +42,11 @@ def dispatch(
         read: Parameters = parameters
     else:
         read = _read(request, name, method, parameters or _EMPTY)
-    return _choose(request, name, method, read)(read, request)
+    handler = _choose(request, name, method, read)
+    layers = request.peer.service.layers
+    if layers is not None:
+        return layers.answer(method, handler, name, read, request)
+    return handler(read, request)
 
 
 def _read(request: OpenRequest, name: str, method: Method, raw: msgspec.Raw) -> Any:

@@ -157,6 +157,9 @@ class HttpApplication:
                 return
         message = read(body, self._max_depth, self._max_batch)
         peer = HttpPeer(self, headers, receive, send, accepted)
+        if self.service.layers is not None:
+            client = scope.get("client")
+            peer.address = client[0] if client else None
         if access is not None:
             peer.access = access
             refused = self._missing_scope(message, access)

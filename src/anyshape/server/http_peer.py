@@ -54,6 +54,7 @@ class HttpPeer(Peer):
     """
 
     transport = "tcp"
+    is_single_use = True
 
     stream: EventStream | None = None
     """The response, once it is a stream."""

@@ -65,6 +65,12 @@ class Peer(ABC):
 
     capabilities: Mapping[str, Any] = MappingProxyType({})
     """What it said in a handshake that it can be asked for."""
+    is_single_use = False
+    """Whether it is known for as long as one message takes, and then forgotten."""
+
+    address: str | None = None
+    """Where it is, if its transport has addresses and somebody may ask."""
+
     session_id: bytes | None = None
     """What the handshake of its earlier requests is known by, where each comes on its own."""
 

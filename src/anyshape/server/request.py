@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import msgspec
 from msgspec import UNSET
 
 from anyshape.errors import AskError, ProtocolError
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
+from anyshape.protocol.meta import CLIENT_INFO
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
@@ -112,6 +113,7 @@ class OpenRequest(msgspec.Struct, eq=False):
     _pauses: int = 0
     _rounds: RoundParameters | None = None
     _asker: RoundAsker | None = None
+    _is_counted: bool = False
 
     @property
     def key(self) -> bytes:
@@ -122,6 +124,12 @@ class OpenRequest(msgspec.Struct, eq=False):
     def meta(self) -> Mapping[str, Any]:
         """Its `_meta`, read when somebody looks."""
         return {} if self.source is None else LazyObject(self.source, *self.path)
+
+    @property
+    def client(self) -> Mapping[str, Any] | None:
+        """What its client says of itself, in it or in a handshake."""
+        info = self.meta.get(CLIENT_INFO)
+        return cast("Mapping[str, Any]", info) if isinstance(info, dict) else self.peer.client
 
     async def answer(self, method: str, parameters: CallParameters | msgspec.Raw | None) -> Answer:
         """Return the answer to this request, which is for that method; errors are answers, too."""
@@ -214,15 +222,33 @@ class OpenRequest(msgspec.Struct, eq=False):
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._left, self.interrupt, Interruption.TIMED_OUT)
 
+    def begin(self, handling: Coroutine[Any, Any, bytes]) -> bytes | Awaitable[bytes]:
+        """Run a handler until it first waits, for a request that may wait for something already."""
+        if self._is_counted:
+            self._uncount()
+        rest = start(handling)
+        if self._task is not None and not isinstance(rest, bytes):
+            self._count()
+        return rest
+
     def _begin_waiting(self) -> None:
         """Set up what only a request that waits needs: a way to stop it, and its time-out."""
-        if self.subscription is None:
-            self.peer.service.waiting += 1
         self._task = asyncio.current_task()
-        if self.limit is not None:
+        self._count()
+        self.peer.hold(self)
+
+    def _count(self) -> None:
+        """Count a call that waits, and let its time run."""
+        if self.subscription is None:
+            self._is_counted = True
+            self.peer.service.waiting += 1
+        if self._timer is None and self.limit is not None:
             self._left = self.limit.timeout
             self._wind_timer()
-        self.peer.hold(self)
+
+    def _uncount(self) -> None:
+        self._is_counted = False
+        self.peer.service.waiting -= 1
 
     def _end_waiting(self) -> None:
         """Take all that down again."""
@@ -232,8 +258,8 @@ class OpenRequest(msgspec.Struct, eq=False):
             self.progress.drop()
         if self.log is not None:
             self.log.close()
-        if self.subscription is None:
-            self.peer.service.waiting -= 1
+        if self._is_counted:
+            self._uncount()
         if self._timer is not None:
             self._timer.cancel()
         if self.interruption is not None and task is not None:

@@ -9,11 +9,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, cast, overload
 
 from anyshape._version import __version__
-from anyshape.moved import RUN_SETTINGS, SERVER_NAMES, SERVER_SETTINGS, TRANSPORTS
+from anyshape.moved import SERVER_NAMES, SERVER_SETTINGS
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.content import Annotations
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
-from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
+from anyshape.protocol.icons import Icon
 from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
@@ -23,14 +23,19 @@ from anyshape.server.http import HttpApplication
 from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.service import Service
+from anyshape.server.settings import check_transport, checked_icon, refuse_brought
 from anyshape.tools.migration import refuse_settings
 from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool
 
+if TYPE_CHECKING:
+    from anyshape.server.middleware import Middleware
+
 __all__ = ["Server"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+MiddlewareFunction = TypeVar("MiddlewareFunction", bound="Middleware")
 
 
 class Server:
@@ -62,7 +67,7 @@ class Server:
     ) -> None:
         if unnamed:
             raise TypeError("Server() takes only its name unnamed; write instructions=, title=, …")
-        _refuse_settings("Server", brought, SERVER_SETTINGS)
+        refuse_brought("Server", brought, SERVER_SETTINGS)
         check_lifespan(lifespan)
         identity = ServerIdentity(
             name=name,
@@ -70,7 +75,7 @@ class Server:
             title=title,
             description=description,
             website_url=website_url,
-            icons=tuple(_checked_icon(icon) for icon in icons or ()),
+            icons=tuple(checked_icon(icon) for icon in icons or ()),
             instructions=instructions,
         )
         self._limits = limits or Limits()
@@ -331,6 +336,19 @@ class Server:
 
         self._service.listeners.notify(updated(uri))
 
+    def middleware(self, function: MiddlewareFunction, /) -> MiddlewareFunction:
+        """Have a function around every request: `async def f(request, proceed)`.
+
+        It answers with what `await proceed(request)` returns, or by itself, or raises `ToolError`
+        or `ProtocolError`. The one that was added first is outermost. Notifications pass it by.
+        """
+        from anyshape.server.middleware import Layers
+
+        if self._service.layers is None:
+            self._service.layers = Layers(self._service)
+        self._service.layers.add(function)
+        return function
+
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer; `send` gets every message that is not an answer."""
         return Connection(self._service, send, opens=True)
@@ -362,7 +380,7 @@ class Server:
         `settings` go to `uvicorn.Config` as they are (`ssl_keyfile`, `log_level`, `uds`, …); for
         several worker processes see the guide to deploying.
         """
-        _check_transport(transport, settings)
+        check_transport(transport, settings)
         if transport == "stdio":
             from anyshape.server.stdio_host import run_stdio
 
@@ -390,7 +408,7 @@ class Server:
         self, transport: Literal["stdio", "http"] = "stdio", **settings: Any
     ) -> None:
         """Serve as `run` does, on an event loop that is running already."""
-        _check_transport(transport, settings)
+        check_transport(transport, settings)
         if transport == "stdio":
             from anyshape.server.stdio_host import serve_stdio
 
@@ -412,27 +430,3 @@ class Server:
             self._service, options or HttpOptions(), is_local=is_local(host)
         )
         return {"application": application, "host": host, "port": port, "settings": settings}
-
-
-def _check_transport(transport: str, settings: Mapping[str, Any]) -> None:
-    if transport not in ("stdio", "http"):
-        advice = f"; {TRANSPORTS[transport]}" if transport in TRANSPORTS else ""
-        raise ValueError(f'transport has to be "stdio" or "http", got {transport!r}{advice}')
-    brought = {name: settings[name] for name in settings if name in RUN_SETTINGS}
-    _refuse_settings("run", brought, RUN_SETTINGS)
-    if transport == "stdio" and settings:
-        raise TypeError(f"{', '.join(settings)}: on stdio there is nothing to set")
-
-
-def _refuse_settings(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
-    for name in given:
-        advice = f"; {table[name]}" if name in table else ""
-        raise TypeError(f"{taker}() takes no {name}={advice}")
-
-
-def _checked_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:
-    wire = wire_icon(icon)
-    flaw = icon_flaw(wire)
-    if flaw is not None:
-        raise ValueError(f"icons: {flaw}")
-    return wire

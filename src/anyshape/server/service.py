@@ -21,6 +21,7 @@ from anyshape.server.options import ServerOptions
 if TYPE_CHECKING:
     from anyshape.server.asking.state import RequestStates
     from anyshape.server.features.log_messages import LogMessages
+    from anyshape.server.middleware import Layers
 
 __all__ = ["Service"]
 
@@ -43,6 +44,8 @@ class Service:
         self.most_waiting = options.max_concurrent_calls
         self.subscriptions: set[asyncio.Future[None]] = set()
         """Open subscriptions; resolving one ends it gracefully."""
+        self.layers: Layers | None = None
+        """What is around every request, once something is."""
         self.log_messages: LogMessages | None = None
         """What the server logs for its clients, once something of it can."""
         self.features: tuple[Feature, ...] = ()

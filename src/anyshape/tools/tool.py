@@ -162,6 +162,13 @@ class Tool(Routine):
             context.end()
         return result
 
+    async def finish(self, value: Any) -> EncodedResult:
+        """Return what a call gives whose function returned this value."""
+        try:
+            return await aside(self._finish, value)
+        except (ResultError, NotJson, LimitExceeded) as error:
+            return failures.unusable(self.name, error)
+
     def _excuse(
         self, error: BaseException, context: Context | None, *, returned: bool
     ) -> EncodedResult:

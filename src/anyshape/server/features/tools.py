@@ -16,6 +16,7 @@ from anyshape.protocol.clients import Needs
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
+from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
@@ -33,6 +34,9 @@ from anyshape.server.parameters import CallParameters, ListParameters
 from anyshape.server.request import OpenRequest
 from anyshape.server.telemetry import active_tracer, traced
 from anyshape.tools.failures import timed_out
+from anyshape.tools.outputs import OutputKind
+from anyshape.tools.results import finisher
+from anyshape.tools.serialization import encode_json
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -42,6 +46,8 @@ __all__ = ["OfferedTool", "Tools"]
 
 _BRACE: Final = ord("{")
 _SHOWN: Final = 128
+
+_finish_any: Final = finisher("", OutputKind.BY_VALUE, encode_json, promises=False)
 
 
 class OfferedTool(Listed):
@@ -159,6 +165,23 @@ class Tools(Feature):
             end_reports(request)
         encode = offered.encoders.get(revision) or offered.make_encoder(revision)
         return encode(result)
+
+    async def write(self, name: str, revision: Revision, result: ToolResult[Any]) -> bytes:
+        """Return the `result` of a call that somebody else has answered for the tool."""
+        offered = self._find(name)
+        if offered is None:
+            finished = _finish_any(result)
+        else:
+            finished = await offered.tool.finish(result)
+        return self.encode(name, revision, finished)
+
+    def encode(self, name: str, revision: Revision, result: EncodedResult) -> bytes:
+        """Return a result as the tool of that name would give it, whether it is there or not."""
+        offered = self._find(name)
+        if offered is not None:
+            return (offered.encoders.get(revision) or offered.make_encoder(revision))(result)
+        info = self._service.introduction.server_info(revision)
+        return shape(revision).result_encoder(ABSENT, self._service.options.shape, info)(result)
 
 
 def _check_declarations(
