@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
+from collections.abc import Generator
 from typing import Annotated, Any, cast
 
 import pytest
@@ -13,7 +15,7 @@ from patience import PATIENCE
 from anyshape import Client, Complete, Context, Server
 from anyshape.client import LogMessage
 from anyshape.protocol.revision import HANDSHAKE
-from anyshape.server import HttpOptions
+from anyshape.server import HttpOptions, LogHandler
 
 from .asking import Asker
 from .visiting import Visit, call
@@ -317,4 +319,152 @@ async def test_our_client_hears_what_our_server_says(server: Server, revision: s
         LogMessage("debug", {"step": 1}),
         LogMessage("info", "begun", "worker"),
         LogMessage("error", [None, 1.5]),
+    ]
+
+
+@pytest.fixture
+def routed(server: Server) -> Generator[Server]:
+    """The server, with what Python's loggers under `routed` are told sent to clients."""
+    top = logging.getLogger("routed")
+    top.setLevel(logging.DEBUG)
+    handler = server.route_logging("routed", "anyshape.tools.context")
+
+    @server.tool
+    async def inline() -> int:
+        logging.getLogger("routed.inner").info("%d apples", 3, extra={"secret": 1})
+        return 1
+
+    @server.tool
+    def threaded() -> int:
+        try:
+            raise RuntimeError("the password is 1234")
+        except RuntimeError:
+            top.exception("it broke")
+        return 1
+
+    yield server
+    for name in ("routed", "anyshape.tools.context"):
+        logging.getLogger(name).removeHandler(handler)
+    top.setLevel(logging.NOTSET)
+
+
+INLINE = {"level": "info", "logger": "routed.inner", "data": "3 apples"}
+THREADED = {"level": "error", "logger": "routed", "data": "it broke"}
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_pythons_logging_reaches_the_client_whose_request_it_is(
+    routed: Server, revision: str
+) -> None:
+    one, other = Asker(routed, revision), Asker(routed, revision)
+    meta = {LEVEL: "info"}
+    await asyncio.gather(
+        one.result("tools/call", name="inline", _meta=meta),
+        other.result("tools/call", name="threaded", _meta=meta),
+    )
+    logging.getLogger("routed").error("said outside of any request")
+    assert messages(one.sent) == [INLINE]
+    assert messages(other.sent) == [THREADED]
+
+
+async def test_what_is_routed_is_what_the_client_wants(routed: Server) -> None:
+    asker = Asker(routed)
+    await asker.result("tools/call", name="inline", _meta={LEVEL: "error"})
+    await asker.result("tools/call", name="inline")
+    assert asker.sent == []
+
+
+async def test_over_http_routed_messages_are_on_the_stream_of_their_request(
+    routed: Server,
+) -> None:
+    application = routed.asgi()
+    reply = await call("threaded", meta={LEVEL: "debug"}).to(application)
+    assert messages(reply.events) == [THREADED]
+
+
+async def test_a_context_s_info_is_routed_and_our_own_records_are_not(routed: Server) -> None:
+    handler = routed.route_logging("anyshape")  # Above the other one: nothing comes twice.
+    logging.getLogger("anyshape").setLevel(logging.DEBUG)
+
+    @routed.tool
+    async def tell(context: Context) -> int:
+        context.info("for both")
+        raise RuntimeError("the password is 1234")
+
+    asker = Asker(routed)
+    try:
+        await asker.result("tools/call", name="tell", _meta={LEVEL: "debug"})
+    finally:
+        logging.getLogger("anyshape").removeHandler(handler)
+        logging.getLogger("anyshape").setLevel(logging.NOTSET)
+    assert messages(asker.sent) == [
+        {"level": "info", "logger": "anyshape.tools.context", "data": "for both"}
+    ]
+
+
+async def test_what_is_logged_while_a_message_is_sent_is_not_sent(routed: Server) -> None:
+    sent: list[Any] = []
+
+    def send(message: bytes) -> None:
+        logging.getLogger("routed").warning("sending")
+        sent.append(json.loads(message))
+
+    asker = Asker(routed)
+    asker.connection = routed.connect(send)
+    await asker.result("tools/call", name="inline", _meta={LEVEL: "debug"})
+    assert messages(sent) == [INLINE]
+
+
+async def test_routing_stops_with_the_answer(routed: Server) -> None:
+    answered = asyncio.Event()
+    tasks: list[asyncio.Task[None]] = []
+
+    @routed.tool
+    async def start() -> int:
+        async def tell_later() -> None:
+            await answered.wait()
+            logging.getLogger("routed").error("too late")
+
+        tasks.append(asyncio.create_task(tell_later()))
+        return 1
+
+    asker = Asker(routed)
+    await asker.result("tools/call", name="start", _meta={LEVEL: "debug"})
+    answered.set()
+    await asyncio.gather(*tasks)
+    assert asker.sent == []
+
+
+@pytest.mark.behaviour("logging.capability")
+async def test_a_server_that_routes_declares_that_it_logs() -> None:
+    server = Server("router")
+    server.route_logging()
+    discovered = await Asker(server).result("server/discover")
+    assert discovered["capabilities"]["logging"] == {}
+
+
+async def test_a_formatter_has_its_way_and_a_broken_record_breaks_nothing(
+    routed: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    handler = LogHandler()
+    handler.setFormatter(logging.Formatter("<%(message)s>"))
+    mine = logging.getLogger("mine")
+    mine.addHandler(handler)
+
+    @routed.tool
+    async def tell() -> int:
+        mine.warning("%d", cast("Any", "no number"))
+        for level in (25, 50):
+            mine.log(level, "formatted")
+        return 1
+
+    mine.setLevel(1)
+    asker = Asker(routed)
+    await asker.result("tools/call", name="tell", _meta={LEVEL: "debug"})
+    mine.removeHandler(handler)
+    mine.setLevel(logging.NOTSET)
+    assert messages(asker.sent) == [
+        {"level": level, "logger": "mine", "data": "<formatted>"}
+        for level in ("notice", "critical")
     ]

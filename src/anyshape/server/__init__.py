@@ -15,6 +15,7 @@ from anyshape.server.server import Server
 from anyshape.server.sessions import Sessions
 
 if TYPE_CHECKING:
+    from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Connection",
     "HttpOptions",
     "KnownClient",
+    "LogHandler",
     "Middleware",
     "MiddlewareAnswer",
     "MiddlewareRequest",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "LogHandler": "anyshape.server.log_routing",
     "Middleware": "anyshape.server.middleware",
     "MiddlewareAnswer": "anyshape.server.middleware",
     "MiddlewareRequest": "anyshape.server.middleware",

@@ -181,6 +181,10 @@ class Layers:
         self._service = service
         self._functions: tuple[Middleware, ...] = ()
 
+    def enclose(self, function: Middleware) -> None:
+        """Add a function of ours, outside those that are there."""
+        self._functions = (function, *self._functions)
+
     def add(self, function: Middleware) -> None:
         """Add a function, inside those that are there; `TypeError` if it cannot be one."""
         of_class: object = getattr(type(function), "__call__", None)  # noqa: B004 - not whether

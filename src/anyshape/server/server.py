@@ -30,6 +30,7 @@ from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
+    from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware
 
 __all__ = ["Server"]
@@ -342,12 +343,17 @@ class Server:
         It answers with what `await proceed(request)` returns, or by itself, or raises `ToolError`
         or `ProtocolError`. The one that was added first is outermost. Notifications pass it by.
         """
-        from anyshape.server.middleware import Layers
-
-        if self._service.layers is None:
-            self._service.layers = Layers(self._service)
-        self._service.layers.add(function)
+        self._service.wrap().add(function)
         return function
+
+    def route_logging(self, *loggers: str) -> LogHandler:
+        """Send what Python loggers of these names are told during a request to its client, too.
+
+        Returns the handler that was added to them, for `removeHandler`. Name none if the handlers
+        are set up elsewhere, as by `dictConfig`. Which messages a client wants is up to it; which a
+        logger passes on is its level, as ever.
+        """
+        return self._service.route_logging(loggers)
 
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer; `send` gets every message that is not an answer."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
@@ -21,6 +23,7 @@ from anyshape.server.options import ServerOptions
 if TYPE_CHECKING:
     from anyshape.server.asking.state import RequestStates
     from anyshape.server.features.log_messages import LogMessages
+    from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Layers
 
 __all__ = ["Service"]
@@ -48,6 +51,7 @@ class Service:
         """What is around every request, once something is."""
         self.log_messages: LogMessages | None = None
         """What the server logs for its clients, once something of it can."""
+        self._routes_logging = False
         self.features: tuple[Feature, ...] = ()
         self.methods: dict[str, Method] = dict(METHODS)
         """Every request that is answered, by its method."""
@@ -83,6 +87,25 @@ class Service:
             keys = options.state_keys or (process_key(),)
             self._states = RequestStates(keys, options.state_lifetime, options.max_state_bytes)
         return self._states
+    def wrap(self) -> Layers:
+        """Return what is around every request; from now on, something may be."""
+        from anyshape.server.middleware import Layers
+
+        if self.layers is None:
+            self.layers = Layers(self)
+        return self.layers
+
+    def route_logging(self, loggers: Iterable[str]) -> LogHandler:
+        """Have Python's loggers of those names reach clients."""
+        from anyshape.server.log_routing import LogHandler, carrier
+
+        if not self._routes_logging:
+            self._routes_logging = True
+            self.wrap().enclose(carrier(self))
+        handler = LogHandler()
+        for name in loggers:
+            logging.getLogger(name).addHandler(handler)
+        return handler
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""

@@ -57,7 +57,7 @@ def make_context(
     if rounds is not None:
         request.open_rounds(rounds)
     messages = peer.service.log_messages
-    log = None if messages is None else messages.log_of(request, meta)
+    log = None if messages is None else messages.log_of(request, meta.log_level)
     return Context(
         request_id=_read_id(request.id),
         meta=request.meta,

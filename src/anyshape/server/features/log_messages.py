@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.methods import SET_LOG_LEVEL
@@ -21,6 +21,7 @@ from anyshape.server.parameters import NO_META, Meta
 from anyshape.server.request_log import RequestLog
 
 if TYPE_CHECKING:
+    from anyshape.server.peer import Peer
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
@@ -39,7 +40,8 @@ class SetLevelParameters(msgspec.Struct, gc=False, frozen=True):
 class LogMessages(Feature):
     """What a server tells its clients while it works.
 
-    A server has it from the first function on that takes a `Context`, by which alone it can log.
+    A server has it from the first function on that takes a `Context`, or when Python's `logging` is
+    routed: in no other way can anything be logged.
     """
 
     def __init__(self, service: Service) -> None:
@@ -63,18 +65,18 @@ class LogMessages(Feature):
             self._levels[peer.session_id] = parameters.level
         return b"{}"
 
-    def log_of(self, request: OpenRequest, meta: Meta) -> RequestLog | None:
-        """Return where the messages of a request go, `None` if it wants none."""
+    def log_of(self, request: OpenRequest, asked: LogLevel | UnsetType | None) -> RequestLog | None:
+        """Return where the messages of a request go, `None` if it wants none.
+
+        `asked` is the level that the request names itself.
+        """
         if request.log is None and request.peer.takes_stream:
-            level = self._level(request, meta)
-            if level is not None:
+            level = asked if request.revision.is_modern else self._level(request.peer)
+            if level is not None and level is not UNSET:
                 request.log = RequestLog(request, level)
         return request.log
 
-    def _level(self, request: OpenRequest, meta: Meta) -> LogLevel | None:
-        if request.revision.is_modern:
-            return None if meta.log_level is UNSET else meta.log_level
-        peer = request.peer
+    def _level(self, peer: Peer) -> LogLevel:
         if peer.session_id is None:
             return peer.log_level
         return self._levels.get(peer.session_id, peer.log_level)
