@@ -18,11 +18,13 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── ResourceNotFound            a resource function says that there is no such resource
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
+    │   └── RateLimited             a server was asked too often
     └── TransportError              bytes could not be moved: refused, broken, silent, too many
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -36,6 +38,7 @@ __all__ = [
     "OutputMismatch",
     "Problem",
     "ProtocolError",
+    "RateLimited",
     "RemoteToolError",
     "ResourceNotFound",
     "SchemaError",
@@ -210,6 +213,21 @@ class ProtocolError(AnyshapeError):
         self.message = message
         self.code = code
         self.data = data
+
+
+class RateLimited(ProtocolError):
+    """Raised by a middleware: the caller may ask again in `retry_after` seconds, not before.
+
+    Over HTTP that is status 429, elsewhere a failed call in words for the model.
+    """
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        seconds = max(1, math.ceil(retry_after))
+        advice = "1 second" if seconds == 1 else f"{seconds} seconds"
+        super().__init__(
+            f"{message}; try again in {advice}", code=429, data={"retryAfter": seconds}
+        )
+        self.retry_after = seconds
 
 
 class TransportError(AnyshapeError):

@@ -17,6 +17,7 @@ from anyshape.server.sessions import Sessions
 if TYPE_CHECKING:
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
+    from anyshape.server.rate_limit import RateLimit
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -32,6 +33,7 @@ __all__ = [
     "MiddlewareRequest",
     "Need",
     "Proceed",
+    "RateLimit",
     "Server",
     "ServerOptions",
     "Sessions",
@@ -45,6 +47,7 @@ _HOMES = {
     "MiddlewareAnswer": "anyshape.server.middleware",
     "MiddlewareRequest": "anyshape.server.middleware",
     "Proceed": "anyshape.server.middleware",
+    "RateLimit": "anyshape.server.rate_limit",
 }
 """What is loaded when somebody asks for it: most servers have no need of it."""
 

@@ -31,6 +31,7 @@ __all__ = [
     "BATCH_FULL",
     "NOT_ACCEPTABLE",
     "SERVER_BUSY",
+    "TOO_MANY_REQUESTS",
     "UNKNOWN_SESSION",
     "Failure",
     "busy",
@@ -50,6 +51,7 @@ __all__ = [
 ]
 
 SERVER_BUSY: Final = 503
+TOO_MANY_REQUESTS: Final = 429
 NOT_ACCEPTABLE: Final = 406
 UNKNOWN_SESSION: Final = 404
 BATCH_FULL: Final = 413
@@ -93,6 +95,7 @@ _STATUS: Final = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
     SERVER_BUSY: 503,
+    TOO_MANY_REQUESTS: 429,
     NOT_ACCEPTABLE: 406,
     UNKNOWN_SESSION: 404,
 }

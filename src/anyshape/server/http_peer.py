@@ -158,7 +158,9 @@ class HttpPeer(Peer):
         else:
             status = 200 if answer.failure is None else http_status(answer.failure, revision)
             if self._takes_json:
-                await send_json(self._respond, status, message)
+                wait = answer.retry_after
+                advice = () if wait is None else ((b"retry-after", b"%d" % wait),)
+                await send_json(self._respond, status, message, *advice)
             else:
                 await self._open_stream().finish(message, status)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
-from anyshape.errors import ProtocolError, ToolError
+from anyshape.errors import ProtocolError, RateLimited, RemoteToolError, ToolError
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ToolResult
@@ -210,11 +210,23 @@ class Layers:
 
             try:
                 given = await functions[depth](request, proceed)
+            except RemoteToolError:
+                raise  # A stranger's words are not handed on.
             except ToolError as refusal:
-                return self._refused(str(refusal), request)
+                if request.method != TOOLS_CALL:
+                    raise ProtocolError(str(refusal)) from None
+                return self._refused_call(refusal, request)
             return await self._understood(given, request)
 
-        return (await serve(0, MiddlewareRequest(name, method.named, read, opened))).text
+        request = MiddlewareRequest(name, method.named, read, opened)
+        try:
+            return (await serve(0, request)).text
+        except RateLimited as refusal:
+            # Over HTTP a status tells of it; elsewhere only a model can do anything about it.
+            told_by_status = opened.peer.is_single_use and not opened.batched
+            if told_by_status or name != TOOLS_CALL:
+                raise
+            return self._refused_call(refusal, request).text
 
     async def _understood(self, given: object, request: MiddlewareRequest) -> MiddlewareAnswer:
         """Return what a layer gave as an answer."""
@@ -239,11 +251,8 @@ class Layers:
         meta = {SERVER_INFO: info, **members.get("_meta", {})}
         return _encode({"resultType": "complete", **members, "_meta": meta})
 
-    def _refused(self, message: str, request: MiddlewareRequest) -> MiddlewareAnswer:
-        """Return the answer to a call that is refused, or raise what answers anything else."""
-        if request.method != TOOLS_CALL:
-            raise ProtocolError(message)
-        result, name = failures.failed(message), request.name or ""
+    def _refused_call(self, error: Exception, request: MiddlewareRequest) -> MiddlewareAnswer:
+        result, name = failures.failed(str(error)), request.name or ""
         return MiddlewareAnswer(self._service.tools.encode(name, request.revision, result))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 import msgspec
 from msgspec import UNSET
 
-from anyshape.errors import AskError, ProtocolError
+from anyshape.errors import AskError, ProtocolError, RateLimited
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.meta import CLIENT_INFO
 from anyshape.protocol.revision import MODERN, Revision
@@ -53,11 +53,13 @@ IN_PARAMETERS: Final = ("_meta",)
 class Answer(msgspec.Struct, gc=False, frozen=True):
     """What goes back for a request: a message, unless nobody wants it any more.
 
-    `failure` is the code of the error, if it is one.
+    `failure` is the code of the error, if it is one, and `retry_after` says in how many seconds the
+    same request may have an answer.
     """
 
     message: bytes | None
     failure: int | None = None
+    retry_after: int | None = None
 
 
 NO_ANSWER: Final = Answer(None)
@@ -148,7 +150,8 @@ class OpenRequest(msgspec.Struct, eq=False):
         except Exception as error:
             failure = translate(error, method)
             message = encode_error(self.id, failure.code, failure.message, failure.data)
-            return Answer(message, failure.code)
+            wait = error.retry_after if isinstance(error, RateLimited) else None
+            return Answer(message, failure.code, wait)
 
     async def _wait(self, rest: Awaitable[bytes]) -> Answer:
         """Return the answer that the rest of a handler gives, or what stops it."""

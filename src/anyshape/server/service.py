@@ -87,6 +87,7 @@ class Service:
             keys = options.state_keys or (process_key(),)
             self._states = RequestStates(keys, options.state_lifetime, options.max_state_bytes)
         return self._states
+
     def wrap(self) -> Layers:
         """Return what is around every request; from now on, something may be."""
         from anyshape.server.middleware import Layers
