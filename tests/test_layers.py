@@ -14,11 +14,12 @@ PACKAGE = Path(anyshape.__file__).parent
 
 MAY_IMPORT = {
     "_version": set[str](),
+    "addresses": set[str](),
     "errors": set[str](),
     "documents": {"errors"},
     "moved": set[str](),
     "resumption": set[str](),
-    "schema": {"errors", "documents", "_version"},
+    "schema": {"addresses", "errors", "documents", "_version"},
     "protocol": {"errors", "documents", "moved", "_version"},
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
@@ -26,7 +27,7 @@ MAY_IMPORT = {
     "agents": {"errors", "documents", "schema", "protocol", "providers"},
     "client": {
         *("errors", "documents", "schema", "protocol", "providers", "agents", "resumption"),
-        "_version",
+        *("_version", "addresses"),
     },
 }
 MAY_IMPORT["gateway"] = set(MAY_IMPORT) | {"gateway"}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from anyshape.addresses import special_use
 from anyshape.schema._remote.vetting import (
     Destination,
     Refused,
     admits,
-    objection,
     read_entry,
     read_network,
     read_target,
@@ -121,12 +121,12 @@ NOT_PUBLIC = [
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_is_accepted(address: str) -> None:
-    assert objection(address, ()) is None
+    assert special_use(address, ()) is None
 
 
 @pytest.mark.parametrize(("address", "kind"), NOT_PUBLIC)
 def test_an_address_that_is_not_public_is_refused_by_its_kind(address: str, kind: str) -> None:
-    assert kind in (objection(address, ()) or "")
+    assert kind in (special_use(address, ()) or "")
 
 
 @given(st.ip_addresses())
@@ -143,7 +143,7 @@ def test_nothing_the_standard_library_calls_special_is_accepted(
         or address.is_unspecified
     )
     if special:
-        assert objection(str(address), ()) is not None
+        assert special_use(str(address), ()) is not None
 
 
 @given(st.ip_addresses(v=4))
@@ -159,13 +159,13 @@ def test_an_ipv4_address_inside_an_ipv6_address_is_refused_whatever_it_is(
         0x2002 << 112 | number << 80,  # 6to4
         0x20010000 << 96 | number ^ 0xFFFFFFFF,  # Teredo
     ):
-        assert objection(str(ipaddress.IPv6Address(inside)), ()) is not None
+        assert special_use(str(ipaddress.IPv6Address(inside)), ()) is not None
 
 
 def test_the_operator_can_permit_a_network_and_only_that_network() -> None:
     allowed = ("10.20.0.0/24", "::1/128")
     verdicts = {
-        address: objection(address, allowed) is None
+        address: special_use(address, allowed) is None
         for address in ("10.20.0.7", "10.20.1.7", "::1", "::ffff:10.20.0.7", "127.0.0.1")
     }
     assert verdicts == {

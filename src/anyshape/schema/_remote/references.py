@@ -17,13 +17,13 @@ from math import ceil
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 from urllib.parse import urljoin
 
+from anyshape.addresses import special_use
 from anyshape.errors import LimitExceeded, UnresolvableReference
 from anyshape.schema._remote.vetting import (
     Destination,
     Refused,
     admits,
     check_characters,
-    objection,
     read_entry,
     read_network,
     read_target,
@@ -191,7 +191,7 @@ class RemoteSession:
             resolve = self._remote.resolve or transfer.resolve_name
             addresses = transfer.resolve_within(resolve, target, self._ends)
         for address in addresses:
-            why = objection(address, self._remote.allow_addresses)
+            why = special_use(address, self._remote.allow_addresses)
             if why is not None:
                 raise Refused(
                     f"host {target.host} has the address {shorten(address)}, which is not public: "
