@@ -54,7 +54,9 @@ class NoAnswer(TransportError):
 class Channel:
     """Everything that is asked of one server; `lifecycle` is there once it was agreed."""
 
-    def __init__(self, transport: Transport, bounds: Bounds, answering: Answering) -> None:
+    def __init__(
+        self, transport: Transport, bounds: Bounds, answering: Answering, deadlines: Deadlines
+    ) -> None:
         self.transport = transport
         self.bounds = bounds
         self.answering = answering
@@ -62,8 +64,8 @@ class Channel:
         self.reopen: Callable[[], Awaitable[None]] | None = None
         self._ids = itertools.count(1)
         self._hearers: dict[str, list[Callable[[msgspec.Raw | None], None]]] = {}
-        self._deadlines = Deadlines(bounds.answer_timeout)
-        self._requests = ServerRequests(transport, answering, bounds, self._deadlines)
+        self.deadlines = deadlines
+        self._requests = ServerRequests(transport, answering, bounds, deadlines)
         self._relays: dict[int | str, Relay[Progress]] = {}
         self._reopening = asyncio.Lock()
         self._generation = 0
@@ -162,11 +164,11 @@ class Channel:
     ) -> Result:
         try:
             async with asyncio.timeout(timeout) as deadline:
-                self._deadlines.add(deadline)
+                self.deadlines.add(deadline)
                 try:
                     return self._result_of(await self._persist(question, attempt))
                 finally:
-                    self._deadlines.discard(deadline)
+                    self.deadlines.discard(deadline)
                     self._requests.forget_count()
         except TimeoutError as error:
             raise self.silence(question, timeout) from error

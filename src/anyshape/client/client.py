@@ -20,6 +20,7 @@ from anyshape.client.calling import CallOptions, Check, read_answer, write_call
 from anyshape.client.channel import Channel
 from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
+from anyshape.client.deadlines import Deadlines
 from anyshape.client.elicitation import OnElicit
 from anyshape.client.lifecycle import ClientIntroduction
 from anyshape.client.listening import OnChange, OnListChanged
@@ -68,13 +69,14 @@ class Client:
     `target` is a URL, a command as a list of strings, or a `Server` (in memory). `revision` is
     `"auto"`, or the one revision to speak; with `or_older` it is offered, and an older one that the
     server answers with is spoken. `timeout` bounds every request, in seconds; `None` waits for
-    ever. `auth` is a bearer token, or a sync or async callable that gives one or the headers to
-    send, asked again when the server answers 401. `check_arguments` is whether arguments are
-    checked before they are sent; `"lenient"` lets calls through that leave out what has a default,
-    although the schema requires it. `trust_annotations` believes a server which says that calling
-    a tool twice does no harm: such calls are sent again when the connection is lost. `limits` bound
-    what the server's schemas may cost, `bounds` what its answers may; `http`, `process` and
-    `identity` say how to reach it and how to introduce ourselves.
+    ever. `auth` is a bearer token, a sync or async callable that gives one or the headers to send,
+    asked again when the server answers 401, or an `OAuth` (`anyshape.client.auth`).
+    `check_arguments` is whether arguments are checked before they are sent; `"lenient"` lets calls
+    through that leave out what has a default, although the schema requires it. `trust_annotations`
+    believes a server which says that calling a tool twice does no harm: such calls are sent again
+    when the connection is lost. `limits` bound what the server's schemas may cost, `bounds` what
+    its answers may; `http`, `process` and `identity` say how to reach it and how to introduce
+    ourselves.
 
     A server may ask back while it works: `on_elicit` asks the user, `on_sample` a model, and
     `roots` are the directories it may know of; what is not given is not offered to servers.
@@ -115,11 +117,14 @@ class Client:
         self._unwrap = unwrap
         self._limits = limits or Limits()
         self._bounds = bounds or Bounds()
-        transport = make_transport(target, self._bounds, http or Http(), process or Process(), auth)
+        deadlines = Deadlines(self._bounds.answer_timeout)
+        transport = make_transport(
+            target, self._bounds, http or Http(), process or Process(), auth, deadlines
+        )
         answering = Answering(
             transport.place, self._limits, on_elicit=on_elicit, on_sample=on_sample, roots=roots
         )
-        self._channel = Channel(transport, self._bounds, answering)
+        self._channel = Channel(transport, self._bounds, answering, deadlines)
         introduction = ClientIntroduction(identity or Identity(), answering.capabilities)
         self._connection = ServerConnection(
             self._channel,

@@ -1,10 +1,10 @@
-"""Time limits that wait while a server's questions are answered: users are slower than code."""
+"""Time limits that wait while a user answers or signs in: people are slower than code."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 __all__ = ["Deadlines"]
 
@@ -29,6 +29,16 @@ class Deadlines:
         """Forget a time limit that is over."""
         self._running.discard(deadline)
         self._due.pop(deadline, None)
+
+    @asynccontextmanager
+    async def limit(self, timeout: float | None) -> AsyncGenerator[None]:
+        """Raise `TimeoutError` if what is done meanwhile takes longer than `timeout` seconds."""
+        async with asyncio.timeout(timeout) as deadline:
+            self.add(deadline)
+            try:
+                yield
+            finally:
+                self.discard(deadline)
 
     @contextmanager
     def paused(self) -> Generator[None]:

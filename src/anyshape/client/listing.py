@@ -191,7 +191,7 @@ class Listing(Generic[EntryT]):
             await self._listening.start(f"{self._feature.capability}ListChanged")
         wanted = self._fetches if newer_than is None else newer_than
         try:
-            async with asyncio.timeout(timeout), self._lock:
+            async with self._channel.deadlines.limit(timeout), self._lock:
                 if self._fetches <= wanted:
                     await self._fetch_pages()
         except TimeoutError as error:

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -107,7 +108,7 @@ class Negotiator:
             accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
             return await self.handshake(wanted, accepted)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with self._channel.deadlines.limit(self._timeout):
                 found = await self._discover()
         except TimeoutError:
             found = _Older(str(self._channel.silence(_DISCOVER, self._timeout)))
@@ -144,7 +145,8 @@ class Negotiator:
             return False
         self._channel.transport.set_era(stateful=False)
         try:
-            async with asyncio.timeout(_shorter(self._timeout, self._channel.bounds.probe_timeout)):
+            patience = _shorter(self._timeout, self._channel.bounds.probe_timeout)
+            async with self._channel.deadlines.limit(patience):
                 raw = await self._channel.ask(
                     Stateless(MODERN[0], self._introduction), _PING, cancellable=False
                 )
@@ -172,19 +174,19 @@ class Negotiator:
         attempts = [discovery := asyncio.ensure_future(self._discover())]
         opening: asyncio.Future[Agreement] | None = None
         try:
-            await asyncio.wait({discovery}, timeout=min(patience, _MOMENT))
+            await self._wait_for(discovery, min(patience, _MOMENT))
             if not discovery.done() and patience > _MOMENT:
                 if not self._channel.transport.is_shared:
                     # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they
                     # are asked again; to all others it is the same question.
                     attempts.append(asyncio.ensure_future(self._discover()))
-                await asyncio.wait({discovery}, timeout=patience - _MOMENT)
+                await self._wait_for(discovery, patience - _MOMENT)
             if not discovery.done():
                 opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
                 await asyncio.wait({discovery, opening}, return_when=asyncio.FIRST_COMPLETED)
                 if not discovery.done() and isinstance(opening.exception(), ProtocolError):
                     # Refused, as modern servers do: this one may only be slow to say what it is.
-                    await asyncio.wait({discovery}, timeout=patience)
+                    await self._wait_for(discovery, patience)
             offered = LATEST_HANDSHAKE
             if discovery.done():
                 found = discovery.result()
@@ -203,6 +205,11 @@ class Negotiator:
             for attempt in (*attempts, *filter(None, [opening])):
                 attempt.cancel()
                 await asyncio.gather(attempt, return_exceptions=True)
+
+    async def _wait_for(self, attempt: asyncio.Future[Any], seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with self._channel.deadlines.limit(seconds):
+                await asyncio.wait({attempt})
 
     async def _discover(self) -> Agreement | _Older:
         """Return the agreement with a modern server, or what is known of an older one."""
@@ -292,7 +299,7 @@ class Negotiator:
         )[1:-1]
         question = Question(INITIALIZE, members)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with self._channel.deadlines.limit(self._timeout):
                 raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
         except TimeoutError as error:
             raise self._channel.silence(question, self._timeout) from error

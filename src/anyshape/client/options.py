@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from anyshape._version import __version__
+from anyshape.client.authorizer import Authorizer
 
 if TYPE_CHECKING:
     import ssl
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Auth", "Bounds", "Http", "Identity", "Process"]
 
 Credentials: TypeAlias = str | Mapping[str, str]
-Auth: TypeAlias = str | Callable[[], Credentials | Awaitable[Credentials]]
-"""A bearer token, or a callable that gives one or the headers to send, asked again on a 401."""
+Auth: TypeAlias = str | Callable[[], Credentials | Awaitable[Credentials]] | Authorizer
+"""A bearer token; a callable that gives one or the headers to send, asked again on a 401; or what
+gets tokens by itself, such as `anyshape.client.auth.OAuth`."""
 
 
 _DEEPEST = 300

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
+from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Auth, Bounds, Http, Process
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.memory import Connectable, MemoryTransport
@@ -31,7 +32,12 @@ def choose_revision(revision: str | Revision) -> Revision | None:
 
 
 def make_transport(
-    target: object, bounds: Bounds, http: Http, process: Process, auth: Auth | None
+    target: object,
+    bounds: Bounds,
+    http: Http,
+    process: Process,
+    auth: Auth | None,
+    deadlines: Deadlines,
 ) -> Transport:
     """Return the transport to a target; what it needs is imported only now."""
     if isinstance(target, str):
@@ -42,7 +48,7 @@ def make_transport(
             )
         from anyshape.client.transports.http import HttpTransport
 
-        return HttpTransport(target, http, auth, bounds)
+        return HttpTransport(target, http, auth, bounds, deadlines)
     if isinstance(target, list | tuple):
         command = cast("Sequence[object]", target)
         if not command or not all(isinstance(part, str) for part in command):

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
-from anyshape.client.options import Auth
+from anyshape.client.authorizer import Authorizer, CredentialSource, RefusedRequest
+from anyshape.client.deadlines import Deadlines
+from anyshape.client.options import Auth, Credentials, Http
 
-__all__ = ["CredentialStore"]
+__all__ = ["CredentialStore", "credentials_for"]
+
+
+def credentials_for(
+    auth: Auth | None, url: str, http: Http, deadlines: Deadlines
+) -> CredentialSource:
+    """Return where the requests to a server get their credentials."""
+    if isinstance(auth, Authorizer):
+        return auth.source_for(url, http, deadlines)
+    return CredentialStore(auth)
 
 
 class CredentialStore:
     """Holds the current headers; concurrent refusals of the same ones ask only once."""
 
-    def __init__(self, auth: Auth | None) -> None:
+    def __init__(
+        self, auth: str | Callable[[], Credentials | Awaitable[Credentials]] | None
+    ) -> None:
         self._auth = auth
         self._headers: Mapping[str, str] | None = {} if auth is None else None
         self._asking = asyncio.Lock()
 
-    async def headers(self) -> Mapping[str, str]:
+    async def headers(self, method: str, url: str) -> Mapping[str, str]:
         """Return the headers to send, asking for them if nobody has yet."""
         if self._headers is None:
             async with self._asking:
@@ -28,14 +41,17 @@ class CredentialStore:
                     self._headers = await self._ask()
         return self._headers
 
-    async def renew(self, refused: Mapping[str, str]) -> bool:
-        """Ask for others than the `refused` ones; return whether there is something new to try."""
-        if self._auth is None or isinstance(self._auth, str):
+    async def renew(self, refusal: RefusedRequest) -> bool:
+        """Ask once for others than the refused ones; say whether there is something to try."""
+        if refusal.status != 401 or refusal.attempt or not callable(self._auth):
             return False
         async with self._asking:
-            if self._headers is refused:
+            if self._headers is refusal.sent:
                 self._headers = await self._ask()
         return True
+
+    def heed(self, nonce: str | None) -> None:
+        """Do nothing: these headers are the same for every request."""
 
     async def _ask(self) -> Mapping[str, str]:
         given: object = self._auth

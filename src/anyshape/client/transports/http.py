@@ -17,10 +17,12 @@ from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
+from anyshape.client.authorizer import Authorizer, RefusedRequest
+from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Auth, Bounds, Http
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten, without_secrets
-from anyshape.client.transports.credentials import CredentialStore
+from anyshape.client.transports.credentials import credentials_for
 from anyshape.client.transports.events import EventReader
 from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.client.transports.http_failures import (
@@ -51,7 +53,9 @@ __all__ = ["HttpTransport"]
 logger = logging.getLogger(__name__)
 
 _SESSION = "Mcp-Session-Id"
+_NONCE = "DPoP-Nonce"
 _REDIRECTS = 3
+_RENEWALS = 4
 _RESUMPTIONS = 5
 _RETRY = 1.0
 _SOONEST_RETRY = 0.01
@@ -66,13 +70,17 @@ class HttpTransport:
     is_shared = True
     has_headers = True
 
-    def __init__(self, url: str, http: Http, auth: Auth | None, bounds: Bounds) -> None:
+    def __init__(
+        self, url: str, http: Http, auth: Auth | None, bounds: Bounds, deadlines: Deadlines
+    ) -> None:
         self._url = self.key = url
         self._origin = urlsplit(url)[:2]
         self._http = http
         self._bounds = bounds
-        self._credentials = CredentialStore(auth)
+        self._deadlines = deadlines
+        self._credentials = credentials_for(auth, url, http, deadlines)
         self._has_auth = auth is not None
+        self._has_source = isinstance(auth, Authorizer)
         self._fixed = {
             **http.headers,
             "Content-Type": JSON,
@@ -119,7 +127,7 @@ class HttpTransport:
     async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
         """Post a message that has no answer."""
         try:
-            async with asyncio.timeout(self._http.connect_timeout):
+            async with self._deadlines.limit(self._http.connect_timeout):
                 response = await self._send("POST", headers, frame, aside=True)
                 response.release()
         except (aiohttp.ClientError, TimeoutError, TransportError) as error:
@@ -173,7 +181,7 @@ class HttpTransport:
         with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
             async with asyncio.timeout(_GRACE):
                 headers = {**self._fixed, **self._last, _SESSION: session}
-                headers.update(await self._credentials.headers())
+                headers.update(await self._credentials.headers("DELETE", self._url))
                 async with client.delete(
                     self._url, headers=headers, allow_redirects=False, proxy=self._http.proxy
                 ):
@@ -184,12 +192,12 @@ class HttpTransport:
     async def _send(
         self, method: str, headers: Mapping[str, str], frame: bytes | None, *, aside: bool = False
     ) -> aiohttp.ClientResponse:
-        renewed = False
-        for _ in range(_REDIRECTS + 2):
+        renewals = 0
+        for _ in range(_REDIRECTS + _RENEWALS + 1):
             if self._pools is None:
                 raise TransportError(f"{self.place} is not connected")
             client = self._pools.aside if aside else await self._pools.calls()
-            credentials = await self._credentials.headers()
+            credentials = await self._credentials.headers(method, self._url)
             sent = {**self._fixed, **headers, **credentials}
             session = self._session
             if session is not None:
@@ -209,12 +217,15 @@ class HttpTransport:
             except ValueError as error:
                 raise TransportError(f"cannot send to {self.place}: {error}") from error
             status = response.status
+            if status in (401, 403) and renewals < _RENEWALS:
+                if await self._renew(response, credentials, renewals):
+                    renewals += 1
+                    continue
+                return response
+            if self._has_source:
+                self._credentials.heed(response.headers.get(_NONCE))
             if status < 300:
                 return response
-            if status == 401 and not renewed:
-                renewed = True
-                if await self._renew(response, credentials):
-                    continue
             if status in (307, 308):
                 self._follow(response)
                 response.release()
@@ -225,9 +236,18 @@ class HttpTransport:
             return response
         raise TransportError(f"{self.place} redirects in circles")
 
-    async def _renew(self, response: aiohttp.ClientResponse, refused: Mapping[str, str]) -> bool:
+    async def _renew(
+        self, response: aiohttp.ClientResponse, refused: Mapping[str, str], attempt: int
+    ) -> bool:
+        refusal = RefusedRequest(
+            response.status,
+            refused,
+            attempt,
+            tuple(response.headers.getall("WWW-Authenticate", ())),
+            response.headers.get(_NONCE),
+        )
         try:
-            renewed = await self._credentials.renew(refused)
+            renewed = await self._credentials.renew(refusal)
         except BaseException:
             response.close()
             raise
