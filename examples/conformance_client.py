@@ -12,7 +12,10 @@ import os
 import sys
 from typing import Any
 
-from anyshape.client import Client, ElicitAnswer, Elicitation
+import aiohttp
+
+from anyshape.client import Auth, Client, ElicitAnswer, Elicitation
+from anyshape.client.auth import OAuth
 
 
 async def call_everything(client: Client) -> None:
@@ -47,12 +50,36 @@ def agree(asked: Elicitation) -> ElicitAnswer:
     return "accept"
 
 
+async def sign_in(url: str) -> str:
+    """Agree at once, as a browser would whose user does; return where it is sent back to."""
+    async with (
+        aiohttp.ClientSession() as browser,
+        browser.get(url, allow_redirects=False) as page,
+    ):
+        return page.headers["Location"]
+
+
+def authorization(scenario: str, context: dict[str, Any]) -> Auth | None:
+    """Return how to get into the server of a scenario."""
+    if not scenario.startswith("auth/"):
+        return None
+    return OAuth(
+        client_id=context.get("client_id"),
+        client_secret=context.get("client_secret"),
+        client_metadata_url="https://conformance-test.local/client-metadata.json",
+        authorize=sign_in,
+        redirect_uri="http://localhost:3000/callback",
+    )
+
+
 async def main(url: str, revision: str) -> None:
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
-    async with Client(url, revision=revision, timeout=20, on_elicit=agree) as client:
+    scenario = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+    auth = authorization(scenario, context)
+    async with Client(url, revision=revision, timeout=20, on_elicit=agree, auth=auth) as client:
         if "toolCalls" in context:
             await make_calls(client, context["toolCalls"])
-        elif os.environ.get("MCP_CONFORMANCE_SCENARIO") == "json-schema-2020-12-preservation":
+        elif scenario == "json-schema-2020-12-preservation":
             await echo_schema(client)
         else:
             await call_everything(client)

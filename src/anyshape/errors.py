@@ -20,6 +20,7 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
     │   └── RateLimited             a server was asked too often
     └── TransportError              bytes could not be moved: refused, broken, silent, too many
+        └── AuthorizationError      a client could not get the access that a server asks for
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from dataclasses import dataclass
 __all__ = [
     "AnyshapeError",
     "AskError",
+    "AuthorizationError",
     "CannotLower",
     "InvalidSchema",
     "LimitExceeded",
@@ -232,3 +234,11 @@ class RateLimited(ProtocolError):
 
 class TransportError(AnyshapeError):
     """A connection failed: refused, broken off, timed out, or sent more than was allowed."""
+
+
+class AuthorizationError(TransportError):
+    """A client could not get the access that a server asks for; `error` is OAuth's word for why."""
+
+    def __init__(self, message: str, *, error: str | None = None) -> None:
+        super().__init__(message)
+        self.error = error

@@ -1,0 +1,27 @@
+"""Get into servers that ask for it: OAuth 2.1 as MCP uses it.
+
+    from anyshape.client import Client
+    from anyshape.client.auth import OAuth
+
+    async with Client("https://example.com/mcp", auth=OAuth()) as client: ...
+
+Loaded only by those who import it.
+"""
+
+from __future__ import annotations
+
+from anyshape.client.auth.login import Authorize, Login, OpenLogin
+from anyshape.client.auth.loopback import LoopbackLogin
+from anyshape.client.auth.oauth import OAuth
+from anyshape.client.auth.storage import FileStorage, MemoryStorage, TokenStorage
+
+__all__ = [
+    "Authorize",
+    "FileStorage",
+    "Login",
+    "LoopbackLogin",
+    "MemoryStorage",
+    "OAuth",
+    "OpenLogin",
+    "TokenStorage",
+]

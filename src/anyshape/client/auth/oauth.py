@@ -1,0 +1,99 @@
+"""`Client(url, auth=OAuth(…))`: a person signs in, and the client keeps the token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from anyshape._version import __version__
+from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDescription
+from anyshape.client.auth.exchange import Exchange
+from anyshape.client.auth.login import Authorize, CallerLogin, Login
+from anyshape.client.auth.loopback import LoopbackLogin
+from anyshape.client.auth.reach import Reach, is_loopback
+from anyshape.client.auth.session import AccessPolicy, AccessSession
+from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.deadlines import Deadlines
+from anyshape.client.options import Http
+
+__all__ = ["OAuth"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth:
+    """Access for a person, who signs in with a browser when a server asks for it.
+
+    `client_id` and `client_secret` are of a client registered by hand, and `issuer` is the
+    authorization server it is registered with, the only one that is then used.
+    `client_metadata_url` is the address of a document that describes this client, for authorization
+    servers that read such documents; with others the client registers itself, as `client_name`.
+
+    `scopes` are asked for where the server does not say which it needs. `authorize` sends the
+    person to a URL and returns the one they came back to, which begins with `redirect_uri`; left
+    out, a browser is opened and a listener on loopback waits. Tokens are kept in `storage`. `dpop`
+    has them bound to a key of this client (needs `anyshape[auth]`).
+    """
+
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    client_metadata_url: str | None = None
+    client_name: str = f"Anyshape {__version__}"
+    issuer: str | None = None
+    scopes: Sequence[str] = ()
+    authorize: Authorize | Login | None = None
+    redirect_uri: str | None = None
+    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
+    dpop: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scopes, str):
+            raise ValueError(f"OAuth(scopes={self.scopes!r}): expected a list of strings")
+        if self.client_secret is not None and self.client_id is None:
+            raise ValueError("OAuth(client_secret=…): expected client_id=… too")
+        url = self.client_metadata_url
+        if url is not None and (urlsplit(url).scheme != "https" or len(urlsplit(url).path) < 2):
+            raise ValueError(f"OAuth(client_metadata_url={url!r}): expected https and a path")
+        if self.redirect_uri is not None:
+            parts = urlsplit(self.redirect_uri)
+            if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+                raise ValueError(
+                    f"OAuth(redirect_uri={self.redirect_uri!r}): expected https, or loopback"
+                )
+        self._login()
+
+    def _login(self) -> Login:
+        ways, uri = self.authorize, self.redirect_uri
+        if ways is not None and not callable(ways):
+            return ways
+        if callable(ways):
+            if uri is None:
+                raise ValueError("OAuth(authorize=…): expected redirect_uri=… too")
+            return CallerLogin(ways, uri)
+        if uri is None:
+            return LoopbackLogin()
+        parts = urlsplit(uri)
+        if parts.scheme != "http" or parts.hostname != "127.0.0.1" or not parts.port:
+            raise ValueError(
+                f"OAuth(redirect_uri={uri!r}): expected http://127.0.0.1:PORT/… where this "
+                "client listens itself, or authorize=… too"
+            )
+        return LoopbackLogin(port=parts.port, path=parts.path)
+
+    def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
+        """Return the credentials for the server at `url`."""
+        trusted = [self.issuer] if self.issuer is not None else []
+        about = ClientDescription(
+            client_id=self.client_id,
+            client_secret=self.client_secret,
+            metadata_url=self.client_metadata_url,
+            name=self.client_name,
+        )
+        policy = AccessPolicy(
+            issuer=self.issuer,
+            scopes=tuple(self.scopes),
+            storage=self.storage,
+            dpop=self.dpop,
+        )
+        grant = AuthorizationCode(about, self._login(), deadlines.paused)
+        return AccessSession(url, Exchange(Reach(url, trusted), http), grant, policy)

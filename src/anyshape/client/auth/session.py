@@ -1,0 +1,296 @@
+"""The token of one client for one server: loaded, got, renewed, widened, kept.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization. What a server asks for
+is found out anew with every refusal, so a server may move to another authorization server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from anyshape.client.auth.authorization_server import (
+    AuthorizationServer,
+    assume_server,
+    find_server,
+)
+from anyshape.client.auth.challenge import AuthChallenge, read_challenge
+from anyshape.client.auth.exchange import Exchange
+from anyshape.client.auth.registration import Registration
+from anyshape.client.auth.resource import ProtectedResource, canonical, find_resource
+from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.token import HeldToken
+from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
+from anyshape.client.authorizer import RefusedRequest
+from anyshape.client.quoting import shorten, without_secrets
+from anyshape.errors import AuthorizationError
+
+if TYPE_CHECKING:
+    from anyshape.client.auth.dpop import ProofKey
+
+__all__ = ["AccessPolicy", "AccessSession", "TokenGrant", "token_key"]
+
+logger = logging.getLogger(__name__)
+
+
+class TokenGrant(Protocol):
+    """A way to get a first token."""
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it is a person's, who would not like to be asked often."""
+        ...
+
+    @property
+    def bound_client(self) -> str | None:
+        """The id of a client that only one authorization server may hear of."""
+        ...
+
+    async def obtain(self, request: AccessRequest) -> HeldToken:
+        """Return a new token."""
+        ...
+
+    async def known_client(self, request: AccessRequest) -> Registration | None:
+        """Return who this client is at the authorization server, if it is anybody yet."""
+        ...
+
+    async def forget_client(self, request: AccessRequest) -> None:
+        """Forget who this client was, if that can be found out anew."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """What a caller chose about tokens, whatever grant they come from."""
+
+    issuer: str | None = None
+    scopes: tuple[str, ...] = ()
+    storage: TokenStorage = field(default_factory=MemoryStorage)
+    dpop: bool = False
+
+
+def token_key(url: str) -> str:
+    """Return the key under which the token for a server is kept."""
+    return f"token {canonical(url)}"
+
+
+class AccessSession:
+    """Gives the requests to one server their token."""
+
+    def __init__(
+        self, url: str, exchange: Exchange, grant: TokenGrant, policy: AccessPolicy
+    ) -> None:
+        self._url = url
+        self._exchange = exchange
+        self._grant = grant
+        self._policy = policy
+        self._lock = asyncio.Lock()
+        self._token: HeldToken | None = None
+        self._is_loaded = False
+        self._is_new = False
+        self._unrefreshable: HeldToken | None = None
+        self._key: ProofKey | None = None
+        self._nonce: str | None = None
+
+    # What a transport asks.
+
+    async def headers(self, method: str, url: str) -> Mapping[str, str]:
+        """Return the headers with the token, if there is one yet."""
+        if not self._is_loaded:
+            async with self._lock:
+                await self._load()
+        token = self._token
+        if token is not None and token.is_stale and token.refresh is not None:
+            token = await self._refresh_early(token)
+        if token is None:
+            return {}
+        carried = {"Authorization": token.authorization}
+        if token.key is not None:
+            key = self._proof_key(token.key)
+            carried["DPoP"] = key.prove(method, url, token=token.value, nonce=self._nonce)
+        return carried
+
+    def heed(self, nonce: str | None) -> None:
+        """Use the nonce of the last answer for the next proof."""
+        self._nonce = nonce or self._nonce
+
+    async def renew(self, refusal: RefusedRequest) -> bool:
+        """Get a token that the server may like better; say whether there is one to try."""
+        challenge = read_challenge(refusal.challenges)
+        refused = refusal.sent.get("Authorization")
+        async with self._lock:
+            await self._load(other_than=refused)
+            token = self._token
+            if token is not None and token.authorization != refused:
+                return True  # another request was refused before, and got it
+            if challenge.error == "use_dpop_nonce" and refusal.nonce is not None:
+                self.heed(refusal.nonce)
+                return token is not None
+            if refusal.status == 403:
+                return await self._widen(token, challenge)
+            if self._is_new and refusal.attempt:
+                return False  # the best we can get is not good enough
+            await self._get(token, challenge, may_refresh=True)
+            return True
+
+    # Getting tokens.
+
+    async def _widen(self, token: HeldToken | None, challenge: AuthChallenge) -> bool:
+        """Ask for the scopes that a request lacks, unless they were asked for in vain."""
+        if token is None or challenge.error != "insufficient_scope":
+            return False
+        if challenge.scopes is not None and set(challenge.scopes) <= set(token.requested):
+            return False
+        return await self._get(token, challenge, may_refresh=False)
+
+    async def _get(
+        self, token: HeldToken | None, challenge: AuthChallenge, *, may_refresh: bool
+    ) -> bool:
+        """Get a token for what is asked; `False` if it would be asked for as before, in vain."""
+        found = await find_resource(self._exchange, self._url, challenge)
+        server = await self._choose_server(found, token)
+        await self._check_binding(server)
+        if token is not None and token.issuer != server.issuer:
+            token = None  # what another authorization server gave is of no use here
+        request = self._request(server, found, challenge, token)
+        if token is not None and token.refresh is not None and may_refresh:
+            try:
+                await self._keep(await self._refresh(request, token), is_new=False)
+                return True
+            except AuthorizationError as error:
+                if error.error is None:
+                    raise
+                if error.error == "invalid_client":
+                    await self._grant.forget_client(request)
+                logger.debug("the token could not be refreshed: %s", error)
+        if not may_refresh and token is not None and set(request.scopes) <= set(token.requested):
+            return False
+        try:
+            got = await self._grant.obtain(request)
+        except AuthorizationError as error:
+            if error.error == "invalid_client":
+                await self._grant.forget_client(request)
+            raise
+        await self._keep(got, is_new=True)
+        return True
+
+    async def _choose_server(
+        self, found: ProtectedResource | None, token: HeldToken | None
+    ) -> AuthorizationServer:
+        wanted = self._policy.issuer
+        if found is None:
+            if wanted is not None:
+                return await find_server(self._exchange, wanted)
+            return await assume_server(self._exchange, self._url)
+        listed = found.authorization_servers
+        if wanted is not None:
+            if wanted not in listed:
+                shown = shorten(", ".join(listed), 200)
+                raise AuthorizationError(
+                    f"{without_secrets(self._url)} trusts {shown}, not the issuer that was "
+                    f"given, {without_secrets(wanted)}"
+                )
+            return await find_server(self._exchange, wanted)
+        kept = token is not None and token.issuer in listed
+        return await find_server(self._exchange, token.issuer if token and kept else listed[0])
+
+    async def _check_binding(self, server: AuthorizationServer) -> None:
+        """Show the credentials of a client only to the authorization server that they are for."""
+        client = self._grant.bound_client
+        if client is None or self._policy.issuer is not None:
+            return
+        key = f"issuer of {client} for {canonical(self._url)}"
+        before = await self._policy.storage.load(key)
+        if before is None:
+            await self._policy.storage.save(key, server.issuer)
+        elif before != server.issuer:
+            raise AuthorizationError(
+                f"{without_secrets(self._url)} moved to {without_secrets(server.issuer)}, but the "
+                f"client was used with {without_secrets(before)}: register it there and pass "
+                "issuer=…"
+            )
+
+    def _request(
+        self,
+        server: AuthorizationServer,
+        found: ProtectedResource | None,
+        challenge: AuthChallenge,
+        token: HeldToken | None,
+    ) -> AccessRequest:
+        listed = (found.scopes if found is not None else None) or ()
+        scopes = challenge.scopes or self._policy.scopes or listed
+        scopes = (*(token.requested if token is not None else ()), *scopes)
+        if scopes and self._grant.is_personal and "offline_access" in server.scopes:
+            scopes = (*scopes, "offline_access")
+        return AccessRequest(
+            exchange=self._exchange,
+            server=server,
+            resource=canonical(self._url) if found is None else found.resource,
+            scopes=tuple(dict.fromkeys(scopes)),
+            storage=self._policy.storage,
+            proof_key=self._new_key(server) if self._policy.dpop else None,
+        )
+
+    async def _refresh(self, request: AccessRequest, token: HeldToken) -> HeldToken:
+        client = await self._grant.known_client(request)
+        if client is None or token.refresh is None:
+            raise AuthorizationError("this client is not registered", error="invalid_client")
+        same = replace(
+            request,
+            resource=token.resource,
+            scopes=token.requested,
+            proof_key=None if token.key is None else self._proof_key(token.key),
+        )
+        fields = {"grant_type": "refresh_token", "refresh_token": token.refresh}
+        new = await ask_token(same, client, fields)
+        return replace(new, refresh=new.refresh or token.refresh)
+
+    async def _refresh_early(self, token: HeldToken) -> HeldToken | None:
+        """Renew a token before a server refuses it; if that fails, the server may decide."""
+        async with self._lock:
+            if self._token is not token or self._unrefreshable is token:
+                return self._token
+            try:
+                server = await find_server(self._exchange, token.issuer)
+                request = self._request(server, None, AuthChallenge(), token)
+                await self._keep(await self._refresh(request, token), is_new=False)
+            except AuthorizationError as error:
+                logger.debug("the token could not be refreshed early: %s", error)
+                self._unrefreshable = token
+            return self._token
+
+    # Keeping them.
+
+    async def _load(self, other_than: str | None = None) -> None:
+        """Take what is kept; another client may have renewed it."""
+        text = await self._policy.storage.load(token_key(self._url))
+        saved = None if text is None else HeldToken.read(text)
+        if saved is not None and saved.authorization != other_than:
+            self._token, self._is_new = saved, False
+        self._is_loaded = True
+
+    async def _keep(self, token: HeldToken, *, is_new: bool) -> None:
+        self._token, self._is_new = token, is_new
+        await self._policy.storage.save(token_key(self._url), token.write())
+
+    # Proofs of possession.
+
+    def _new_key(self, server: AuthorizationServer) -> ProofKey:
+        from anyshape.client.auth.dpop import ALGORITHM, ProofKey
+
+        if ALGORITHM not in server.dpop_algorithms:
+            raise AuthorizationError(
+                f"{without_secrets(server.issuer)} does not bind tokens to keys (DPoP with "
+                f"{ALGORITHM})"
+            )
+        return ProofKey.generate()
+
+    def _proof_key(self, text: str) -> ProofKey:
+        from anyshape.client.auth.dpop import ProofKey
+
+        if self._key is None or self._key.write() != text:
+            self._key = ProofKey.read(text)
+        return self._key

@@ -1,0 +1,121 @@
+"""Where tokens and registrations are kept: text by key, all of it secret.
+
+In memory unless the caller says otherwise; `FileStorage` is a file that only its owner can read,
+`anyshape.client.auth.keyring_storage` the system's keyring.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Protocol, cast
+
+from anyshape.errors import AuthorizationError
+
+__all__ = ["FileStorage", "MemoryStorage", "TokenStorage"]
+
+
+class TokenStorage(Protocol):
+    """What a place to keep secrets has to be able to do."""
+
+    async def load(self, key: str) -> str | None:
+        """Return what was saved under a key."""
+        ...
+
+    async def save(self, key: str, value: str) -> None:
+        """Save a secret text under a key, in place of what was there."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Forget what was saved under a key, if anything was."""
+        ...
+
+
+class MemoryStorage:
+    """Keeps secrets for as long as the object lives."""
+
+    def __init__(self) -> None:
+        self._saved: dict[str, str] = {}
+
+    async def load(self, key: str) -> str | None:
+        """Return what was saved under a key."""
+        return self._saved.get(key)
+
+    async def save(self, key: str, value: str) -> None:
+        """Save a text under a key."""
+        self._saved[key] = value
+
+    async def delete(self, key: str) -> None:
+        """Forget what was saved under a key."""
+        self._saved.pop(key, None)
+
+
+class FileStorage:
+    """Keeps secrets in one JSON file that only its owner can read or write."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._lock = asyncio.Lock()
+
+    async def load(self, key: str) -> str | None:
+        """Return what was saved under a key."""
+        async with self._lock:
+            return (await asyncio.to_thread(self._read)).get(key)
+
+    async def save(self, key: str, value: str) -> None:
+        """Save a text under a key."""
+        await self._change(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Forget what was saved under a key."""
+        await self._change(key, None)
+
+    async def _change(self, key: str, value: str | None) -> None:
+        async with self._lock:
+            await asyncio.to_thread(self._rewrite, key, value)
+
+    def _rewrite(self, key: str, value: str | None) -> None:
+        saved = self._read()
+        if value is None:
+            if saved.pop(key, None) is None:
+                return
+        else:
+            saved[key] = value
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A new file, which `mkstemp` makes for the owner alone, then put in place whole.
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(saved, file)
+            os.replace(name, self._path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+
+    def _read(self) -> dict[str, str]:
+        try:
+            with self._path.open(encoding="utf-8") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                if os.name == "posix" and mode & 0o077:
+                    raise AuthorizationError(
+                        f"{self._path}: others than its owner can read it; chmod 600, "
+                        "or delete it and sign in again"
+                    )
+                saved: object = json.load(file)
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            raise AuthorizationError(
+                f"{self._path}: not a file of tokens; delete it and sign in again"
+            ) from None
+        entries = cast("dict[object, object]", saved) if isinstance(saved, dict) else {}
+        return {
+            key: value
+            for key, value in entries.items()
+            if isinstance(key, str) and isinstance(value, str)
+        }
