@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-__all__ = ["name_program", "shorten", "without_secrets"]
+__all__ = ["conceal", "name_program", "shorten", "without_secrets"]
 
 
 def name_program(command: Sequence[str]) -> str:
@@ -25,6 +25,20 @@ def shorten(text: str | bytes, limit: int = 120) -> str:
     line = "".join(letter if letter.isprintable() else " " for letter in text[: limit * 4])
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+_TELLING = 6
+
+
+def conceal(text: str, secrets: Iterable[str | None]) -> str:
+    """Return a text without the secrets that its author was sent, whole or cut off."""
+    known = [secret for secret in secrets if secret]
+    for secret in known:
+        text = text.replace(secret, "…")
+    for secret in known:
+        for length in range(min(len(secret), len(text)), _TELLING - 1, -1):
+            text = text.replace(secret[:length], "…")
+    return text
 
 
 def without_secrets(url: str) -> str:

@@ -41,7 +41,7 @@ class OAuth:
     client_name: str = f"Anyshape {__version__}"
     issuer: str | None = None
     scopes: Sequence[str] = ()
-    authorize: Authorize | Login | None = None
+    authorize: Authorize | Login | None = field(default=None, repr=False)
     redirect_uri: str | None = None
     storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     dpop: bool = False

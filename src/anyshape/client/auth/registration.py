@@ -18,7 +18,7 @@ from anyshape.client.answers import as_string
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.exchange import AuthReply, Exchange
 from anyshape.client.auth.reach import is_loopback
-from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
 __all__ = ["Registration", "describe_failure", "register", "secret_method"]
@@ -115,7 +115,5 @@ def describe_failure(
     reason = f"HTTP {reply.status}"
     if error is not None:
         reason = shorten(error, 60) + (f" ({shorten(said, 200)})" if said else "")
-    for secret in secrets:
-        if secret:
-            reason = reason.replace(secret, "…")
+    reason = conceal(reason, secrets)
     return AuthorizationError(f"{what} refused: {reason}", error=error and shorten(error, 60))

@@ -7,7 +7,7 @@ import ssl
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
@@ -32,7 +32,8 @@ def explain_refusal(
 ) -> TransportError | ProtocolError:
     """Return the exception for a response that holds no answer to `method`."""
     status = response.status
-    said = f": {shorten(body[:_EXCERPT])!r}" if body.strip() else ""
+    sent = response.request_info.headers.get("Authorization", "").partition(" ")[2]
+    said = f": {conceal(shorten(body[:_EXCERPT]), [sent])!r}" if body.strip() else ""
     if status == 401:
         hint = "" if has_auth else "; pass Client(auth=…)"
         return HttpStatus(f"{place} wants other credentials (HTTP 401){hint}", status=401)

@@ -1,0 +1,218 @@
+"""A person signs in: when, for what, how often, and what is kept of it."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+
+from anyshape import Client
+from anyshape.client.auth import FileStorage, MemoryStorage, OAuth
+from anyshape.errors import AuthorizationError, TransportError
+
+if TYPE_CHECKING:
+    from .conftest import World
+
+REVISION = "2026-07-28"
+TOKEN = "/as/token"
+AUTHORIZE = "/as/authorize"
+
+
+async def enter(world: World, auth: OAuth, **options: Any) -> str:
+    async with Client(world.url, revision=REVISION, auth=auth, **options) as client:
+        return await client.call("open")
+
+
+async def test_one_login_serves_every_request_and_every_client_of_the_same_auth(
+    world: World,
+) -> None:
+    auth = world.oauth()
+    assert await enter(world, auth) == "in"
+    assert await enter(world, auth) == "in"
+    assert len(world.paths(AUTHORIZE)) == 1
+    assert world.paths("/as/register")[0]["application_type"] == "native"
+
+
+async def test_requests_that_are_refused_at_once_share_one_login(world: World) -> None:
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        world.tokens.clear()
+        world.refresh_tokens.clear()
+        assert await asyncio.gather(*(client.call("open") for _ in range(5))) == ["in"] * 5
+    assert len(world.paths(AUTHORIZE)) == 2
+
+
+async def test_a_refused_token_is_refreshed_without_a_login(world: World) -> None:
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        world.tokens.clear()
+        assert await client.call("open") == "in"
+        world.tokens.clear()
+        assert await client.call("open") == "in"
+    grants = [sent["grant_type"] for sent in world.paths(TOKEN)]
+    assert grants == ["authorization_code", "refresh_token", "refresh_token"]
+    assert {sent["resource"] for sent in world.paths(TOKEN)} == {world.url}
+
+
+async def test_a_token_that_is_about_to_end_is_refreshed_before_it_is_refused(
+    world: World,
+) -> None:
+    world.lifetime = 1
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        before = len(world.paths("/mcp"))
+        world.lifetime = 3600
+        assert await client.call("open") == "in"
+        assert len(world.paths("/mcp")) - before == 2  # tools/list, tools/call
+    assert [sent["grant_type"] for sent in world.paths(TOKEN)][-1] == "refresh_token"
+
+
+async def test_a_refresh_that_is_refused_leads_to_a_login(world: World) -> None:
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        world.tokens.clear()
+        world.refresh_tokens.clear()
+        assert await client.call("open") == "in"
+    assert len(world.paths(AUTHORIZE)) == 2
+
+
+async def test_a_request_that_needs_more_asks_for_more_and_keeps_what_it_had(
+    world: World,
+) -> None:
+    world.challenged = ', scope="read"'
+    world.scopes = {"tools/call": "write"}
+    assert await enter(world, world.oauth()) == "in"
+    assert [visit["scope"] for visit in world.paths(AUTHORIZE)] == ["read", "read write"]
+
+
+async def test_scopes_that_were_asked_for_in_vain_are_not_asked_for_again(world: World) -> None:
+    world.scopes = {"tools/call": "never"}
+
+    async def give_less(request: web.Request) -> web.Response:
+        world.tokens["less"] = []
+        return web.json_response({"access_token": "less", "token_type": "bearer"})
+
+    world.instead[TOKEN] = give_less
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        for _ in range(3):
+            with pytest.raises(TransportError, match="403"):
+                await client.call("open")
+    assert [visit.get("scope") for visit in world.paths(AUTHORIZE)] == [None, "never"]
+
+
+async def test_a_token_that_is_refused_at_once_ends_the_request(world: World) -> None:
+    async def give_nothing(request: web.Request) -> web.Response:
+        return web.json_response({"access_token": "unknown", "token_type": "Bearer"})
+
+    world.instead[TOKEN] = give_nothing
+    with pytest.raises(TransportError, match="401"):
+        await enter(world, world.oauth())
+    assert len(world.paths(AUTHORIZE)) == 1
+
+
+@pytest.mark.parametrize("revision", ["auto", REVISION])
+async def test_no_time_limit_runs_while_a_person_signs_in(world: World, revision: str) -> None:
+    async def slowly(url: str) -> str:
+        done = asyncio.Event()
+        asyncio.get_running_loop().call_later(1.5, done.set)
+        await done.wait()
+        return await world.browse(url)
+
+    if revision == "auto":  # a server that says nothing to `ping` but that it does not know it
+        world.instead["/mcp"] = _refusing_pings(world)
+    auth = world.oauth(authorize=slowly)
+    async with Client(world.url, revision=revision, auth=auth, timeout=1) as client:
+        assert await client.call("open", timeout=30) == "in"
+
+
+def _refusing_pings(world: World) -> Any:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        sent = await request.json()
+        allowed = request.headers.get("Authorization", "").removeprefix("Bearer ") in world.tokens
+        if sent["method"] == "ping" and allowed:
+            error = {"code": -32601, "message": "no such method"}
+            answer = {"jsonrpc": "2.0", "id": sent["id"], "error": error}
+            return web.json_response(answer, status=404)
+        return world.serve(request, sent)
+
+    return handle
+
+
+async def test_tokens_and_registrations_outlive_the_process_in_a_file_for_the_owner_alone(
+    world: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "deep" / "tokens.json"
+    assert await enter(world, world.oauth(storage=FileStorage(path))) == "in"
+    assert await enter(world, world.oauth(storage=FileStorage(path))) == "in"
+    assert len(world.paths(AUTHORIZE)) == 1
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    world.tokens.clear()
+    world.refresh_tokens.clear()
+    assert await enter(world, world.oauth(storage=FileStorage(path))) == "in"
+    assert len(world.paths("/as/register")) == 1
+
+
+@pytest.mark.parametrize("text", ["no json", "[]", '{"token": 3}'])
+async def test_a_file_that_others_could_read_or_that_is_something_else_is_not_used(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "tokens.json"
+    path.write_text(text)
+    path.chmod(0o644)
+    with pytest.raises(AuthorizationError, match="chmod 600"):
+        await FileStorage(path).load("token")
+    path.chmod(0o600)
+    if text == "no json":
+        with pytest.raises(AuthorizationError, match="delete it"):
+            await FileStorage(path).load("token")
+    else:
+        assert await FileStorage(path).load("token") is None
+
+
+async def test_what_is_saved_by_hand_and_broken_is_as_good_as_nothing(world: World) -> None:
+    storage = MemoryStorage()
+    await storage.save(f"token {world.url}", '{"value": 3}')
+    await storage.save(f"client {world.issuer}", "[]")
+    assert await enter(world, world.oauth(storage=storage)) == "in"
+
+
+async def test_a_registration_that_is_no_longer_known_is_made_anew(world: World) -> None:
+    auth = world.oauth()
+    assert await enter(world, auth) == "in"
+    world.tokens.clear()
+
+    async def forget(request: web.Request) -> web.Response:
+        del world.instead[TOKEN]
+        return web.json_response({"error": "invalid_client"}, status=401)
+
+    world.instead[TOKEN] = forget
+    assert await enter(world, auth) == "in"
+    assert len(world.paths("/as/register")) == 2
+
+
+async def test_a_client_without_a_way_to_register_is_told_what_to_pass(world: World) -> None:
+    del world.metadata["registration_endpoint"]
+    with pytest.raises(AuthorizationError, match="client_id"):
+        await enter(world, world.oauth())
+    assert await enter(world, world.oauth(client_id="by-hand")) == "in"
+    assert world.paths(TOKEN)[0]["client_id"] == "by-hand"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"client_secret": "s"}, "client_id"),
+        ({"scopes": "read write"}, "list"),
+        ({"client_metadata_url": "http://example.com/client.json"}, "https"),
+        ({"client_metadata_url": "https://example.com"}, "path"),
+        ({"redirect_uri": "http://example.com/callback"}, "loopback"),
+        ({"redirect_uri": "https://example.com/callback"}, "authorize"),
+        ({"authorize": print}, "redirect_uri"),
+    ],
+)
+def test_what_cannot_work_is_refused_when_it_is_written(
+    options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        OAuth(**options)
