@@ -80,7 +80,7 @@ $(READY): requirements/dev.txt pyproject.toml
 
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --extra asking --extra telemetry -o requirements/dev.txt
+	    --no-emit-index-url --no-emit-find-links pyproject.toml --group dev --all-extras -o requirements/dev.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group engines -o requirements/engines.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
