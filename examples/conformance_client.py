@@ -15,7 +15,13 @@ from typing import Any
 import aiohttp
 
 from anyshape.client import Auth, Client, ElicitAnswer, Elicitation
-from anyshape.client.auth import OAuth
+from anyshape.client.auth import (
+    ClientCredentials,
+    EnterpriseManaged,
+    IdentityProvider,
+    OAuth,
+    WorkloadIdentity,
+)
 
 
 async def call_everything(client: Client) -> None:
@@ -61,14 +67,41 @@ async def sign_in(url: str) -> str:
 
 def authorization(scenario: str, context: dict[str, Any]) -> Auth | None:
     """Return how to get into the server of a scenario."""
-    if not scenario.startswith("auth/"):
-        return None
+    match scenario:
+        case "auth/client-credentials-basic":
+            return ClientCredentials(
+                client_id=context["client_id"], client_secret=context["client_secret"]
+            )
+        case "auth/client-credentials-jwt":
+            return ClientCredentials(
+                client_id=context["client_id"],
+                private_key=context["private_key_pem"],
+                algorithm=context["signing_algorithm"],
+            )
+        case "auth/wif-jwt-bearer":
+            return WorkloadIdentity(
+                client_id=context["client_id"], assertion=lambda audience: context["valid_jwt"]
+            )
+        case "auth/enterprise-managed-authorization":
+            return EnterpriseManaged(
+                provider=IdentityProvider(
+                    token_endpoint=context["idp_token_endpoint"], client_id=context["idp_client_id"]
+                ),
+                id_token=lambda: context["idp_id_token"],
+                client_id=context["client_id"],
+                client_secret=context["client_secret"],
+            )
+        case _ if not scenario.startswith("auth/"):
+            return None
+        case _:
+            pass
     return OAuth(
         client_id=context.get("client_id"),
         client_secret=context.get("client_secret"),
         client_metadata_url="https://conformance-test.local/client-metadata.json",
         authorize=sign_in,
         redirect_uri="http://localhost:3000/callback",
+        dpop=scenario.startswith("auth/dpop"),
     )
 
 

@@ -53,16 +53,29 @@ SCENARIOS = {
     "auth/2025-03-26-oauth-metadata-backcompat": ["2025-03-26"],
     "auth/2025-03-26-oauth-endpoint-fallback": ["2025-03-26"],
 }
+EXTENSIONS = [
+    "auth/client-credentials-basic",
+    "auth/client-credentials-jwt",
+    "auth/dpop",
+    "auth/dpop-nonce",
+    "auth/enterprise-managed-authorization",
+    "auth/wif-jwt-bearer",
+]
 REVISIONS = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
 
 def run(
-    node: Callable[..., list[str]], scenario: str, revision: str, *arguments: str
+    node: Callable[..., list[str]],
+    scenario: str,
+    revision: str,
+    *arguments: str,
+    force: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     client = " ".join([sys.executable, str(CLIENT), *arguments])
     command = node(
         "@modelcontextprotocol/conformance",
         *("client", "--command", client, "--scenario", scenario, "--spec-version", revision),
+        *(("--force",) if force else ()),
     )
     return subprocess.run(
         command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT
@@ -77,6 +90,15 @@ def test_the_scenario_passes(node: Callable[..., list[str]], scenario: str, revi
     done = run(node, scenario, revision)
     assert "OVERALL: PASSED" in done.stderr, done.stdout + done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("scenario", EXTENSIONS)
+def test_the_scenario_of_an_extension_passes(
+    node: Callable[..., list[str]], scenario: str, revision: str
+) -> None:
+    done = run(node, scenario, revision, force=True)  # extensions belong to no revision
+    assert "OVERALL: PASSED" in done.stderr, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("scenario", ["tools_call", "request-metadata", "http-custom-headers"])

@@ -152,6 +152,10 @@ class World:
         if needed is not None and needed not in self.tokens[token]:
             challenge = f'Bearer error="insufficient_scope", scope="{needed}", {where}'
             return web.Response(status=403, headers={"WWW-Authenticate": challenge})
+        return self.answer_call(sent)
+
+    def answer_call(self, sent: Json) -> web.Response:
+        """Answer a request that was let in."""
         results: dict[str, Json] = {
             "server/discover": {
                 "supportedVersions": [REVISION],

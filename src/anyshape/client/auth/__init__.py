@@ -10,18 +10,26 @@ Loaded only by those who import it.
 
 from __future__ import annotations
 
+from anyshape.client.auth.client_credentials import ClientCredentials
+from anyshape.client.auth.enterprise import EnterpriseManaged, IdentityProvider
 from anyshape.client.auth.login import Authorize, Login, OpenLogin
 from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.oauth import OAuth
 from anyshape.client.auth.storage import FileStorage, MemoryStorage, TokenStorage
+from anyshape.client.auth.workload_identity import Assertion, WorkloadIdentity
 
 __all__ = [
+    "Assertion",
     "Authorize",
+    "ClientCredentials",
+    "EnterpriseManaged",
     "FileStorage",
+    "IdentityProvider",
     "Login",
     "LoopbackLogin",
     "MemoryStorage",
     "OAuth",
     "OpenLogin",
     "TokenStorage",
+    "WorkloadIdentity",
 ]

@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.login import Login
-from anyshape.client.auth.registration import Registration, register, secret_method
+from anyshape.client.auth.registered_client import RegisteredClient
+from anyshape.client.auth.registration import Registration, register
 from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.quoting import shorten, without_secrets
@@ -156,10 +157,8 @@ class AuthorizationCode:
         """Return who this client is there already, if it is anybody."""
         server, about = request.server, self._client
         if about.client_id is not None:
-            method = "none" if about.client_secret is None else secret_method(server)
-            return Registration(
-                client_id=about.client_id, client_secret=about.client_secret, method=method
-            )
+            known = RegisteredClient(about.client_id, about.client_secret)
+            return await known.known_client(request)
         if about.metadata_url is not None and server.reads_client_documents:
             return Registration(client_id=about.metadata_url)
         saved = await request.storage.load(_key(server))

@@ -34,6 +34,8 @@ class AuthorizationServer:
     scopes: tuple[str, ...] = ()
     auth_methods: tuple[str, ...] = ("client_secret_basic",)
     """How clients may say who they are at the token endpoint."""
+    signing_algorithms: tuple[str, ...] = ()
+    """With which of them, if by a signature; none if it does not say."""
     challenge_methods: tuple[str, ...] = ()
     dpop_algorithms: tuple[str, ...] = ()
     sends_issuer: bool = False
@@ -116,6 +118,7 @@ async def _read(exchange: Exchange, reply: AuthReply, issuer: str) -> Authorizat
         revocation_endpoint=await endpoint("revocation"),
         scopes=strings(members.get("scopes_supported")),
         auth_methods=methods or ("client_secret_basic",),
+        signing_algorithms=strings(members.get("token_endpoint_auth_signing_alg_values_supported")),
         challenge_methods=strings(members.get("code_challenge_methods_supported")),
         dpop_algorithms=strings(members.get("dpop_signing_alg_values_supported")),
         sends_issuer=members.get("authorization_response_iss_parameter_supported") is True,

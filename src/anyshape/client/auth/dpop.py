@@ -13,11 +13,7 @@ import time
 from typing import Any, Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
-try:
-    from joserfc import jwt
-    from joserfc.jwk import ECKey
-except ImportError as error:
-    raise ImportError("signing needs joserfc; pip install 'anyshape[auth]'") from error
+from anyshape.client.auth.signing import ECKey, sign
 
 __all__ = ["ALGORITHM", "ProofKey"]
 
@@ -32,7 +28,6 @@ class ProofKey:
         self._text = json.dumps(key.as_dict(private=True))
         self._header: dict[str, Any] = {
             "typ": "dpop+jwt",
-            "alg": ALGORITHM,
             "jwk": {
                 name: value
                 for name, value in key.as_dict(private=False).items()
@@ -70,4 +65,4 @@ class ProofKey:
             claims["ath"] = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         if nonce is not None:
             claims["nonce"] = nonce
-        return jwt.encode(self._header, claims, self._key, algorithms=[ALGORITHM])
+        return sign(self._header, claims, self._key, ALGORITHM)

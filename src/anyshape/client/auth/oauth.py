@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 from anyshape._version import __version__
 from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDescription
-from anyshape.client.auth.exchange import Exchange
 from anyshape.client.auth.login import Authorize, CallerLogin, Login
 from anyshape.client.auth.loopback import LoopbackLogin
-from anyshape.client.auth.reach import Reach, is_loopback
-from anyshape.client.auth.session import AccessPolicy, AccessSession
+from anyshape.client.auth.reach import is_loopback
+from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
@@ -82,18 +81,11 @@ class OAuth:
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""
-        trusted = [self.issuer] if self.issuer is not None else []
         about = ClientDescription(
             client_id=self.client_id,
             client_secret=self.client_secret,
             metadata_url=self.client_metadata_url,
             name=self.client_name,
         )
-        policy = AccessPolicy(
-            issuer=self.issuer,
-            scopes=tuple(self.scopes),
-            storage=self.storage,
-            dpop=self.dpop,
-        )
         grant = AuthorizationCode(about, self._login(), deadlines.paused)
-        return AccessSession(url, Exchange(Reach(url, trusted), http), grant, policy)
+        return open_session(url, http, grant, self)

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from anyshape.client.answers import as_string
@@ -20,6 +20,9 @@ from anyshape.client.auth.exchange import AuthReply, Exchange
 from anyshape.client.auth.reach import is_loopback
 from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.errors import AuthorizationError
+
+if TYPE_CHECKING:
+    from anyshape.client.auth.signing import ClientKey
 
 __all__ = ["Registration", "describe_failure", "register", "secret_method"]
 
@@ -36,6 +39,8 @@ class Registration:
     """How the token endpoint is shown that it is this client."""
     redirect_uri: str | None = None
     expires: float | None = None
+    key: ClientKey | None = field(default=None, repr=False)
+    """The private key that identifies it, of a client that is never kept."""
 
     def write(self) -> str:
         """Return it as a text to keep."""

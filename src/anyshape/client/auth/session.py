@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from anyshape.client.auth.authorization_server import (
@@ -19,19 +19,21 @@ from anyshape.client.auth.authorization_server import (
 )
 from anyshape.client.auth.challenge import AuthChallenge, read_challenge
 from anyshape.client.auth.exchange import Exchange
+from anyshape.client.auth.reach import Reach
 from anyshape.client.auth.registration import Registration
 from anyshape.client.auth.resource import ProtectedResource, canonical, find_resource
-from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.storage import TokenStorage
 from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.authorizer import RefusedRequest
+from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
 if TYPE_CHECKING:
     from anyshape.client.auth.dpop import ProofKey
 
-__all__ = ["AccessPolicy", "AccessSession", "TokenGrant", "token_key"]
+__all__ = ["AccessSession", "AccessSettings", "TokenGrant", "open_session", "token_key"]
 
 logger = logging.getLogger(__name__)
 
@@ -62,14 +64,37 @@ class TokenGrant(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessPolicy:
+class AccessSettings(Protocol):
     """What a caller chose about tokens, whatever grant they come from."""
 
-    issuer: str | None = None
-    scopes: tuple[str, ...] = ()
-    storage: TokenStorage = field(default_factory=MemoryStorage)
-    dpop: bool = False
+    @property
+    def issuer(self) -> str | None:
+        """The only authorization server to use."""
+        ...
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """What to ask for where the server does not say."""
+        ...
+
+    @property
+    def storage(self) -> TokenStorage:
+        """Where tokens are kept."""
+        ...
+
+    @property
+    def dpop(self) -> bool:
+        """Whether tokens have to be bound to a key."""
+        ...
+
+
+def open_session(
+    url: str, http: Http, grant: TokenGrant, settings: AccessSettings, *trusted: str
+) -> AccessSession:
+    """Return what gives the requests to one server their token; the caller wrote `trusted` down."""
+    if settings.issuer is not None:
+        trusted = (*trusted, settings.issuer)
+    return AccessSession(url, Exchange(Reach(url, trusted), http), grant, settings)
 
 
 def token_key(url: str) -> str:
@@ -81,12 +106,12 @@ class AccessSession:
     """Gives the requests to one server their token."""
 
     def __init__(
-        self, url: str, exchange: Exchange, grant: TokenGrant, policy: AccessPolicy
+        self, url: str, exchange: Exchange, grant: TokenGrant, settings: AccessSettings
     ) -> None:
         self._url = url
         self._exchange = exchange
         self._grant = grant
-        self._policy = policy
+        self._settings = settings
         self._lock = asyncio.Lock()
         self._token: HeldToken | None = None
         self._is_loaded = False
@@ -180,7 +205,7 @@ class AccessSession:
     async def _choose_server(
         self, found: ProtectedResource | None, token: HeldToken | None
     ) -> AuthorizationServer:
-        wanted = self._policy.issuer
+        wanted = self._settings.issuer
         if found is None:
             if wanted is not None:
                 return await find_server(self._exchange, wanted)
@@ -200,12 +225,12 @@ class AccessSession:
     async def _check_binding(self, server: AuthorizationServer) -> None:
         """Show the credentials of a client only to the authorization server that they are for."""
         client = self._grant.bound_client
-        if client is None or self._policy.issuer is not None:
+        if client is None or self._settings.issuer is not None:
             return
         key = f"issuer of {client} for {canonical(self._url)}"
-        before = await self._policy.storage.load(key)
+        before = await self._settings.storage.load(key)
         if before is None:
-            await self._policy.storage.save(key, server.issuer)
+            await self._settings.storage.save(key, server.issuer)
         elif before != server.issuer:
             raise AuthorizationError(
                 f"{without_secrets(self._url)} moved to {without_secrets(server.issuer)}, but the "
@@ -221,7 +246,7 @@ class AccessSession:
         token: HeldToken | None,
     ) -> AccessRequest:
         listed = (found.scopes if found is not None else None) or ()
-        scopes = challenge.scopes or self._policy.scopes or listed
+        scopes = challenge.scopes or tuple(self._settings.scopes) or listed
         scopes = (*(token.requested if token is not None else ()), *scopes)
         if scopes and self._grant.is_personal and "offline_access" in server.scopes:
             scopes = (*scopes, "offline_access")
@@ -230,8 +255,8 @@ class AccessSession:
             server=server,
             resource=canonical(self._url) if found is None else found.resource,
             scopes=tuple(dict.fromkeys(scopes)),
-            storage=self._policy.storage,
-            proof_key=self._new_key(server) if self._policy.dpop else None,
+            storage=self._settings.storage,
+            proof_key=self._new_key(server) if self._settings.dpop else None,
         )
 
     async def _refresh(self, request: AccessRequest, token: HeldToken) -> HeldToken:
@@ -266,7 +291,7 @@ class AccessSession:
 
     async def _load(self, other_than: str | None = None) -> None:
         """Take what is kept; another client may have renewed it."""
-        text = await self._policy.storage.load(token_key(self._url))
+        text = await self._settings.storage.load(token_key(self._url))
         saved = None if text is None else HeldToken.read(text)
         if saved is not None and saved.authorization != other_than:
             self._token, self._is_new = saved, False
@@ -274,7 +299,7 @@ class AccessSession:
 
     async def _keep(self, token: HeldToken, *, is_new: bool) -> None:
         self._token, self._is_new = token, is_new
-        await self._policy.storage.save(token_key(self._url), token.write())
+        await self._settings.storage.save(token_key(self._url), token.write())
 
     # Proofs of possession.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["AccessRequest", "ask_token", "send_form"]
 
 _WHAT = "the token endpoint"
+_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _SECRET_FIELDS = ("client_secret", "refresh_token", "code", "code_verifier", "assertion")
 
 
@@ -93,6 +94,13 @@ def _identify(
         case "client_secret_post":
             secret = client.client_secret or ""
             return {**fields, "client_id": client.client_id, "client_secret": secret}, {}
+        case "private_key_jwt" if client.key is not None:
+            statement = client.key.identify(client.client_id, server.issuer)
+            return {
+                **fields,
+                "client_assertion_type": _ASSERTION,
+                "client_assertion": statement,
+            }, {}
         case "none":
             return {**fields, "client_id": client.client_id}, {}
         case other:
