@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -34,6 +35,45 @@ class Outcome:
 
 
 Run = Callable[..., Outcome]
+
+
+class Terminal:
+    """The program at a terminal of its own, with somebody who types."""
+
+    def __init__(self, *words: str, **variables: str) -> None:
+        self._end, other = pty.openpty()
+        self.shown = ""
+        # No browser: what is opened is written to a file instead.
+        plain = {"BROWSER": "true", "NO_COLOR": "1", "COLUMNS": "80"}
+        environment = {**os.environ, **plain, **variables}
+        self._process = subprocess.Popen(
+            [PROGRAM, *words],
+            stdin=other,
+            stdout=subprocess.PIPE,
+            stderr=other,
+            env=environment,
+            text=True,
+        )
+        os.close(other)
+
+    def answer(self, prompt: str, text: str) -> None:
+        """Type a line once the program shows a prompt."""
+        seen = len(self.shown)
+        while prompt not in self.shown[seen:]:
+            self.shown += os.read(self._end, 4096).decode()
+        os.write(self._end, text.encode())
+
+    def finish(self) -> str:
+        """Return what the program wrote to stdout."""
+        out, _ = self._process.communicate(timeout=PATIENCE)
+        os.close(self._end)
+        return out
+
+
+@pytest.fixture
+def at_terminal() -> type[Terminal]:
+    """Run the program at a terminal."""
+    return Terminal
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ Run: TypeAlias = Callable[..., Any]
 
 COMMANDS = [
     *("demo", "serve", "gateway", "tools", "call", "resources", "read", "prompts", "prompt"),
-    *("shapes", "check"),
+    *("shapes", "check", "logout"),
 ]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -77,40 +75,8 @@ def test_without_a_terminal_nobody_is_asked(run: Run) -> None:
     assert "did not offer to give" in outcome.err
 
 
-class Terminal:
-    """The program at a terminal of its own, with somebody who types."""
-
-    def __init__(self, program: str, *words: str) -> None:
-        self._end, other = pty.openpty()
-        self.shown = ""
-        # No browser: what is opened is written to a file instead.
-        environment = {**os.environ, "BROWSER": "true", "NO_COLOR": "1", "COLUMNS": "80"}
-        self._process = subprocess.Popen(
-            [program, *words],
-            stdin=other,
-            stdout=subprocess.PIPE,
-            stderr=other,
-            env=environment,
-            text=True,
-        )
-        os.close(other)
-
-    def answer(self, prompt: str, text: str) -> None:
-        """Type a line once the program shows a prompt."""
-        seen = len(self.shown)
-        while prompt not in self.shown[seen:]:
-            self.shown += os.read(self._end, 4096).decode()
-        os.write(self._end, text.encode())
-
-    def finish(self) -> str:
-        """Return what the program wrote to stdout."""
-        out, _ = self._process.communicate(timeout=PATIENCE)
-        os.close(self._end)
-        return out
-
-
-def test_a_form_is_asked_field_by_field(program: str) -> None:
-    terminal = Terminal(program, "call", "form", *SERVER)
+def test_a_form_is_asked_field_by_field(at_terminal: Run) -> None:
+    terminal = at_terminal("call", "form", *SERVER)
     terminal.answer("Name: ", "Ada\n")
     terminal.answer("count [3]: ", "many\n")
     terminal.answer("count [3]: ", "\n")
@@ -129,17 +95,17 @@ def test_a_form_is_asked_field_by_field(program: str) -> None:
     assert "\x1b[31m" not in terminal.shown
 
 
-def test_a_form_may_be_declined_or_left(program: str) -> None:
-    terminal = Terminal(program, "call", "form", *SERVER)
+def test_a_form_may_be_declined_or_left(at_terminal: Run) -> None:
+    terminal = at_terminal("call", "form", *SERVER)
     terminal.answer("Name: ", "\x04")
     assert json.loads(terminal.finish()) == {"action": "cancel"}
 
 
 @pytest.mark.parametrize(("typed", "action"), [("y\n", "accept"), ("\n", "decline")])
 def test_an_address_is_shown_in_full_and_opened_only_if_the_user_agrees(
-    program: str, typed: str, action: str
+    at_terminal: Run, typed: str, action: str
 ) -> None:
-    terminal = Terminal(program, "call", "visit", *SERVER)
+    terminal = at_terminal("call", "visit", *SERVER)
     terminal.answer("Open it in a browser? [y/N] ", typed)
     assert json.loads(terminal.finish()) == {"action": action}
     assert "https://xn--e1awd7f.example/pay" in terminal.shown

@@ -48,13 +48,14 @@ def call(
     ] = False,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
     """Call a tool: its value on stdout, anything else on stderr, 1 if it failed."""
     written, rest = split_target(context, words)
     tool, arguments = split_tool(rest)
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(
         _call(target, tool, arguments, parse_revision(revision), unchecked=unchecked, json=json)
     )

@@ -66,6 +66,7 @@ def check(
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is refused.")] = False,
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -80,7 +81,7 @@ def check(
         if isinstance(written, str) and _is_file(written):
             verdicts[name] = _Verdict(_review_file(written, cast("Any", role), providers))
         else:
-            target = take_target(written, headers, timeout)
+            target = take_target(written, headers, timeout, login=login)
             verdicts[name] = asyncio.run(_review_server(target, providers))
     if json:
         found = [_as_data(name, verdict) for name, verdict in verdicts.items()]

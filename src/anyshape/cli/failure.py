@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from anyshape.errors import (
     AnyshapeError,
+    AuthorizationError,
     LimitExceeded,
     OutputMismatch,
     ProtocolError,
@@ -77,6 +78,15 @@ def explain(error: AnyshapeError) -> CommandError:
             )
         case LimitExceeded():
             return CommandError(message, hint="a budget ran out first, so the answer is not known")
+        case AuthorizationError():
+            return CommandError(
+                message, hint="`anyshape logout URL` forgets the token; --login signs in anew"
+            )
+        case TransportError() if getattr(error, "status", None) == 401:
+            return CommandError(
+                message,
+                hint='--login signs in with a browser; -H "Authorization: Bearer …" brings a token',
+            )
         case TransportError():
             return CommandError(
                 message, hint="is the server running? `anyshape demo` starts one to try things on"

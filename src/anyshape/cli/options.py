@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["HeadersOption", "JsonOption", "RevisionOption", "TimeoutOption"]
+__all__ = ["HeadersOption", "JsonOption", "LoginOption", "RevisionOption", "TimeoutOption"]
 
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write one line of JSON to stdout, for programs.")
@@ -19,6 +19,10 @@ HeadersOption: TypeAlias = Annotated[
         metavar="'NAME: VALUE'",
         help="Send this header with every HTTP request; may be repeated.",
     ),
+]
+LoginOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--login", help="Sign in with a browser, unless that was done before."),
 ]
 RevisionOption: TypeAlias = Annotated[
     str,

@@ -15,6 +15,7 @@ from anyshape.cli import (
     check,
     demo,
     gateway,
+    logout,
     prompts,
     resources,
     serve,
@@ -52,6 +53,7 @@ for _command, _examples, _summary in (
     (prompts.prompt, prompts.PROMPT_EXAMPLES, "Get a prompt."),
     (shapes.shapes, shapes.EXAMPLES, "Show what clients of each age see of a tool."),
     (check.check, check.EXAMPLES, "Judge tools, or files with schemas."),
+    (logout.logout, logout.EXAMPLES, "Sign out of a server."),
 ):
     app.command(cls=Command, epilog=_examples, short_help=_summary)(_command)
 

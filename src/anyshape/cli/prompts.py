@@ -40,6 +40,7 @@ def prompts(
     words: TargetWords = None,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -49,7 +50,7 @@ def prompts(
         raise CommandError(
             f"{rest[0]!r} is one too many", hint="`anyshape prompt` gets a prompt", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(_list(target, parse_revision(revision), json=json))
 
 
@@ -89,6 +90,7 @@ def prompt(
     words: TargetWords = None,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -98,7 +100,7 @@ def prompt(
         raise CommandError(
             "a PROMPT is missing", hint="`anyshape prompts TARGET` lists them", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(_get(target, rest[0], rest[1:], parse_revision(revision), json=json))
 
 

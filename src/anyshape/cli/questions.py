@@ -18,7 +18,7 @@ from anyshape.cli import terminal
 if TYPE_CHECKING:
     from anyshape.client import ElicitAnswer, Elicitation
 
-__all__ = ["TerminalQuestions", "questions"]
+__all__ = ["TerminalQuestions", "questions", "read_line"]
 
 _YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
@@ -86,7 +86,7 @@ async def _ask_field(name: str, field: Mapping[str, Any], *, is_required: bool) 
     hint = f" [{_shown(field['default'])}]" if "default" in field else ""
     hint = hint or ("" if is_required else " (optional)")
     while True:
-        text = await _read(f"{field.get('title') or name}{hint}: ")
+        text = await read_line(f"{field.get('title') or name}{hint}: ")
         if not text and ("default" in field or not is_required):
             return field.get("default")
         value = _convert(text, field)
@@ -132,11 +132,11 @@ def _indented(text: str) -> str:
 
 
 async def _agrees(question: str, *, default: bool) -> bool:
-    answer = await _read(f"{question} [{'Y/n' if default else 'y/N'}] ")
+    answer = await read_line(f"{question} [{'Y/n' if default else 'y/N'}] ")
     return _YES.get(answer.lower(), default)
 
 
-async def _read(prompt: str) -> str:
+async def read_line(prompt: str) -> str:
     """Return the next line that is typed; `EOFError` at the end of input."""
     sys.stderr.write(terminal.safe(prompt))
     sys.stderr.flush()

@@ -40,6 +40,7 @@ def resources(
     words: TargetWords = None,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -49,7 +50,7 @@ def resources(
         raise CommandError(
             f"{rest[0]!r} is one too many", hint="`anyshape read` reads a resource", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(_list(target, parse_revision(revision), json=json))
 
 
@@ -96,6 +97,7 @@ def read(
     words: TargetWords = None,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -105,7 +107,7 @@ def read(
         raise CommandError(
             "one URI is needed", hint="`anyshape resources TARGET` lists them", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(_read(target, rest[0], parse_revision(revision), json=json))
 
 

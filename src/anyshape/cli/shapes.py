@@ -45,6 +45,7 @@ def shapes(
         bool, typer.Option("--listing", help="Show how the tool is listed; do not call it.")
     ] = False,
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -53,7 +54,7 @@ def shapes(
 
     written, rest = split_target(context, words)
     tool, arguments = split_tool(rest)
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     viewing = Viewing(target, tool, None if listing else arguments)
     views = asyncio.run(look(viewing, tuple(reversed(RELEASED))))
     if json:

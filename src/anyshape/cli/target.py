@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
+from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class NamedTarget:
     """As it stands on a command line, less what may be secret."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float = 60.0
+    login: bool = False
+    """Whether its user may be asked to sign in."""
 
     @property
     def is_command(self) -> bool:
@@ -59,17 +62,28 @@ _HINT = (
 
 
 def take_target(
-    written: str | Sequence[str], headers: Sequence[str] | None = None, timeout: float = 60.0
+    written: str | Sequence[str],
+    headers: Sequence[str] | None = None,
+    timeout: float = 60.0,
+    *,
+    login: bool = False,
 ) -> NamedTarget:
     """Return the server that was named; a module is loaded here and now."""
     from anyshape.client.quoting import name_program, without_secrets
 
     pairs = dict(_header(line) for line in headers or ())
+    is_url = isinstance(written, str) and written.lower().startswith(("http://", "https://"))
+    if login and not is_url:
+        raise CommandError(
+            "--login is for servers with a URL",
+            hint="a command gets its credentials from the environment",
+            code=Exit.USAGE,
+        )
     if not isinstance(written, str):
         rest = " …" if len(written) > 1 else ""
         return NamedTarget(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
-    if written.lower().startswith(("http://", "https://")):
-        return NamedTarget(written, without_secrets(written), pairs, timeout)
+    if is_url:
+        return NamedTarget(written, without_secrets(written), pairs, timeout, login)
     if "://" in written:
         raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
     return NamedTarget(load_server(written), written, pairs, timeout)
@@ -116,6 +130,7 @@ async def connect(
         revision="auto" if revision is None else revision,
         or_older=or_older,
         timeout=target.timeout,
+        auth=person() if target.login else None,
         unwrap=unwrap,
         listen=False,
         on_elicit=(questions() if asks is True else asks) or None,

@@ -43,12 +43,13 @@ def tools(
     schema: Annotated[bool, typer.Option("--schema", help="Show the schemas in full.")] = False,
     revision: options.RevisionOption = "auto",
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
     """List a server's tools with their types, and those that cannot be used with the reason."""
     written, names = split_target(context, words)
-    target = take_target(written, headers, timeout)
+    target = take_target(written, headers, timeout, login=login)
     return asyncio.run(_list(target, names, parse_revision(revision), schema=schema, json=json))
 
 

@@ -21,6 +21,7 @@ USAGE: Final = {
     "gateway": "FILE | [NAME=]TARGET... [OPTIONS]",
     "call": "TARGET TOOL [ARGUMENT]... [OPTIONS]",
     "demo": "[OPTIONS]",
+    "logout": "URL [OPTIONS]",
     "prompt": "TARGET PROMPT [ARGUMENT]... [OPTIONS]",
     "prompts": "TARGET [OPTIONS]",
     "read": "TARGET URI [OPTIONS]",

@@ -64,6 +64,9 @@ class Viewing:
 
 async def look(viewing: Viewing, revisions: Sequence[Revision]) -> list[View]:
     """Return what each revision sees; the mistakes of whoever asks are raised."""
+    if viewing.target.login:
+        async with connect(viewing.target):
+            pass  # one sign-in serves all that follow
     views = [_look_at(viewing, revision) for revision in revisions]
     return list(await asyncio.gather(*views))
 

@@ -7,20 +7,18 @@ import gzip
 import logging
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from aiohttp import web
 from aiohttp.resolver import DefaultResolver
+from locked_server import World
 
 from anyshape import Client
 from anyshape.client.auth import MemoryStorage, OAuth
 from anyshape.client.auth.reach import Reach, VettingResolver
 from anyshape.client.auth.token import HeldToken
 from anyshape.errors import AuthorizationError, TransportError
-
-if TYPE_CHECKING:
-    from .conftest import World
 
 REVISION = "2026-07-28"
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"

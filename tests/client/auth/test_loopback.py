@@ -8,18 +8,15 @@ import socket
 import threading
 from collections.abc import Callable
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import pytest
+from locked_server import World
 
 from anyshape import Client
 from anyshape.client.auth import LoopbackLogin, OAuth
 from anyshape.errors import AuthorizationError
-
-if TYPE_CHECKING:
-    from .conftest import World
 
 REVISION = "2026-07-28"
 

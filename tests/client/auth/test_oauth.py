@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from aiohttp import web
+from locked_server import World
 
 from anyshape import Client
 from anyshape.client.auth import FileStorage, MemoryStorage, OAuth
 from anyshape.errors import AuthorizationError, TransportError
-
-if TYPE_CHECKING:
-    from .conftest import World
 
 REVISION = "2026-07-28"
 TOKEN = "/as/token"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey, OKPKey, RSAKey
+from locked_server import World
 
 from anyshape import Client
 from anyshape.client import Auth
@@ -19,9 +20,6 @@ from anyshape.client.auth import (
     WorkloadIdentity,
 )
 from anyshape.errors import AuthorizationError
-
-if TYPE_CHECKING:
-    from .conftest import World
 
 REVISION = "2026-07-28"
 TOKEN = "/as/token"

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey
+from locked_server import World
 
 from anyshape import Client
 from anyshape.client.auth import FileStorage, OAuth
 from anyshape.errors import AuthorizationError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from .conftest import World
 
 REVISION = "2026-07-28"
 TOKEN = "/as/token"

@@ -15,6 +15,7 @@ from anyshape.client.auth.enterprise import EnterpriseManaged, IdentityProvider
 from anyshape.client.auth.login import Authorize, Login, OpenLogin
 from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.oauth import OAuth
+from anyshape.client.auth.sign_out import sign_out
 from anyshape.client.auth.storage import FileStorage, MemoryStorage, TokenStorage
 from anyshape.client.auth.workload_identity import Assertion, WorkloadIdentity
 
@@ -32,4 +33,5 @@ __all__ = [
     "OpenLogin",
     "TokenStorage",
     "WorkloadIdentity",
+    "sign_out",
 ]

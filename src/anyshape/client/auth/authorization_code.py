@@ -24,7 +24,7 @@ from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["AuthorizationCode", "ClientDescription"]
+__all__ = ["AuthorizationCode", "ClientDescription", "client_key"]
 
 _ONCE: Final = ("code", "state", "iss", "error", "error_description")
 
@@ -161,12 +161,12 @@ class AuthorizationCode:
             return await known.known_client(request)
         if about.metadata_url is not None and server.reads_client_documents:
             return Registration(client_id=about.metadata_url)
-        saved = await request.storage.load(_key(server))
+        saved = await request.storage.load(client_key(server.issuer))
         return None if saved is None else Registration.read(saved)
 
     async def forget_client(self, request: AccessRequest) -> None:
         """Forget a registration that the authorization server no longer knows."""
-        await request.storage.delete(_key(request.server))
+        await request.storage.delete(client_key(request.server.issuer))
 
     async def _introduce(
         self, request: AccessRequest, known: Registration | None, redirect_uri: str
@@ -181,9 +181,10 @@ class AuthorizationCode:
             scopes=request.scopes,
             dpop=request.proof_key is not None,
         )
-        await request.storage.save(_key(request.server), client.write())
+        await request.storage.save(client_key(request.server.issuer), client.write())
         return client
 
 
-def _key(server: AuthorizationServer) -> str:
-    return f"client {server.issuer}"
+def client_key(issuer: str) -> str:
+    """Return the key under which a registration with an authorization server is kept."""
+    return f"client {issuer}"
