@@ -23,11 +23,12 @@ MAY_IMPORT = {
     "protocol": {"errors", "documents", "moved", "_version"},
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
+    "screening": {"errors", "documents", "schema"},
     "providers": {"errors", "documents", "schema", "protocol"},
     "agents": {"errors", "documents", "schema", "protocol", "providers"},
     "client": {
         *("errors", "documents", "schema", "protocol", "providers", "agents", "resumption"),
-        *("_version", "addresses"),
+        *("screening", "addresses", "_version"),
     },
 }
 MAY_IMPORT["gateway"] = set(MAY_IMPORT) | {"gateway"}

@@ -21,6 +21,7 @@ PUBLIC = (
     "anyshape.tools",
     "anyshape.providers",
     "anyshape.agents",
+    "anyshape.screening",
 )
 
 
