@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,3 +152,9 @@ def test_every_code_that_is_found_has_a_meaning() -> None:
         *("html-comment", "instruction-override"),
     }
     assert found <= CODES.keys()
+
+
+def test_the_guide_tells_what_every_code_means() -> None:
+    guide = Path(__file__).resolve().parents[2] / "docs" / "guides" / "screening.md"
+    rows = re.findall(r"^\| `([a-z-]+)` \| .+? \| (.+) \|$", guide.read_text(), re.MULTILINE)
+    assert rows == list(CODES.items())

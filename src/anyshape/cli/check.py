@@ -7,7 +7,7 @@ import json as json_module
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from anyshape.client.review import ListedEntries, Review
     from anyshape.protocol.revision import Revision
     from anyshape.providers import Outlook
+    from anyshape.screening import Finding
 
 __all__ = ["EXAMPLES", "check"]
 
 EXAMPLES: Final = """\b
 A file holds a schema, a tool, an array of tools, or a tools/list result; - is
-stdin. Exit code 1 says that something is refused, so that CI can stop there.
+stdin. Exit code 1 says that something is refused, or that something is hidden
+in it, so that CI can stop there.
 
 \b
 Examples:
@@ -64,16 +66,27 @@ def check(
             help="Say what these make of each tool, such as openai-strict; all for every one.",
         ),
     ] = "",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is refused.")] = False,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            "--fail-on",
+            metavar="SEVERITY",
+            help="How bad a finding has to be to end with 1: low, medium, high, never.",
+        ),
+    ] = "high",
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only what is refused or suspect.")
+    ] = False,
     headers: options.HeadersOption = None,
     login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
-    """Judge tools or schema files: refused or not, cost, older clients, size, advice."""
+    """Judge tools or schema files: refused, suspect, cost, older clients, advice."""
     if role not in (None, "input", "output"):
         raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
     providers = _providers(profiles)
+    threshold = _threshold(fail_on)
     first, rest = split_target(context, words)
     verdicts: dict[str, _Verdict] = {}
     for written in (first, *rest):
@@ -83,14 +96,15 @@ def check(
         else:
             target = take_target(written, headers, timeout, login=login)
             verdicts[name] = asyncio.run(_review_server(target, providers))
+    verdicts = _judged(verdicts, threshold)
     if json:
         found = [_as_data(name, verdict) for name, verdict in verdicts.items()]
         terminal.write(json_text.compact(found))
     else:
         for name, verdict in verdicts.items():
             _show(name if len(verdicts) > 1 else None, verdict, quiet=quiet)
-    refused = any(verdict.refused for verdict in verdicts.values())
-    return Exit.NO if refused else Exit.OK
+    bad = any(verdict.refused or verdict.suspect for verdict in verdicts.values())
+    return Exit.NO if bad else Exit.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,11 @@ class _Verdict:
         """How many of its tools or schemas no client should use, or a provider would not take."""
         return sum(1 for entry in self.entries if entry.refused)
 
+    @property
+    def suspect(self) -> int:
+        """In how many of them something is hidden that is bad enough to say no."""
+        return sum(1 for entry in self.entries if entry.is_suspect)
+
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
@@ -115,6 +134,9 @@ class _Entry:
 
     review: Review
     outlooks: Sequence[Outlook] = ()
+    findings: Sequence[Finding] = ()
+    is_suspect: bool = False
+    """Whether one of the findings is bad enough to say no."""
 
     @property
     def refused(self) -> bool:
@@ -122,6 +144,40 @@ class _Entry:
         return bool(self.review.refused) or any(
             found.outcome == "refused" for found in self.outlooks
         )
+
+
+def _threshold(written: str) -> int:
+    """Return the severity from which on a finding says no."""
+    from anyshape.screening import Severity
+
+    known = {str(severity): int(severity) for severity in Severity} | {"never": max(Severity) + 1}
+    if written not in known:
+        hint = f"one of {', '.join(known)}"
+        raise CommandError(f"--fail-on {written}: unknown", hint=hint, code=Exit.USAGE)
+    return known[written]
+
+
+def _judged(verdicts: Mapping[str, _Verdict], threshold: int) -> dict[str, _Verdict]:
+    """Return the verdicts with what is hidden in each entry, names that imitate among it."""
+    from anyshape.screening import find_imitations
+
+    # A schema by itself is called by its file, and no name of anybody's.
+    named = {
+        target: [entry.review.name for entry in found.entries if entry.review.name != target]
+        for target, found in verdicts.items()
+    }
+    imitations = find_imitations(named)
+
+    def judged(target: str, entry: _Entry) -> _Entry:
+        imitation = imitations.get((target, entry.review.name))
+        findings = [*([imitation] if imitation else []), *entry.review.findings]
+        is_suspect = any(finding.severity >= threshold for finding in findings)
+        return replace(entry, findings=findings, is_suspect=is_suspect)
+
+    return {
+        name: replace(found, entries=[judged(name, entry) for entry in found.entries])
+        for name, found in verdicts.items()
+    }
 
 
 _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may be anything"
@@ -254,6 +310,7 @@ def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
         "answered": verdict.answered,
         "gaps": verdict.gaps,
         "refused": verdict.refused,
+        "suspect": verdict.suspect,
         "bytes": sum(review.size for review in reviews),
         "tokens": sum(review.tokens for review in reviews),
         "reviews": [
@@ -265,6 +322,10 @@ def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
                 "bytes": review.size,
                 "tokens": review.tokens,
                 "advice": review.advice,
+                "findings": [
+                    {**asdict(finding), "severity": str(finding.severity)}
+                    for finding in entry.findings
+                ],
                 **({"providers": _foreseen(entry)} if entry.outlooks else {}),
             }
             for entry, review in zip(verdict.entries, reviews, strict=True)
@@ -302,7 +363,7 @@ def _show(name: str | None, verdict: _Verdict, *, quiet: bool) -> None:
     if name is not None:
         parts += [terminal.heading(name, "underline"), Text()]
     for entry in verdict.entries:
-        if entry.refused or not quiet:
+        if entry.refused or entry.is_suspect or not quiet:
             parts += [*_describe(entry), Text()]
     for asked, chosen in verdict.answered.items():
         parts.append(Text(f"clients of {asked} are answered with {chosen}", "dim"))
@@ -316,7 +377,8 @@ def _total(verdict: _Verdict) -> str:
     size = sum(entry.review.size for entry in verdict.entries)
     tokens = sum(entry.review.tokens for entry in verdict.entries)
     refused = f"{verdict.refused} refused" if verdict.refused else "none refused"
-    checked = f"{len(verdict.entries)} checked, {refused}"
+    suspect = f", {verdict.suspect} suspect" if verdict.suspect else ""
+    checked = f"{len(verdict.entries)} checked, {refused}{suspect}"
     return f"{checked}; {size:,} bytes listed, about {tokens:,} tokens"
 
 
@@ -349,7 +411,10 @@ def _describe(entry: _Entry) -> list[RenderableType]:
 
     review = entry.review
     title = terminal.heading(review.name)
-    title.append("  refused" if entry.refused else "  ok", "red" if entry.refused else "green")
+    if entry.refused:
+        title.append("  refused", "red")
+    else:
+        title.append(*(("  suspect", "yellow") if entry.is_suspect else ("  ok", "green")))
     rows: list[tuple[str, str]] = []
     if review.refused:
         rows.append(("why", review.refused))
@@ -357,6 +422,7 @@ def _describe(entry: _Entry) -> list[RenderableType]:
         rows += [("cost", _cost(review.cost)), ("older clients", _older(review.carried))]
     if review.size:
         rows.append(("size", f"{review.size:,} bytes, about {review.tokens:,} tokens"))
+    rows += [("found", str(finding)) for finding in entry.findings]
     rows += [("advice", line) for line in review.advice]
     rows += _outlook_rows(entry)
     grid = Table.grid(padding=(0, 2, 0, 0))

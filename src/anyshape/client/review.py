@@ -18,6 +18,7 @@ from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import OLDER, is_envelope, shape
 from anyshape.schema import Limits, compile
+from anyshape.screening import Finding, screen_entry, screen_schema
 
 __all__ = ["Carried", "ListedEntries", "Review", "review_entry", "review_schema", "review_tool"]
 
@@ -45,6 +46,8 @@ class Review:
     size: int = 0
     """Bytes of its entry in a listing."""
     advice: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What is hidden in it, the worst first."""
 
     @property
     def tokens(self) -> int:
@@ -63,7 +66,7 @@ def review_entry(entry: object, limits: Limits | None = None, *, position: int =
             raise ProtocolError("expected a tool: an object with name and inputSchema")
         tool = admit(shown, found, Terms(limits=limits or Limits()))
     except AnyshapeError as error:
-        return Review(shown, refused=str(error), size=size)
+        return Review(shown, refused=str(error), size=size, findings=screen_entry(found))
     return review_tool(tool)
 
 
@@ -87,6 +90,7 @@ def review_tool(tool: ListedTool, older: Mapping[Revision, ListedEntries] | None
         carried=carried,
         size=_size(tool.entry),
         advice=tuple(advise_on_tool(tool)),
+        findings=screen_entry(tool.entry),
     )
 
 
@@ -102,13 +106,14 @@ def review_schema(
     try:
         schema = compile(cast("Any", document), role=role, limits=limits or Limits())
     except AnyshapeError as error:
-        return Review(name, refused=str(error), size=size)
+        return Review(name, refused=str(error), size=size, findings=screen_schema(document))
     return Review(
         name,
         cost={"schema": _verdict(schema.cost)},
         carried={} if role == "input" else _carried_by_shape(cast("Any", document)),
         size=size,
         advice=tuple(advise_on_schema(document)),
+        findings=screen_schema(document),
     )
 
 
