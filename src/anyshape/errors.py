@@ -16,6 +16,7 @@ Catching `AnyshapeError` is enough to catch them all:
     │   ├── AskError                the client could not be asked, or its answer is of no use
     │   └── RemoteToolError         it was another server's tool, and the words are not ours
     ├── ResourceNotFound            a resource function says that there is no such resource
+    ├── PinError                    a file of pins cannot be used
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
     │   └── RateLimited             a server was asked too often
@@ -38,6 +39,7 @@ __all__ = [
     "LimitExceeded",
     "NotJson",
     "OutputMismatch",
+    "PinError",
     "Problem",
     "ProtocolError",
     "RateLimited",
@@ -197,6 +199,10 @@ class RemoteToolError(ToolError):
 
 class ResourceNotFound(AnyshapeError):
     """Raised by a resource of a template to say that there is none with such variables."""
+
+
+class PinError(AnyshapeError):
+    """A file of pins cannot be read or written, or does not say what its digests say."""
 
 
 class OutputMismatch(AnyshapeError):

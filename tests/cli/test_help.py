@@ -17,7 +17,7 @@ Run: TypeAlias = Callable[..., Any]
 
 COMMANDS = [
     *("demo", "serve", "gateway", "tools", "call", "resources", "read", "prompts", "prompt"),
-    *("shapes", "check", "logout"),
+    *("shapes", "check", "pin", "logout"),
 ]
 
 
@@ -79,7 +79,7 @@ def test_a_senseless_command_line_is_one_line_and_a_hint(run: Run, words: list[s
     assert hint.startswith("hint: ")
 
 
-@pytest.mark.parametrize("command", ["tools", "call", "shapes", "check"])
+@pytest.mark.parametrize("command", ["tools", "call", "shapes", "check", "pin"])
 def test_a_missing_target_is_said_with_what_it_may_be(run: Run, command: str) -> None:
     refused = run(command)
     assert refused.code == 2

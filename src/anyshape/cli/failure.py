@@ -10,6 +10,7 @@ from anyshape.errors import (
     AuthorizationError,
     LimitExceeded,
     OutputMismatch,
+    PinError,
     ProtocolError,
     SchemaError,
     ToolDefinitionError,
@@ -75,6 +76,10 @@ def explain(error: AnyshapeError) -> CommandError:
                 message,
                 hint="`anyshape check` says everything that is wrong with a schema",
                 code=Exit.NO,
+            )
+        case PinError():
+            return CommandError(
+                message, hint="take the file from version control, or pin again without it"
             )
         case LimitExceeded():
             return CommandError(message, hint="a budget ran out first, so the answer is not known")

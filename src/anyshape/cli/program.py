@@ -16,6 +16,7 @@ from anyshape.cli import (
     demo,
     gateway,
     logout,
+    pin,
     prompts,
     resources,
     serve,
@@ -53,6 +54,7 @@ for _command, _examples, _summary in (
     (prompts.prompt, prompts.PROMPT_EXAMPLES, "Get a prompt."),
     (shapes.shapes, shapes.EXAMPLES, "Show what clients of each age see of a tool."),
     (check.check, check.EXAMPLES, "Judge tools, or files with schemas."),
+    (pin.pin, pin.EXAMPLES, "Record what a server lists, and show what changed."),
     (logout.logout, logout.EXAMPLES, "Sign out of a server."),
 ):
     app.command(cls=Command, epilog=_examples, short_help=_summary)(_command)

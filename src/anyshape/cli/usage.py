@@ -22,6 +22,7 @@ USAGE: Final = {
     "call": "TARGET TOOL [ARGUMENT]... [OPTIONS]",
     "demo": "[OPTIONS]",
     "logout": "URL [OPTIONS]",
+    "pin": "TARGET [OPTIONS]",
     "prompt": "TARGET PROMPT [ARGUMENT]... [OPTIONS]",
     "prompts": "TARGET [OPTIONS]",
     "read": "TARGET URI [OPTIONS]",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["CODES", "Finding", "Severity", "excerpt", "visible"]
+__all__ = ["CODES", "UNSEEN", "Finding", "Severity", "excerpt", "visible"]
 
 _SHOWN: Final = 80
 
@@ -82,17 +82,18 @@ class Finding:
         )
 
 
-_UNSEEN: Final = re.compile(
+UNSEEN: Final = re.compile(
     "[\x00-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202f\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\U000f0000-\U0010ffff]"
 )
+"""One character that is not shown, or that steers what shows it."""
 
 
 def visible(text: str) -> str:
     """Return text with everything that is not shown, or that steers what shows it, as escapes."""
-    return _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    return UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
 
 
 def excerpt(text: str, at: int = 0, width: int = _SHOWN) -> str:

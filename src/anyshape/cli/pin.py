@@ -1,0 +1,170 @@
+"""`anyshape pin`: record what a server lists, and show what changed since it was recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import NamedTarget, connect, split_target, take_target
+from anyshape.cli.tools import show_rejected
+from anyshape.cli.usage import TargetWords
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import RenderableType
+
+    from anyshape.gateway.pins import Comparison, PinKind, Pins, PinVerdict
+
+__all__ = ["EXAMPLES", "pin"]
+
+EXAMPLES: Final = """\b
+The file holds names, descriptions, schemas and annotations with a digest of
+each; keep it in version control. A gateway withholds what is not as pinned.
+
+\b
+Examples:
+  anyshape pin http://127.0.0.1:8000/mcp --name weather
+  anyshape pin --name files -- npx some-server
+  anyshape pin --check --name files -- npx some-server
+"""
+_STYLES: Final = {"-": "red", "+": "green"}
+
+
+def pin(
+    context: typer.Context,
+    words: TargetWords = None,
+    file: Annotated[
+        Path, typer.Option("--file", "-f", metavar="FILE", help="Where the pins are.")
+    ] = Path("pins.json"),
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UPSTREAM",
+            help="What a gateway calls the server; may be left out if the file has one.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; 1 if something is not as pinned.")
+    ] = False,
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """Record what a server lists; show what changed since it was recorded."""
+    from anyshape.gateway.pins import Pins
+
+    written, rest = split_target(context, words)
+    if rest:
+        raise CommandError(
+            f"{rest[0]!r} is one too many", hint="one server is pinned at a time", code=Exit.USAGE
+        )
+    pins = Pins.load(file) if file.exists() else Pins()
+    target = take_target(written, headers, timeout)
+    upstream, listed, rejected = asyncio.run(_list(target, name, pins))
+    compared = pins.compare(upstream, listed)
+    if not check and (compared or upstream not in pins.upstreams):
+        pins.pin(upstream, listed).save(file)
+    if json:
+        terminal.write(json_text.compact(_as_data(upstream, compared, rejected)))
+    else:
+        count = sum(map(len, listed.values()))
+        terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
+    return Exit.NO if check and compared else Exit.OK
+
+
+async def _list(
+    target: NamedTarget, name: str | None, pins: Pins
+) -> tuple[str, Mapping[PinKind, list[Any]], dict[str, str]]:
+    """Return what the server is called, what it lists, and what of that cannot be used."""
+    async with connect(target) as client:
+        listed: dict[PinKind, list[Any]] = {
+            "tools": [tool.entry for tool in await client.list_tools()],
+            "prompts": [prompt.entry for prompt in await client.list_prompts()],
+            "resources": [each.entry for each in await client.list_resources()],
+            "templates": [each.entry for each in await client.list_resource_templates()],
+        }
+        rejected = {
+            key: str(error)
+            for all in (client.rejected, client.rejected_prompts, client.rejected_resources)
+            for key, error in all.items()
+        }
+        return name or _usual_name(pins, client.server.name), listed, rejected
+
+
+def _usual_name(pins: Pins, said: str | None) -> str:
+    """Return the name of the only upstream in the file; in a new file, what the server says."""
+    if len(pins.upstreams) == 1:
+        return pins.upstreams[0]
+    if pins.upstreams or not said:
+        known = ", ".join(pins.upstreams)
+        raise CommandError(
+            "whose pins are these?",
+            hint=f"--name says it; the file has {known}" if known else "--name says it",
+            code=Exit.USAGE,
+        )
+    return said
+
+
+def _as_data(upstream: str, compared: Comparison, rejected: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "upstream": upstream,
+        "same": not compared,
+        "changed": [
+            {
+                "kind": verdict.kind,
+                "name": verdict.name,
+                "changes": [
+                    {"where": change.where, "lines": change.lines} for change in verdict.changes
+                ],
+            }
+            for verdict in compared.changed
+        ],
+        "unknown": [{"kind": each.kind, "name": each.name} for each in compared.unknown],
+        "missing": [{"kind": kind, "name": name} for kind, name in compared.missing],
+        "rejected": rejected,
+    }
+
+
+def _describe(compared: Comparison, rejected: Mapping[str, str]) -> list[RenderableType]:
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for verdict in compared.changed:
+        parts += [_title(verdict.kind, verdict.name, "changed", "yellow"), *_diff(verdict), Text()]
+    others = [_title(each.kind, each.name, "new", "green") for each in compared.unknown]
+    others += [_title(kind, name, "gone", "red") for kind, name in compared.missing]
+    others += show_rejected(rejected)
+    return [*parts, *others, *([Text()] if others else [])]
+
+
+def _title(kind: str, name: str, state: str, style: str) -> RenderableType:
+    title = terminal.heading(name)
+    title.append(f"  {kind[:-1]} {state}" if kind != "tools" else f"  {state}", style)
+    return title
+
+
+def _diff(verdict: PinVerdict) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return [
+        Padding(Text(terminal.safe(line), _STYLES.get(line.lstrip()[:1], "")), (0, 0, 0, 2))
+        for line in verdict.diff.splitlines()
+    ]
+
+
+def _total(upstream: str, compared: Comparison, count: int, check: bool) -> str:
+    counts = (
+        (len(compared.changed), "changed"),
+        (len(compared.unknown), "new"),
+        (len(compared.missing), "gone"),
+    )
+    said = ", ".join(f"{number} {what}" for number, what in counts if number) or "nothing changed"
+    done = "" if check or not compared else ", pinned"
+    return f"{terminal.safe(upstream)}: {count} listed, {said}{done}"
