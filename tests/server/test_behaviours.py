@@ -16,6 +16,7 @@ MANIFEST: list[dict[str, Any]] = tomllib.loads((TESTS / "behaviours.toml").read_
 LINK = re.compile(
     r"https://modelcontextprotocol\.io/specification/"
     r"(2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28)/[a-z0-9/_-]+(#[a-z0-9_-]+)?"
+    r"|https://github\.com/modelcontextprotocol/ext-[a-z]+/blob/main/specification/draft/[a-z.]+#[a-z-]+"
 )
 
 

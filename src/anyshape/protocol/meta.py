@@ -1,4 +1,4 @@
-"""The keys of `_meta` that the protocol reserves for itself: each is written here once.
+"""The names that the protocol reserves for itself, in `_meta` and among extensions: written once.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic#meta
 """
@@ -14,6 +14,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "SERVER_INFO",
     "SUBSCRIPTION_ID",
+    "TASKS_EXTENSION",
 ]
 
 PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
@@ -22,3 +23,6 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
+
+TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
+"""What the tasks extension is called among the `extensions` of client and server capabilities."""

@@ -28,6 +28,10 @@ __all__ = [
     "ROOTS_LIST",
     "SAMPLE",
     "SET_LOG_LEVEL",
+    "TASKS_CANCEL",
+    "TASKS_GET",
+    "TASKS_UPDATE",
+    "TASK_CHANGED",
     "TEMPLATES_LIST",
     "TOOLS_CALL",
     "TOOLS_CHANGED",
@@ -53,6 +57,9 @@ SET_LOG_LEVEL: Final = "logging/setLevel"
 ELICIT: Final = "elicitation/create"
 SAMPLE: Final = "sampling/createMessage"
 ROOTS_LIST: Final = "roots/list"
+TASKS_GET: Final = "tasks/get"
+TASKS_UPDATE: Final = "tasks/update"
+TASKS_CANCEL: Final = "tasks/cancel"
 
 INITIALIZED: Final = "notifications/initialized"
 CANCELLED: Final = "notifications/cancelled"
@@ -63,3 +70,4 @@ TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 PROMPTS_CHANGED: Final = "notifications/prompts/list_changed"
 RESOURCES_CHANGED: Final = "notifications/resources/list_changed"
 RESOURCE_UPDATED: Final = "notifications/resources/updated"
+TASK_CHANGED: Final = "notifications/tasks"

@@ -165,6 +165,11 @@ class Revision(enum.StrEnum):
         return self.is_modern
 
     @property
+    def has_tasks(self) -> bool:
+        """Whether a call may become a task, by the extension that we speak."""
+        return self.is_modern
+
+    @property
     def disconnect_cancels(self) -> bool:
         """Whether a client that closes its HTTP connection has cancelled its request."""
         return self.is_modern

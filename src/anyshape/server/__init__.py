@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
     from anyshape.server.rate_limit import RateLimit
+    from anyshape.server.tasks.options import TaskOptions
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -38,6 +39,7 @@ __all__ = [
     "ServerOptions",
     "Sessions",
     "ShapeOptions",
+    "TaskOptions",
     "TokenVerifier",
 ]
 
@@ -48,6 +50,7 @@ _HOMES = {
     "MiddlewareRequest": "anyshape.server.middleware",
     "Proceed": "anyshape.server.middleware",
     "RateLimit": "anyshape.server.rate_limit",
+    "TaskOptions": "anyshape.server.tasks.options",
 }
 """What is loaded when somebody asks for it: most servers have no need of it."""
 

@@ -47,6 +47,7 @@ __all__ = [
     "stopping",
     "translate",
     "unknown_session",
+    "unknown_tool",
     "unsupported_version",
 ]
 
@@ -58,6 +59,7 @@ BATCH_FULL: Final = 413
 """Not codes of the protocol, which asks for such codes to lie outside JSON-RPC's own range."""
 
 _SHOWN: Final = 80
+_NAME: Final = 128
 _LONGEST: Final = 2_000
 
 _log = logging.getLogger("anyshape.server")
@@ -122,6 +124,11 @@ def http_status(code: int, revision: Revision) -> int:
 def invalid_params(reason: str) -> ProtocolError:
     """Return the error for parameters that cannot be used."""
     return ProtocolError(f"Invalid params: {reason}", code=INVALID_PARAMS)
+
+
+def unknown_tool(name: str) -> ProtocolError:
+    """Return the error for a call of a tool that the server does not have."""
+    return ProtocolError(f"Unknown tool: {name[:_NAME]}", code=INVALID_PARAMS)
 
 
 def missing_meta(key: str) -> ProtocolError:

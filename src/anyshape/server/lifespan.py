@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, TypeAlias
 
 __all__ = ["Lease", "Lifespan", "Opening", "check_lifespan"]
@@ -25,12 +25,17 @@ class Lifespan:
 
     def __init__(self, opening: Opening | None) -> None:
         self._opening = opening
+        self._inner: tuple[Opening, ...] = ()
         self._open: _Open | None = None
+
+    def add(self, opening: Opening) -> None:
+        """Have something of our own opened after the author's, and closed before it."""
+        self._inner = (*self._inner, opening)
 
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to open."""
-        return self._opening is not None
+        return self._opening is not None or bool(self._inner)
 
     @property
     def state(self) -> Any:
@@ -48,10 +53,10 @@ class Lifespan:
 
     async def acquire(self) -> Lease:
         """Wait until it is open; it stays so until the lease, and all others, are released."""
-        if self._opening is None:
+        if not self.is_needed:
             return Lease(None, self)
         if self._open is None or self._open.is_of_another_loop:
-            self._open = _Open(self._opening)
+            self._open = _Open(self._opening, self._inner)
         held = self._open
         held.users += 1
         try:
@@ -88,21 +93,25 @@ class Lease:
 class _Open:
     """The task that holds the author's context manager."""
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: Opening | None, inner: tuple[Opening, ...]) -> None:
         self._loop = asyncio.get_running_loop()
         self.users = 0
         self.state: Any = None
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self._last_left = asyncio.Event()
-        self._task = self._loop.create_task(self._hold(opening))
+        self._task = self._loop.create_task(self._hold(opening, inner))
 
     @property
     def is_of_another_loop(self) -> bool:
         return self._loop is not asyncio.get_running_loop()
 
-    async def _hold(self, opening: Opening) -> None:
+    async def _hold(self, opening: Opening | None, inner: tuple[Opening, ...]) -> None:
         try:
-            async with opening() as self.state:
+            async with AsyncExitStack() as stack:
+                if opening is not None:
+                    self.state = await stack.enter_async_context(opening())
+                for each in inner:
+                    await stack.enter_async_context(each())
                 self.ready.set_result(None)
                 await self._last_left.wait()
         except BaseException as error:

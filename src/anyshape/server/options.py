@@ -13,6 +13,7 @@ from anyshape.server.sessions import Sessions
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
+    from anyshape.server.tasks.options import TaskOptions
 
 __all__ = ["HttpOptions", "ServerOptions"]
 
@@ -44,7 +45,8 @@ class ServerOptions:
     `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
     nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
     one revision has, holds at most `max_batch` messages and is answered in at most
-    `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops.
+    `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops;
+    `tasks` bounds the calls that become tasks.
 
     A call that asks its client something at 2026-07-28 is remembered by that client, sealed.
     `state_keys` are secrets of 16 bytes or more that the replicas of a server share: the first
@@ -69,6 +71,7 @@ class ServerOptions:
     max_state_bytes: int = 256 * 1024
     caching: Caching = field(default_factory=Caching)
     shape: ShapeOptions = field(default_factory=ShapeOptions)
+    tasks: TaskOptions | None = None
 
     def __post_init__(self) -> None:
         for name in _COUNTS:

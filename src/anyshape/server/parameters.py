@@ -26,6 +26,8 @@ __all__ = [
     "Meta",
     "Parameters",
     "RoundParameters",
+    "TaskParameters",
+    "TaskUpdateParameters",
     "ToolName",
 ]
 
@@ -113,6 +115,21 @@ class ListenParameters(msgspec.Struct, gc=False, frozen=True):
     """`subscriptions/listen`: what to be told of; each feature reads the members it knows."""
 
     notifications: dict[str, Raw]
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class TaskParameters(msgspec.Struct, gc=False, frozen=True):
+    """`tasks/get` and `tasks/cancel`: the task meant."""
+
+    task_id: str = msgspec.field(name="taskId")
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class TaskUpdateParameters(msgspec.Struct, gc=False, frozen=True):
+    """`tasks/update`: answers to questions of a task, unread."""
+
+    task_id: str = msgspec.field(name="taskId")
+    input_responses: dict[str, Raw] = msgspec.field(name="inputResponses")
     meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 

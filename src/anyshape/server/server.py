@@ -32,6 +32,7 @@ from anyshape.tools.tool import Tool
 if TYPE_CHECKING:
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware
+    from anyshape.server.tasks.options import TaskUse
 
 __all__ = ["Server"]
 
@@ -138,6 +139,7 @@ class Server:
         timeout: float | None = None,
         inline: bool = False,
         requires: Mapping[str, Any] | None = None,
+        task: TaskUse = False,
     ) -> Callable[[Function], Function]: ...
 
     def tool(
@@ -146,6 +148,7 @@ class Server:
         /,
         *,
         requires: Mapping[str, Any] | None = None,
+        task: TaskUse = False,
         **definition: Any,
     ) -> Callable[..., Any]:
         """Make a tool of a function, which stays what it was.
@@ -153,24 +156,27 @@ class Server:
         Works with and without parentheses, on functions, coroutine functions and bound methods.
         What is left out is derived: the name from the function's, the description from its
         docstring, the schemas from its annotations. `requires` are the capabilities a client has to
-        declare before it may call the tool, in wire form: `{"sampling": {}}`.
+        declare before it may call the tool, in wire form: `{"sampling": {}}`. With `task`, a call
+        becomes a task wherever the client has tasks; `"required"` refuses clients that have none.
         """
 
         def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:
             refuse_settings(definition, name_of(decorated))
             tool = Tool.from_function(decorated, limits=self._limits, **definition)
-            self.add_tool(tool, requires=requires)
+            self.add_tool(tool, requires=requires, task=task)
             return decorated
 
         return decorate if function is None else decorate(function)
 
-    def add_tool(self, tool: Tool, *, requires: Mapping[str, Any] | None = None) -> None:
-        """Add a tool, and tell clients that listen; `requires` is as for `tool`."""
+    def add_tool(
+        self, tool: Tool, *, requires: Mapping[str, Any] | None = None, task: TaskUse = False
+    ) -> None:
+        """Add a tool, and tell clients that listen; `requires` and `task` are as for `tool`."""
         if not isinstance(cast("object", tool), Tool):
             raise TypeError(
                 f"add_tool takes a Tool, got {type(tool).__name__}; write server.tool(function)"
             )
-        self._service.tools.add(tool, requires)
+        self._service.offer(tool, requires, task)
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool, and tell clients that listen; `KeyError` if there is none of that name."""

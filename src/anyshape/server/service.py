@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from anyshape.server.features.log_messages import LogMessages
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Layers
+    from anyshape.server.tasks.options import TaskUse
+    from anyshape.tools.tool import Tool
 
 __all__ = ["Service"]
 
@@ -107,6 +109,15 @@ class Service:
         for name in loggers:
             logging.getLogger(name).addHandler(handler)
         return handler
+
+    def offer(self, tool: Tool, requires: Mapping[str, Any] | None, task: TaskUse) -> None:
+        """Add a tool; what runs calls as tasks comes with the first one that may be run so."""
+        rule = None
+        if task is not False:
+            from anyshape.server.features.tasks import task_rule
+
+            rule = task_rule(self, tool, task)
+        self.tools.add(tool, requires, rule)
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""

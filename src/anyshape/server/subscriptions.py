@@ -30,7 +30,9 @@ async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
     peer = request.peer
     service = peer.service
     asked = parameters.notifications
-    grants = [grant for feature in service.features for grant in feature.grants(asked)]
+    grants = [
+        grant for feature in service.features for grant in await feature.grants(asked, request)
+    ]
     if not peer.takes_stream:
         raise not_acceptable()
     allowed = service.options.max_subscriptions

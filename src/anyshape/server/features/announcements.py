@@ -88,6 +88,10 @@ class Listeners:
                     if not others:
                         del self._by_topic[topic]
 
+    def has(self, topic: Topic) -> bool:
+        """Tell whether anybody listens for a topic."""
+        return topic in self._by_topic
+
     def notify(self, topic: Topic) -> None:
         """Tell everyone who listens for a topic, from any thread."""
         with self._changing:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import Meta, RoundParameters
     from anyshape.server.service import Service
 
-__all__ = ["check_room", "end_reports", "expect_context", "make_context"]
+__all__ = ["check_room", "end_reports", "expect_context", "make_context", "read_id"]
 
 _SHORT: Final = 20
 
@@ -59,7 +59,7 @@ def make_context(
     messages = peer.service.log_messages
     log = None if messages is None else messages.log_of(request, meta.log_level)
     return Context(
-        request_id=_read_id(request.id),
+        request_id=read_id(request.id),
         meta=request.meta,
         client=peer.client if meta.client_info is UNSET else LazyObject(meta.client_info),
         access=peer.access,
@@ -78,7 +78,8 @@ def end_reports(request: OpenRequest) -> None:
         request.log.finish()
 
 
-def _read_id(id: bytes) -> str | int | float:
+def read_id(id: bytes) -> str | int | float:
+    """Return the value of a request's id."""
     if len(id) < _SHORT and id.isdigit():
         return int(id)
     try:

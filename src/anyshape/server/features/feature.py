@@ -89,11 +89,15 @@ class Feature(ABC):
         `tells_changes` says whether the peer can be told of changes.
         """
 
-    def grants(self, asked: Mapping[str, msgspec.Raw]) -> Iterable[Grant]:
+    async def grants(
+        self, asked: Mapping[str, msgspec.Raw], request: OpenRequest
+    ) -> Iterable[Grant]:
         """Return what a subscription gets of what it asks for, as far as this feature has it."""
-        for member, topic in self.changes.items():
-            if read_member(asked, member, _decode_bool):
-                yield Grant(member, True, (topic,))
+        return [
+            Grant(member, True, (topic,))
+            for member, topic in self.changes.items()
+            if read_member(asked, member, _decode_bool)
+        ]
 
     def completers(self, kind: str, name: str) -> Mapping[str, Completer | None] | None:
         """Return what completes each argument of something, `None` for what is not ours.

@@ -214,16 +214,19 @@ class Resources(Feature):
         request.peer.unsubscribe(updated(parameters.uri))
         return b"{}"
 
-    def grants(self, asked: Mapping[str, msgspec.Raw]) -> Iterable[Grant]:
+    async def grants(
+        self, asked: Mapping[str, msgspec.Raw], request: OpenRequest
+    ) -> Iterable[Grant]:
         """Grant changes to the list, and to the resources that are there."""
-        yield from super().grants(asked)
+        grants = [*await super().grants(asked, request)]
         uris: list[str] = read_member(asked, _FILTER, _decode_uris) or []
         allowed = self._service.options.max_resource_subscriptions
         if len(uris) > allowed:
             raise invalid_params(f"{_FILTER} may name {allowed} resources, got {len(uris)}")
         known = [uri for uri in dict.fromkeys(uris) if self._can_be_watched(uri)]
         if known:
-            yield Grant(_FILTER, known, tuple(map(updated, known)))
+            grants.append(Grant(_FILTER, known, tuple(map(updated, known))))
+        return grants
 
     async def _look_at(self, directory: _Directory) -> None:
         """Have the listing tell what is in a directory now."""

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec import UNSET
 
-from anyshape.errors import ProtocolError, ToolDefinitionError
+from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.clients import Needs
-from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
-from anyshape.server.failures import invalid_params, missing_capability
+from anyshape.server.failures import invalid_params, missing_capability, unknown_tool
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.calls import (
     check_room,
@@ -40,12 +39,12 @@ from anyshape.tools.serialization import encode_json
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
+    from anyshape.server.features.tasks import TaskRule
     from anyshape.server.service import Service
 
 __all__ = ["OfferedTool", "Tools"]
 
 _BRACE: Final = ord("{")
-_SHOWN: Final = 128
 
 _finish_any: Final = finisher("", OutputKind.BY_VALUE, encode_json, promises=False)
 
@@ -60,18 +59,27 @@ class OfferedTool(Listed):
         "is_guarded",
         "requires",
         "takes_context",
+        "task",
         "timeout",
         "tool",
     )
 
-    def __init__(self, tool: Tool, requires: Mapping[str, Any] | None, service: Service) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        requires: Mapping[str, Any] | None,
+        service: Service,
+        task: TaskRule | None = None,
+    ) -> None:
         super().__init__(tool.name)
         self.tool = tool
         self.timeout = service.options.call_timeout if tool.timeout is None else None
         """Seconds until the server ends a call; a tool with a time-out of its own does that."""
         self.requires = requires
-        self.is_guarded = bool(requires) or bool(tool.headers)
-        """Whether a modern call is checked for more than its arguments."""
+        self.task = task
+        """How its calls become tasks, if they may."""
+        self.is_guarded = bool(requires) or bool(tool.headers) or task is not None
+        """Whether a call is looked at for more than its arguments."""
         self.takes_context = tool.takes_context
         """Whether the function asks for a `Context`; most calls can do without one."""
         self._service = service
@@ -126,9 +134,15 @@ class Tools(Feature):
         """Return the `tools` capability, which every revision has."""
         return {"tools": {"listChanged": tells_changes}}
 
-    def add(self, tool: Tool, requires: Mapping[str, Any] | None = None) -> None:
+    def add(
+        self,
+        tool: Tool,
+        requires: Mapping[str, Any] | None = None,
+        task: TaskRule | None = None,
+    ) -> None:
         """Offer a tool under a name that is free."""
-        if not self.roster.add(OfferedTool(tool, requires, self._service)):
+        offered = OfferedTool(tool, requires, self._service, task)
+        if not self.roster.add(offered):
             raise ToolDefinitionError(
                 f"a tool named {tool.name!r} is already there; "
                 "give this one another name, or remove that one first"
@@ -142,17 +156,18 @@ class Tools(Feature):
         revision = request.revision
         offered = self._find(parameters.name)
         if offered is None:
-            raise ProtocolError(f"Unknown tool: {parameters.name[:_SHOWN]}", code=INVALID_PARAMS)
+            raise unknown_tool(parameters.name)
         raw = parameters.arguments
         arguments = None if raw is UNSET else bytes(raw)
         if arguments is not None and arguments[0] != _BRACE:
             if arguments != b"null":
                 raise invalid_params("arguments have to be an object")
             arguments = None  # How some clients say that there are none.
-        if offered.is_guarded and revision.has_declared_calls:
-            _check_declarations(offered, arguments, request)
+        becomes_task = offered.is_guarded and _guard(offered, arguments, request)
         if arguments is not None and may_mean_less(arguments):
             arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
+        if becomes_task and offered.task is not None:
+            return await offered.task.begin(arguments, request)
         check_room(service)
         context = (
             make_context(parameters.meta, request, parameters) if offered.takes_context else None
@@ -182,6 +197,13 @@ class Tools(Feature):
             return (offered.encoders.get(revision) or offered.make_encoder(revision))(result)
         info = self._service.introduction.server_info(revision)
         return shape(revision).result_encoder(ABSENT, self._service.options.shape, info)(result)
+
+
+def _guard(offered: OfferedTool, arguments: bytes | None, request: OpenRequest) -> bool:
+    """Raise unless a call declares what its tool needs; tell whether it becomes a task."""
+    if request.revision.has_declared_calls:
+        _check_declarations(offered, arguments, request)
+    return offered.task is not None and offered.task.takes(request)
 
 
 def _check_declarations(

@@ -1,0 +1,189 @@
+"""Tasks: calls that outlive their requests, looked at, answered and cancelled by id.
+
+https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import msgspec
+
+from anyshape.errors import ProtocolError, ToolDefinitionError
+from anyshape.protocol.capabilities import lacking
+from anyshape.protocol.completed import encode_result, opening, server_meta
+from anyshape.protocol.meta import CLIENT_CAPABILITIES
+from anyshape.protocol.methods import TASK_CHANGED, TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
+from anyshape.protocol.revision import Revision
+from anyshape.protocol.tasks import TASKS_CAPABILITY, TaskSnapshot, encode_created, encode_task
+from anyshape.server.failures import invalid_params, missing_capability
+from anyshape.server.features.announcements import Topic
+from anyshape.server.features.feature import Feature, Grant, Method, read_member
+from anyshape.server.parameters import TaskParameters, TaskUpdateParameters
+from anyshape.server.tasks.engine import TaskCall, TaskEngine, new_task_id
+from anyshape.server.tasks.memory import MemoryTasks
+from anyshape.server.tasks.options import TaskOptions
+from anyshape.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from anyshape.server.request import OpenRequest
+    from anyshape.server.service import Service
+
+__all__ = ["TaskRule", "Tasks", "task_rule"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode_ids: Final = msgspec.json.Decoder(list[str]).decode
+
+
+class _TaskTopic(Topic):
+    """A task that somebody listens for; the notification says how it stands when that is sent."""
+
+    look: Callable[[], TaskSnapshot] | None = None
+
+    def message(self, meta: bytes | None = None) -> bytes:
+        state = Topic(self.notification, b"" if self.look is None else encode_task(self.look()))
+        return state.message(meta)
+
+
+class Tasks(Feature):
+    """The tasks of a server, wherever they are kept."""
+
+    def __init__(self, service: Service) -> None:
+        options = service.options.tasks or TaskOptions()
+        make = MemoryTasks if options.store is None else options.store.engine
+        self.engine: TaskEngine = make(service, options)
+        self.engine.on_change = self._tell
+        self._service = service
+        self._topics: dict[str, _TaskTopic] = {}
+        service.lifespan.add(self.engine.opened)
+        self.methods = {
+            TASKS_GET: Method(TaskParameters, modern=self.get, named="task_id"),
+            TASKS_UPDATE: Method(TaskUpdateParameters, modern=self.update, named="task_id"),
+            TASKS_CANCEL: Method(TaskParameters, modern=self.cancel, named="task_id"),
+        }
+
+    def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
+        """Return the extension, where there is one."""
+        return TASKS_CAPABILITY if revision.has_tasks else {}
+
+    async def begin(self, tool: str, arguments: bytes | None, request: OpenRequest) -> bytes:
+        """Answer a call with the task that it has become."""
+        call = TaskCall(
+            id=new_task_id(),
+            tool=tool,
+            arguments=arguments,
+            revision=request.revision.value,
+            meta=_encode(dict(request.meta)),
+            request_id=request.id,
+            access=request.peer.access,
+        )
+        task = await self.engine.begin(call)
+        return encode_created(task, self._service.introduction.server_info(request.revision))
+
+    async def get(self, parameters: TaskParameters, request: OpenRequest) -> bytes:
+        """Answer `tasks/get`."""
+        task = await self._find(parameters.task_id, request)
+        info = self._service.introduction.server_info(request.revision)
+        return encode_result(request.revision, encode_task(task), info)
+
+    async def update(self, parameters: TaskUpdateParameters, request: OpenRequest) -> bytes:
+        """Answer `tasks/update`."""
+        task = await self._find(parameters.task_id, request)
+        answers = {key: bytes(raw) for key, raw in parameters.input_responses.items()}
+        await self.engine.answer(task.id, answers)
+        return self._acknowledge(request)
+
+    async def cancel(self, parameters: TaskParameters, request: OpenRequest) -> bytes:
+        """Answer `tasks/cancel`."""
+        task = await self._find(parameters.task_id, request)
+        await self.engine.cancel(task.id)
+        return self._acknowledge(request)
+
+    def _acknowledge(self, request: OpenRequest) -> bytes:
+        info = self._service.introduction.server_info(request.revision)
+        return b'%b"_meta":%b}' % (opening(request.revision), server_meta(info))
+
+    async def _find(self, id: str, request: OpenRequest) -> TaskSnapshot:
+        """Return a task of whoever asks, or raise."""
+        if not _declares_tasks(request):
+            raise missing_capability(dict(TASKS_CAPABILITY))
+        task = await self.engine.find(id, _owner(request))
+        if task is None:
+            raise unknown_task()
+        return task
+
+    async def grants(
+        self, asked: Mapping[str, msgspec.Raw], request: OpenRequest
+    ) -> Iterable[Grant]:
+        """Return the tasks, of those that a subscription names, that it will be told of."""
+        ids = cast("list[str] | None", read_member(asked, "taskIds", _decode_ids))
+        if ids is None:
+            return ()
+        if not _declares_tasks(request):
+            raise missing_capability(dict(TASKS_CAPABILITY))
+        most = self._service.options.max_resource_subscriptions
+        if len(ids) > most:
+            raise invalid_params(f"taskIds may name {most} tasks, got {len(ids)}")
+        topics: list[Topic] = []
+        known: list[str] = []
+        for id in dict.fromkeys(ids):
+            if await self.engine.find(id, _owner(request)) is not None:
+                await self.engine.watch(id)
+                known.append(id)
+                topics.append(self._topic(id))
+        return (Grant("taskIds", known, tuple(topics)),)
+
+    def _topic(self, id: str) -> _TaskTopic:
+        listened = self._service.listeners.has
+        self._topics = {other: topic for other, topic in self._topics.items() if listened(topic)}
+        return self._topics.setdefault(id, _TaskTopic(TASK_CHANGED, _encode(id)))
+
+    def _tell(self, id: str, look: Callable[[], TaskSnapshot]) -> None:
+        topic = self._topics.get(id)
+        if topic is not None:
+            topic.look = look
+            self._service.listeners.notify(topic)
+
+
+class TaskRule(NamedTuple):
+    """How the calls of one tool become tasks."""
+
+    tasks: Tasks
+    tool: str
+    is_required: bool
+
+    def takes(self, request: OpenRequest) -> bool:
+        """Tell whether a call becomes a task; raises if it has to, and its client has none."""
+        if request.revision.has_tasks and _declares_tasks(request):
+            return True
+        if self.is_required:
+            raise missing_capability(dict(TASKS_CAPABILITY))
+        return False
+
+    async def begin(self, arguments: bytes | None, request: OpenRequest) -> bytes:
+        """Answer a call with the task that it has become."""
+        return await self.tasks.begin(self.tool, arguments, request)
+
+
+def task_rule(service: Service, tool: Tool, use: object) -> TaskRule:
+    """Return how the calls of a tool become tasks, as its author has it."""
+    if use not in (True, "optional", "required"):
+        raise ToolDefinitionError(
+            f'{tool.name}: task has to be True, False, "optional" or "required", got {use!r:.40}'
+        )
+    return TaskRule(service.feature(Tasks), tool.name, use == "required")
+
+
+def unknown_task() -> ProtocolError:
+    """Return the error for an id that stands for no task of whoever asks."""
+    return invalid_params("there is no task of that id; it may have expired")
+
+
+def _declares_tasks(request: OpenRequest) -> bool:
+    return not lacking(TASKS_CAPABILITY, request.meta.get(CLIENT_CAPABILITIES, {}))
+
+
+def _owner(request: OpenRequest) -> str | None:
+    access = request.peer.access
+    return None if access is None else access.subject
