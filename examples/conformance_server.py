@@ -451,6 +451,26 @@ def watched_resource() -> str:
     return "Watched resource content."
 
 
+@server.tool
+def greet(name: str) -> Text:
+    """Greet somebody, at once."""
+    return Text(f"Hello, {name}!")
+
+
+@server.tool(task=True)
+async def slow_compute(seconds: float, label: str = "") -> Text:
+    """Take a while."""
+    await asyncio.sleep(seconds)
+    return Text(f"{label or 'slow_compute'} took {seconds:g} seconds")
+
+
+@server.tool(task="required")
+async def failing_job() -> Text:
+    """Fail after a while."""
+    await asyncio.sleep(1)
+    raise ToolError("This job always fails.")
+
+
 def main() -> None:
     """Serve on the port given."""
     parser = argparse.ArgumentParser(description=__doc__)
