@@ -43,7 +43,9 @@ async def test_every_request_says_who_asks_and_in_which_revision(scripted: type[
                 "version": "9",
                 "title": "The Host",
             },
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": {
+                "extensions": {"io.modelcontextprotocol/tasks": {}}
+            },
         }
 
 

@@ -224,7 +224,10 @@ async def test_only_what_can_be_answered_is_declared(scripted: type[Scripted], e
         server = Asking(scripted)
         async with Client(server, revision=era, **options) as client:
             await client.list_tools()
-        assert declared(server.script) == expected
+        found = declared(server.script)
+        if era == "2026-07-28":
+            assert found.pop("extensions") == {"io.modelcontextprotocol/tasks": {}}
+        assert found == expected
 
 
 @pytest.mark.parametrize("question", [ELICIT, VISIT, SAMPLE, ROOTS])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from anyshape.client.client import Client, Target
 from anyshape.client.completion import Suggestions
 from anyshape.client.elicitation import ElicitAnswer, Elicitation, OnElicit
@@ -17,6 +20,10 @@ from anyshape.client.result import CallResult
 from anyshape.client.roots import Root, Roots
 from anyshape.client.sampling import OnSample, Sampled, Sampling, SamplingRequest
 from anyshape.client.tools import ListedTool
+
+if TYPE_CHECKING:
+    from anyshape.client.tasks import RemoteTask
+    from anyshape.protocol.tasks import TaskStatus
 
 __all__ = [
     "Auth",
@@ -44,6 +51,7 @@ __all__ = [
     "PromptResult",
     "ReadResource",
     "ReceivedMessage",
+    "RemoteTask",
     "Root",
     "Roots",
     "Sampled",
@@ -52,4 +60,16 @@ __all__ = [
     "ServerInfo",
     "Suggestions",
     "Target",
+    "TaskStatus",
 ]
+
+_HOMES = {"RemoteTask": "anyshape.client.tasks", "TaskStatus": "anyshape.protocol.tasks"}
+"""What is loaded when somebody asks for it: most clients have no need of it."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'anyshape.client' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -5,18 +5,20 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
 
+from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
+from anyshape.client.rounds import complete_result
 from anyshape.client.tools import ListedTool
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
@@ -25,7 +27,7 @@ from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary_result import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
-__all__ = ["CallOptions", "Check", "read_answer", "write_call"]
+__all__ = ["CallOptions", "Check", "complete_call", "read_answer", "write_call"]
 
 Check: TypeAlias = bool | Literal["lenient"]
 """Whether arguments are checked; `lenient` does not insist on those that have a default."""
@@ -82,6 +84,27 @@ def write_call(
         tool.opening,
         calls_tool=True,
     )
+
+
+async def complete_call(
+    channel: Channel,
+    tool: ListedTool,
+    question: Question,
+    limit: float | None,
+    patience: float | None,
+    begun: Result | Coroutine[Any, Any, Result],
+) -> OrdinaryResult | dict[str, Any]:
+    """Return the result of a call that was begun, whatever its server asks or makes of it.
+
+    `limit` is for each request, and `patience` for a task to end, if the caller has set any.
+    """
+    what = f"tool {tool.name!r}"
+    result = await complete_result(channel, what, question, limit, begun, takes_task=True)
+    if isinstance(result, dict) and result.get("resultType") == "task":
+        from anyshape.client.tasks import finish_call
+
+        return await finish_call(channel, tool, result, limit, patience)
+    return result
 
 
 def read_answer(

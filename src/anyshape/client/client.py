@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast, overload
 
 from anyshape.client.answering import Answering
 from anyshape.client.answers import as_object, decode_value
-from anyshape.client.calling import CallOptions, Check, read_answer, write_call
+from anyshape.client.calling import CallOptions, Check, complete_call, read_answer, write_call
 from anyshape.client.channel import Channel
 from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
@@ -33,7 +33,6 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.roots import Roots
-from anyshape.client.rounds import complete_result
 from anyshape.client.sampling import OnSample, Sampling
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from anyshape.client.completion import Suggestions
     from anyshape.client.prompts import ListedPrompt, PromptResult
     from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
+    from anyshape.client.tasks import RemoteTask
     from anyshape.providers import Profile
 
 __all__ = ["Client", "Target"]
@@ -154,7 +154,7 @@ class Client:
             unwrap=self._unwrap,
             has_headers=self._channel.transport.has_headers and revision.has_declared_calls,
             trust_annotations=self._trust_annotations,
-            has_tasks=agreement.has_tasks,
+            has_old_tasks=agreement.has_old_tasks,
         )
         self._tools = self._connection.listing_of(tool_feature(terms))
         return self
@@ -214,6 +214,7 @@ class Client:
         `ValidationError` if the arguments break the tool's schema (nothing is sent then),
         `OutputMismatch` if the answer does, `ProtocolError` or `TransportError` if there is none.
         `meta` is sent as the `_meta` of the request, beside what the protocol keeps there itself.
+        A server that answers with a task is asked until that ends: see `begin_call`.
         """
         limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments
@@ -227,8 +228,7 @@ class Client:
         try:
             result = channel.begin(question, limit)
             if not isinstance(result, OrdinaryResult):
-                what = f"tool {tool.name!r}"
-                result = await complete_result(channel, what, question, limit, result)
+                result = await complete_call(channel, tool, question, limit, timeout, result)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
@@ -237,12 +237,37 @@ class Client:
             tool = await listing.find(name, limit)
             question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
             result = channel.begin(question, limit)
-            what = f"tool {tool.name!r}"
-            result = await complete_result(channel, what, question, limit, result)
+            result = await complete_call(channel, tool, question, limit, timeout, result)
         try:
             return read_answer(tool, result, check=self._check_results)
         except WouldWait:
             return await aside(read_answer, tool, result)
+
+    async def begin_call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+        check_arguments: Check | None = None,
+    ) -> RemoteTask:
+        """Call a tool and return the task that the server makes of it, without waiting for its end.
+
+        The task of a server that answers at once has ended already.
+        """
+        from anyshape.client.tasks import begin_call
+
+        check = self._check_arguments if check_arguments is None else check_arguments
+        limit = self._limit(timeout)
+        return await begin_call(self._channel, self._tools, name, arguments, limit, meta, check)
+
+    async def resume_task(self, id: str, name: str, *, timeout: float | None = None) -> RemoteTask:
+        """Return a task by its id, begun earlier by a call of the tool of that name."""
+        from anyshape.client.tasks import resume_call
+
+        limit = self._limit(timeout)
+        return await resume_call(self._channel, await self._tools.find(name, limit), id, limit)
 
     @overload
     async def call(

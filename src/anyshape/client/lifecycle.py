@@ -15,7 +15,13 @@ import msgspec
 
 from anyshape.client.options import Identity
 from anyshape.protocol.headers import encode_header_value
-from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
+from anyshape.protocol.meta import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    PROTOCOL_VERSION,
+    TASKS_EXTENSION,
+)
 from anyshape.protocol.revision import Revision
 
 __all__ = ["RESERVED", "ClientIntroduction", "Lifecycle", "Stateful", "Stateless", "open_request"]
@@ -82,7 +88,10 @@ class Stateless:
         described: dict[str, object] = {
             PROTOCOL_VERSION: revision.value,
             CLIENT_INFO: introduction.identity.wire(),
-            CLIENT_CAPABILITIES: introduction.capabilities,
+            CLIENT_CAPABILITIES: {
+                **introduction.capabilities,
+                "extensions": {TASKS_EXTENSION: {}},
+            },
         }
         self._described = described
         self._write_meta()

@@ -70,8 +70,10 @@ class Agreement:
         return not self.has_declared or self.server.capabilities.get(capability) is not None
 
     @property
-    def has_tasks(self) -> bool:
-        """Whether the server runs calls as tasks: by itself, or as an extension."""
+    def has_old_tasks(self) -> bool:
+        """Whether the server runs calls as tasks in the way of 2025-11-25, which we do not have."""
+        if not self.lifecycle.stateful:
+            return False
         capabilities = self.server.capabilities
         requests = as_object(as_object(capabilities.get("tasks")).get("requests"))
         calls = as_object(requests.get("tools")).get("call")

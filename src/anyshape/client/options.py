@@ -53,6 +53,8 @@ class Bounds:
     """Questions to the user or a model that a server may ask while it answers one request."""
     answer_timeout: float = 600.0
     """Seconds for answering them, which do not count for the time limit of the request."""
+    task_timeout: float = 3600.0
+    """Seconds that a call which became a task is waited for, unless the call says otherwise."""
     probe_timeout: float = 10.0
     """Seconds of silence after `server/discover` before the older handshake is tried too."""
 

@@ -18,7 +18,7 @@ from anyshape.client.quoting import shorten
 from anyshape.errors import NotJson, ProtocolError
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["complete_result"]
+__all__ = ["Questions", "complete_result"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _LONGEST_STATE: Final = 1_000_000
@@ -30,14 +30,17 @@ async def complete_result(
     question: Question,
     timeout: float | None,
     begun: Result | Coroutine[Any, Any, Result],
+    *,
+    takes_task: bool = False,
 ) -> OrdinaryResult | dict[str, Any]:
     """Return the result of a request that was begun, asking again while the server wants that.
 
     `timeout` bounds each request; the time for answering the server's questions, and their number,
-    are bounded over all rounds. `what` names the request in errors.
+    are bounded over all rounds. `what` names the request in errors. With `takes_task` it may be
+    answered with a task, too.
     """
     bounds = channel.bounds
-    questions = _Questions(channel, what)
+    questions = Questions(channel, what)
     members = question.members
     result = begun if isinstance(begun, Result) else await begun
     for asked in range(1, bounds.max_rounds + 1):
@@ -48,7 +51,7 @@ async def complete_result(
             raise ProtocolError(f"{what} gave a result that is no object")
         answer = cast("dict[str, Any]", value)
         kind = answer.get("resultType", "complete")
-        if kind == "complete":
+        if kind == "complete" or (takes_task and kind == "task"):
             return answer
         if kind != "input_required":
             raise ProtocolError(
@@ -65,7 +68,7 @@ def _join(members: bytes, more: bytes) -> bytes:
     return members + b"," + more if members else more
 
 
-class _Questions:
+class Questions:
     """The questions of one request over all its rounds, and what is left for answering them."""
 
     def __init__(self, channel: Channel, what: str) -> None:
@@ -79,7 +82,7 @@ class _Questions:
         state, asked = result.get("requestState"), result.get("inputRequests")
         members: list[bytes] = []
         if asked:
-            members.append(b'"inputResponses":%b' % await self._answer_all(asked))
+            members.append(b'"inputResponses":%b' % await self.answer_all(asked))
         if isinstance(state, str):
             if len(state) > _LONGEST_STATE:
                 raise ProtocolError(
@@ -90,7 +93,7 @@ class _Questions:
             raise ProtocolError(f"{self._what} asks for input without saying which")
         return b",".join(members)
 
-    async def _answer_all(self, asked: object) -> bytes:
+    async def answer_all(self, asked: object) -> bytes:
         """Answer one question after another: a user can only read one at a time."""
         questions = as_object(asked)
         if not questions:

@@ -74,8 +74,8 @@ class Terms:
     """Whether calls carry arguments in headers, so that an `x-mcp-header` has to be right."""
     trust_annotations: bool = False
     """Whether the server's word is enough for sending a call again."""
-    has_tasks: bool = False
-    """Whether the server runs calls as tasks, so that a tool can insist on that."""
+    has_old_tasks: bool = False
+    """Whether the server runs calls as tasks of 2025-11-25, so that a tool can insist on that."""
 
 
 def tool_feature(terms: Terms) -> ListedFeature[ListedTool]:
@@ -96,10 +96,10 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
     """
     if not isinstance(entry.get("inputSchema"), dict):
         raise InvalidSchema("inputSchema: expected an object")
-    if terms.has_tasks and as_object(entry.get("execution")).get("taskSupport") == "required":
+    if terms.has_old_tasks and as_object(entry.get("execution")).get("taskSupport") == "required":
         raise ProtocolError(
             "the tool only runs as a task (execution.taskSupport is required), "
-            "and this client does not offer tasks"
+            "and this client has tasks from 2026-07-28 on"
         )
     input_schema = cast("dict[str, Any]", entry["inputSchema"])
     output_schema: dict[str, Any] | None = None

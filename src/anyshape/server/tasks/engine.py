@@ -17,10 +17,19 @@ import msgspec
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.authorization import AccessToken
 
-__all__ = ["TaskCall", "TaskEngine", "TaskLink", "TaskOutcome", "describe_progress", "new_task_id"]
+__all__ = [
+    "TaskCall",
+    "TaskEngine",
+    "TaskLink",
+    "TaskOutcome",
+    "describe_progress",
+    "new_task_id",
+    "next_look",
+]
 
 _ENTROPY = 24
 _LONGEST = 500
+_SHORTEST = 0.1
 
 
 class TaskCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +111,14 @@ class TaskEngine(ABC):
     async def watch(self, id: str) -> None:
         """See to it that `on_change` is called for a task that was found."""
         return
+
+
+def next_look(age: float, longest: float) -> float:
+    """Return the seconds until a client shall look at a task again.
+
+    A fifth of its age: what ends soon is seen soon, and long work is not asked after all the time.
+    """
+    return min(longest, max(_SHORTEST, age / 5))
 
 
 def new_task_id() -> str:

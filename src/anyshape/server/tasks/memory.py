@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.failures import Failure, busy
-from anyshape.server.tasks.engine import TaskCall, TaskEngine, TaskOutcome, describe_progress
+from anyshape.server.tasks.engine import (
+    TaskCall,
+    TaskEngine,
+    TaskOutcome,
+    describe_progress,
+    next_look,
+)
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome, perform
 
@@ -42,14 +48,15 @@ class _KeptTask:
 
     def snapshot(self) -> TaskSnapshot:
         options = self._engine.options
+        now = time.time()
         return TaskSnapshot(
             id=self.id,
             status=self.status,
             created=self.created,
             updated=self.updated,
             # While it is worked on, what is left of its life begins anew at every look.
-            kept_until=self.kept_until if self.status.is_final else time.time() + options.keep,
-            poll_interval=options.poll_interval,
+            kept_until=self.kept_until if self.status.is_final else now + options.keep,
+            poll_interval=next_look(now - self.created, options.poll_interval),
             message=self.message,
             outcome=self.outcome,
             questions=dict(self._questions),

@@ -1,0 +1,252 @@
+"""Calls that a server works on after it has answered: looked at until they end, or cancelled.
+
+https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from anyshape.client.answers import as_object, as_string, decode_value, protocol_error
+from anyshape.client.calling import Check, read_answer, write_call
+from anyshape.client.channel import Channel, NoAnswer
+from anyshape.client.listing import Listing
+from anyshape.client.question import Question
+from anyshape.client.quoting import shorten
+from anyshape.client.result import CallResult
+from anyshape.client.rounds import Questions, complete_result
+from anyshape.client.tools import ListedTool
+from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.jsonrpc import HEADER_MISMATCH
+from anyshape.protocol.methods import TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
+from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
+from anyshape.protocol.tasks import TaskStatus
+from anyshape.schema import aside
+
+__all__ = ["RemoteTask", "begin_call", "finish_call", "resume_call"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_LONGEST_ID: Final = 1000
+_SOONEST: Final = 20
+_LATEST: Final = 60_000
+"""Milliseconds between two looks at a task, whatever its server says."""
+_UNSAID: Final = 1.0
+"""Seconds between two looks where it says nothing."""
+_MOST_LOSSES: Final = 5
+"""Looks in a row that may fail before the task is given up: long work outlives a lost connection.
+"""
+_PARTING: Final = 5.0
+"""Seconds for telling a server that its task is not wanted any more."""
+
+
+class RemoteTask:
+    """A call of a tool that its server works on, or has ended.
+
+    `id` finds it again, from another client too (`Client.resume_task`); it is `None` if the server
+    answered at once. `status` and `message` are what the server last said.
+    """
+
+    def __init__(
+        self, channel: Channel, tool: ListedTool, timeout: float | None, result: object
+    ) -> None:
+        self._channel = channel
+        self._tool = tool
+        self._timeout = timeout
+        self._what = f"the task of tool {shorten(tool.name, 60)!r}"
+        self._questions = Questions(channel, self._what)
+        self._answered: set[str] = set()
+        self._interval = _UNSAID
+        self.id: str | None = None
+        self.status = TaskStatus.COMPLETED
+        self.message: str | None = None
+        self._result: OrdinaryResult | dict[str, Any] | None = None
+        self._failure: ProtocolError | None = None
+        if isinstance(result, OrdinaryResult):
+            self._result = result
+            return
+        answer = as_object(result)
+        if answer.get("resultType") != "task":
+            self._result = answer
+            return
+        self.id = _read_id(answer, self._what)
+        self._take(answer)
+
+    def __repr__(self) -> str:
+        return f"RemoteTask({self._tool.name!r}, {self.id!r}, {self.status.value})"
+
+    async def refresh(self) -> TaskStatus:
+        """Ask how the task stands; what the server wants to know for it is answered."""
+        if self.id is None or self.status.is_final:
+            return self.status
+        answer = await self._request(TASKS_GET, repeatable=True)
+        if answer.get("taskId") != self.id:
+            raise ProtocolError(f"{self._what}: the answer is about another task")
+        self._take(answer)
+        if self.status is TaskStatus.INPUT_REQUIRED:
+            await self._answer(as_object(answer.get("inputRequests")))
+        return self.status
+
+    async def result(self, *, timeout: float | None = None) -> CallResult:
+        """Wait until the task has ended, and return what the call came to.
+
+        `ProtocolError` if it failed or was cancelled; `TransportError` if it has not ended within
+        `timeout` seconds (by default those of `Bounds.task_timeout`): it goes on then, and can be
+        waited for again.
+        """
+        return await aside(read_answer, self._tool, await self.end(timeout))
+
+    async def end(self, timeout: float | None) -> OrdinaryResult | dict[str, Any]:
+        """Wait as `result` does, and return the result as it came."""
+        seconds = self._channel.bounds.task_timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wait()
+        except TimeoutError as error:
+            raise NoAnswer(
+                f"{self._channel.transport.place}: {self._what} did not end within {seconds:g} s"
+            ) from error
+        if self._failure is not None:
+            raise self._failure
+        if self._result is None:
+            raise ProtocolError(f"{self._what} was cancelled")
+        return self._result
+
+    async def cancel(self) -> None:
+        """Tell the server that the task is not wanted any more; it may still end otherwise."""
+        if self.id is not None and not self.status.is_final:
+            await self._request(TASKS_CANCEL, repeatable=True)
+
+    async def give_up(self) -> None:
+        """Cancel the task as well as that can be done now."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_PARTING):
+                await self.cancel()
+
+    async def _wait(self) -> None:
+        losses = 0
+        while not self.status.is_final:
+            await asyncio.sleep(self._interval)
+            try:
+                await self.refresh()
+                losses = 0
+            except TransportError:
+                losses += 1
+                if losses > _MOST_LOSSES or self._channel.lifecycle is None:
+                    raise
+
+    def _take(self, answer: Mapping[str, Any]) -> None:
+        """Learn from what a server says of the task."""
+        try:
+            status = TaskStatus(cast("str", answer.get("status")))
+        except ValueError:
+            said = shorten(repr(answer.get("status")), 60)
+            raise ProtocolError(f"{self._what} has the unknown status {said}") from None
+        self.message = as_string(answer.get("statusMessage"))
+        self._interval = _read_interval(answer.get("pollIntervalMs"))
+        if status is TaskStatus.COMPLETED and answer.get("resultType") != "task":
+            result = answer.get("result")
+            kind = as_object(result).get("resultType", "complete")
+            if not isinstance(result, dict) or kind != "complete":
+                raise ProtocolError(f"{self._what} was completed without a result")
+            self._result = cast("dict[str, Any]", result)
+        elif status is TaskStatus.FAILED and answer.get("resultType") != "task":
+            error = msgspec.Raw(_encode(answer.get("error")))
+            self._failure = protocol_error(error, self._channel.bounds.max_depth)
+        elif status is TaskStatus.COMPLETED or status is TaskStatus.FAILED:
+            status = TaskStatus.WORKING  # Only `tasks/get` tells what it came to.
+        self.status = status
+
+    async def _answer(self, asked: Mapping[str, Any]) -> None:
+        """Answer what was not asked before; a server may be slow to notice that it was answered."""
+        fresh = {key: asked[key] for key in asked if key not in self._answered}
+        if not fresh:
+            return
+        answers = await self._questions.answer_all(fresh)
+        self._answered.update(fresh)
+        await self._request(TASKS_UPDATE, b',"inputResponses":%b' % answers)
+
+    async def _request(
+        self, method: str, more: bytes = b"", *, repeatable: bool = False
+    ) -> dict[str, Any]:
+        members = b'"taskId":%b%b' % (_encode(self.id), more)
+        question = Question(method, members, self.id, repeatable=repeatable)
+        raw = await self._channel.request(question, self._timeout)
+        answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
+        if not isinstance(answer, dict):
+            raise ProtocolError(f"{self._what}: {method} gave a result that is no object")
+        return cast("dict[str, Any]", answer)
+
+
+async def finish_call(
+    channel: Channel,
+    tool: ListedTool,
+    result: Mapping[str, Any],
+    limit: float | None,
+    patience: float | None,
+) -> OrdinaryResult | dict[str, Any]:
+    """Return the result of a call that became a task; whoever stops waiting cancels it.
+
+    `limit` is for each request and `patience` for all of them, in seconds.
+    """
+    task = RemoteTask(channel, tool, limit, result)
+    try:
+        return await task.end(patience)
+    except BaseException:
+        await asyncio.shield(task.give_up())
+        raise
+
+
+async def begin_call(
+    channel: Channel,
+    listing: Listing[ListedTool],
+    name: str,
+    arguments: Mapping[str, Any] | None,
+    limit: float | None,
+    meta: Mapping[str, Any] | None,
+    check: Check,
+) -> RemoteTask:
+    """Call a tool, and return the task that came of it without waiting for its end."""
+    is_stale = False
+    while True:
+        fetches = listing.fetches
+        tool = await listing.find(name, limit)
+        question = await aside(write_call, tool, arguments, meta, None, check=check)
+        try:
+            begun = channel.begin(question, limit)
+            what = f"tool {tool.name!r}"
+            result = await complete_result(channel, what, question, limit, begun, takes_task=True)
+        except ProtocolError as error:
+            if error.code != HEADER_MISMATCH or is_stale:
+                raise
+            is_stale = True
+            await listing.fetch(limit, newer_than=fetches)
+        else:
+            return RemoteTask(channel, tool, limit, result)
+
+
+async def resume_call(
+    channel: Channel, tool: ListedTool, id: str, limit: float | None
+) -> RemoteTask:
+    """Return a task that was begun before, perhaps by another client."""
+    found = {"resultType": "task", "taskId": id, "status": TaskStatus.WORKING}
+    task = RemoteTask(channel, tool, limit, found)
+    await task.refresh()
+    return task
+
+
+def _read_id(answer: Mapping[str, Any], what: str) -> str:
+    id = as_string(answer.get("taskId"))
+    if not id or len(id) > _LONGEST_ID:
+        raise ProtocolError(f"{what} has no taskId of 1 to {_LONGEST_ID} characters")
+    return id
+
+
+def _read_interval(said: object) -> float:
+    if isinstance(said, bool) or not isinstance(said, int | float) or said != said:
+        return _UNSAID
+    return min(max(said, _SOONEST), _LATEST) / 1000
