@@ -134,7 +134,6 @@ TOOL_SETTINGS: Final = {
     "serializer": "return ToolResult(structured=…, content=[…])",
     "structured_output": "write output_schema=UNSTRUCTURED for text alone, else leave it out",
     "tags": 'write meta={"example.com/tags": […]}',
-    "task": "leave it out: tasks are not served",
     "version": 'write meta={"example.com/version": …}',
 }
 """What a tool is made with."""
