@@ -92,6 +92,7 @@ async def test_the_user_fills_in_a_form_of_any_kind_of_type(
     assert [each.message for each in heard] == ["Who comes?"]
 
 
+@pytest.mark.behaviour("asking.forms")
 async def test_a_form_says_what_a_form_can_say_and_the_rest_is_checked() -> None:
     server = Server("asking")
 
@@ -153,6 +154,7 @@ class Choices(pydantic.BaseModel):
 CHOSEN = {"titled": "s", "legacy": "y", "several": ["q", "p"]}
 
 
+@pytest.mark.behaviour("asking.choices")
 @pytest.mark.parametrize("revision", ERAS)
 async def test_choices_keep_the_spelling_that_their_author_chose(revision: str) -> None:
     server = Server("asking")
@@ -269,6 +271,7 @@ async def test_a_written_schema_and_none_at_all_are_forms_too(revision: str) -> 
     assert got == [Accepted({"n": 3}), Accepted(None)]
 
 
+@pytest.mark.behaviour("asking.actions")
 @pytest.mark.parametrize("revision", ERAS)
 @pytest.mark.parametrize(("said", "outcome"), [("decline", Declined()), ("cancel", Cancelled())])
 async def test_a_user_may_refuse_or_choose_nothing(
@@ -296,6 +299,7 @@ async def test_what_is_not_flat_is_no_form(kind: Any) -> None:
         context.elicit("?", kind).close()  # pyright: ignore[reportUnknownMemberType]
 
 
+@pytest.mark.behaviour("asking.urls")
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_user_is_sent_to_an_address(revision: str) -> None:
     server = Server("asking")
@@ -347,6 +351,7 @@ async def test_the_model_of_a_client_is_asked(revision: str) -> None:
     assert texts == (["Be kind.", "Sum up:\nlong"] if together else ["Be kind.", "Sum up:", "long"])
 
 
+@pytest.mark.behaviour("asking.sampling")
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_model_uses_tools_that_the_server_runs(revision: str) -> None:
     server = Server("asking")
@@ -380,6 +385,7 @@ async def test_a_model_uses_tools_that_the_server_runs(revision: str) -> None:
         assert "sampling.tools" in (await client.call_tool("plan", {})).text
 
 
+@pytest.mark.behaviour("asking.roots")
 @pytest.mark.parametrize("revision", [*HANDSHAKE, "2026-07-28"])
 async def test_the_roots_of_a_client_are_listed(revision: str) -> None:
     server = Server("asking")

@@ -238,6 +238,7 @@ async def test_a_question_that_nobody_answers_is_withdrawn() -> None:
     assert withdrawn["params"] == {"requestId": question["id"]}
 
 
+@pytest.mark.behaviour("asking.cancellation")
 async def test_a_call_that_is_cancelled_withdraws_its_question() -> None:
     pipe = Pipe(asking_server())
     await pipe.greet()
@@ -258,6 +259,7 @@ async def test_a_client_that_goes_away_is_told_nothing_more() -> None:
     assert len(pipe.sent) == 1
 
 
+@pytest.mark.behaviour("asking.undeclared")
 @pytest.mark.parametrize(
     ("declared", "tool", "missing"),
     [
@@ -277,6 +279,7 @@ async def test_what_was_not_declared_is_not_asked_for(
     assert pipe.sent == []
 
 
+@pytest.mark.behaviour("asking.empty-elicitation")
 async def test_an_empty_elicitation_capability_means_forms() -> None:
     pipe = Pipe(asking_server())
     await pipe.greet({"elicitation": {}})
@@ -368,6 +371,7 @@ class Web:
         return await self.post({"jsonrpc": "2.0", "id": id, "result": result}).end()
 
 
+@pytest.mark.behaviour("asking.stream")
 async def test_a_question_comes_on_the_stream_of_the_request_and_its_answer_by_a_post() -> None:
     web = await Web(asking_server().asgi()).greet()
     call = web.call()
@@ -412,6 +416,7 @@ def guarded(**options: Any) -> HttpOptions:
     return HttpOptions(authorization=verifier, **options)
 
 
+@pytest.mark.behaviour("asking.binding")
 async def test_another_user_cannot_answer_even_in_the_same_session() -> None:
     application = asking_server().asgi(guarded())
     web = await Web(application, authorization="Bearer ada").greet()

@@ -73,6 +73,7 @@ def is_refused(answer: Json) -> str:
     return message
 
 
+@pytest.mark.behaviour("asking.input-required")
 async def test_a_round_asks_with_all_that_the_specification_wants() -> None:
     answer = await call(peer(asking_server()))
     result = answer["result"]
@@ -110,6 +111,7 @@ async def test_rounds_go_on_until_all_is_answered() -> None:
     assert last["result"]["structuredContent"] == "accept accept"
 
 
+@pytest.mark.behaviour("asking.missing-answers")
 async def test_what_is_missing_is_asked_for_again_and_what_is_more_is_ignored() -> None:
     asker = peer(asking_server())
     state = (await call(asker))["result"]["requestState"]
@@ -133,6 +135,7 @@ WRONG: list[Any] = [
 ]
 
 
+@pytest.mark.behaviour("asking.malformed-answers")
 @pytest.mark.parametrize("responses", WRONG)
 async def test_answers_of_the_wrong_shape_are_invalid_parameters(responses: Any) -> None:
     asker = peer(asking_server())
@@ -159,6 +162,7 @@ async def test_an_answer_counts_only_for_the_question_it_was_given_to(
     assert done["result"]["structuredContent"] == "accept"
 
 
+@pytest.mark.behaviour("asking.state-binding")
 async def test_a_state_of_other_arguments_or_another_tool_is_refused() -> None:
     asker = peer(asking_server())
     state = (await call(asker, arguments={"subject": "a"}))["result"]["requestState"]
@@ -185,6 +189,7 @@ async def test_arguments_are_compared_by_what_they_say() -> None:
     assert done["result"]["structuredContent"] == "accept"
 
 
+@pytest.mark.behaviour("asking.rounds")
 @pytest.mark.parametrize("method", ["prompts/get", "resources/read"])
 async def test_prompts_and_resources_go_through_rounds(method: str) -> None:
     asker = peer(asking_server())
@@ -202,6 +207,7 @@ async def test_prompts_and_resources_go_through_rounds(method: str) -> None:
     assert "accept accept" in json.dumps(last)
 
 
+@pytest.mark.behaviour("asking.state-integrity")
 @pytest.mark.parametrize("forged", ["", "x", "AAAA", "é", "=" * 40, "A" * 300_000, "-TAMPERED"])
 async def test_a_forged_state_is_refused_before_the_function_runs(forged: str) -> None:
     server = asking_server()
@@ -227,6 +233,7 @@ async def test_a_state_that_is_no_string_is_refused() -> None:
         is_refused(await call(asker, requestState=wrong))
 
 
+@pytest.mark.behaviour("asking.state-expiry")
 def test_a_state_expires() -> None:
     clock = 1_000_000.0
     states = RequestStates((KEY,), 60.0, 1000, lambda: clock)
@@ -259,6 +266,7 @@ async def test_servers_of_one_process_open_each_others_states_without_keys() -> 
     assert "result" in await call(peer(asking_server()), requestState=state)
 
 
+@pytest.mark.behaviour("asking.state-caller")
 async def test_another_caller_cannot_go_on() -> None:
     application = asking_server().asgi(guarded())
 
@@ -334,6 +342,7 @@ async def test_a_call_asks_no_more_than_so_many_questions() -> None:
     assert "100 questions" in answer["result"]["content"][0]["text"]
 
 
+@pytest.mark.behaviour("asking.capabilities")
 @pytest.mark.parametrize(
     ("declared", "missing"),
     [
