@@ -230,8 +230,31 @@ async def _migration() -> AsyncGenerator[dict[str, Any]]:
         yield {"client": client, "User": dict[str, str]}
 
 
+@asynccontextmanager
+async def _asking() -> AsyncGenerator[dict[str, Any]]:
+    from anyshape.client import Sampled
+
+    class Model:
+        uses = 2
+
+        async def sample(self, messages: list[Any], tools: list[Any]) -> Sampled:
+            self.uses -= 1
+            use: dict[str, Any] = {"type": "tool_use", "id": "1", "name": "weather", "input": {}}
+            return Sampled([use] if self.uses else "done", model="m")
+
+    yield {
+        "context": Model(),
+        "new_key": b"n" * 32,
+        "old_key": b"o" * 32,
+        "run": lambda use: "sunny",  # pyright: ignore[reportUnknownLambdaType]
+        "talk": ["Where to?"],
+        "tools": [],
+    }
+
+
 SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]]] = {
     "README.md": _readme,
+    "docs/guides/asking-the-user.md": _asking,
     "docs/guides/deploying.md": _deploying,
     "docs/guides/opening-and-closing.md": _opening,
     "docs/guides/calling-tools.md": _calling,
