@@ -6,12 +6,14 @@ import asyncio
 import dataclasses
 import enum
 import json
+import subprocess
+import sys
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 import pydantic
 import pytest
-from patience import turn_until
+from patience import PATIENCE, turn_until
 
 from anyshape import (
     Accepted,
@@ -578,3 +580,35 @@ async def test_after_the_answer_the_time_of_the_tool_goes_on() -> None:
             result = await client.call_tool(tool, {})
             assert result.is_error
             assert "within 0.05 seconds" in result.text
+
+
+def test_a_server_that_asks_nothing_loads_nothing_for_it() -> None:
+    code = """
+import asyncio, sys
+from anyshape import Context, Server
+server = Server("s")
+
+@server.tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+@server.tool
+async def who(context: Context) -> str:
+    return "me"
+
+async def main():
+    connection = server.connect(print)
+    for name in ("add", "who"):
+        body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%b","arguments":{'
+        body += b'"a":1,"b":2' if name == "add" else b""
+        body += b'},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+        body += b'"io.modelcontextprotocol/clientCapabilities":{}}}}'
+        answer = await connection.handle(body % name.encode())
+        assert b"result" in answer and b"isError" not in answer, answer
+
+asyncio.run(main())
+unwanted = ("asking", "forms", "outcomes", "repeats", "input_requests", "sampling", "cryptography")
+found = [name for name in sys.modules if name.split(".")[-1] in unwanted]
+assert not found, found
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

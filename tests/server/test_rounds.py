@@ -13,8 +13,9 @@ import pytest
 from anyshape import Context, Server
 from anyshape.errors import ProtocolError
 from anyshape.protocol.revision import Revision
-from anyshape.server import ServerOptions
+from anyshape.server import MiddlewareAnswer, MiddlewareRequest, ServerOptions
 from anyshape.server.asking.state import RequestStates, RoundState
+from anyshape.server.middleware import Proceed
 
 from .asking import Asker
 from .test_asking_wire import Web, guarded
@@ -379,3 +380,21 @@ async def test_without_the_package_for_it_the_error_says_what_to_install(
     error = (await call(peer(asking_server())))["error"]
     assert error["code"] == -32603
     assert "anyshape[asking]" in error["message"]
+
+
+async def test_middleware_sees_a_round_as_an_answer_and_may_have_it_given_again() -> None:
+    server = asking_server()
+    seen: list[Any] = []
+
+    @server.middleware
+    async def watch(request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
+        seen.append((await proceed(request)).value["resultType"])
+        return await proceed(request)
+
+    asker = peer(server)
+    state = (await call(asker))["result"]["requestState"]
+    again: Json = {"inputResponses": yes("first"), "requestState": state}
+    state = (await call(asker, **again))["result"]["requestState"]
+    again = {"inputResponses": yes("elicitation-2"), "requestState": state}
+    assert (await call(asker, **again))["result"]["structuredContent"] == "accept accept"
+    assert seen == ["input_required", "input_required", "complete"]

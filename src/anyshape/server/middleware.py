@@ -24,6 +24,7 @@ from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ToolResult
 from anyshape.server.lazy_object import LazyObject
 from anyshape.tools import failures
+from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
@@ -203,7 +204,10 @@ class Layers:
 
         async def serve(depth: int, request: MiddlewareRequest) -> MiddlewareAnswer:
             if depth == len(functions):
-                return MiddlewareAnswer(await _innermost(method, handler, request))
+                try:
+                    return MiddlewareAnswer(await _innermost(method, handler, request))
+                except Unanswered:
+                    return MiddlewareAnswer(opened.ask_back())
 
             async def proceed(request: MiddlewareRequest) -> MiddlewareAnswer:
                 return await serve(depth + 1, request)

@@ -146,7 +146,7 @@ class OpenRequest(msgspec.Struct, eq=False):
                     return Answer(encode_response(self.id, result))
                 return await self._wait(result)
             except Unanswered:
-                return Answer(encode_response(self.id, self._ask_back()))
+                return Answer(encode_response(self.id, self.ask_back()))
         except Exception as error:
             failure = translate(error, method)
             message = encode_error(self.id, failure.code, failure.message, failure.data)
@@ -180,7 +180,7 @@ class OpenRequest(msgspec.Struct, eq=False):
 
     def open_rounds(self, parameters: RoundParameters) -> None:
         """Have whoever answers this able to ask; raise if what it brings to that cannot be used."""
-        self._rounds = parameters
+        self._rounds, self._asker = parameters, None
         if parameters.request_state is UNSET and parameters.input_responses is UNSET:
             return
         if self.revision.asks_in_results:
@@ -203,7 +203,7 @@ class OpenRequest(msgspec.Struct, eq=False):
         self._asker = RoundAsker(self, parameters)
         return self._asker
 
-    def _ask_back(self) -> bytes:
+    def ask_back(self) -> bytes:
         """Return the result that asks for what has no answer yet."""
         return b"" if self._asker is None else self._asker.result()
 
