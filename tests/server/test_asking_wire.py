@@ -430,6 +430,18 @@ async def test_another_user_cannot_answer_even_in_the_same_session() -> None:
     assert call.events[1]["result"]["structuredContent"] == {"result": "Accepted(data=True)"}
 
 
+async def test_an_answer_that_is_too_long_is_refused_and_waited_for_no_less() -> None:
+    server = asking_server(max_message_bytes=2000)
+    web = await Web(server.asgi()).greet()
+    call = web.call()
+    question = await call.question()
+    assert (await web.answer(question["id"], {"action": "x" * 3000})).status == 413
+    assert not call.done.done()
+    await web.answer(question["id"])
+    await call.end()
+    assert call.events[1]["result"]["structuredContent"] == {"result": "Accepted(data=True)"}
+
+
 async def test_a_client_without_a_session_cannot_be_asked() -> None:
     web = await Web(asking_server().asgi()).greet()
     del web.headers["mcp-session-id"]

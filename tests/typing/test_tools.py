@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, assert_type
+from dataclasses import dataclass
+from typing import Any, Literal, assert_type
 
-from anyshape import ABSENT, UNSTRUCTURED, Client, Context, Server, Text, Tool, ToolResult
+from anyshape import (
+    ABSENT,
+    UNSTRUCTURED,
+    Accepted,
+    Cancelled,
+    Client,
+    Context,
+    Declined,
+    Elicited,
+    Server,
+    Text,
+    Tool,
+    ToolResult,
+)
+from anyshape.client import Sampled, Sampling
 from anyshape.protocol.result import Absent, EncodedResult
 
 
@@ -29,6 +44,41 @@ def test_a_decorated_function_keeps_its_type() -> None:
     kept: Callable[[str, Context], Awaitable[ToolResult[list[str]]]] = later
     assert kept is find_later
     assert plain("a", limit=2) == ["a", "a"]
+
+
+async def test_an_answer_has_the_type_that_was_asked_for() -> None:
+    server = Server("typing")
+
+    @dataclass
+    class Point:
+        x: int
+
+    @server.tool
+    async def ask(context: Context) -> str:
+        point = await context.elicit("Where?", Point)
+        assert_type(point, Accepted[Point] | Declined | Cancelled)
+        if isinstance(point, Accepted):
+            assert_type(point.data, Point)
+        written = await context.elicit("What?", {"type": "object", "properties": {}})
+        assert_type(written, Elicited[dict[str, Any]])
+        assert_type(await context.elicit("Sure?"), Elicited[None])
+        assert_type(await context.elicit("Which?", Literal["a", "b"]), Elicited[Any])
+        said = await context.sample("Hello", tools=[server.tools["ask"]])
+        assert_type(said.text, str)
+        assert_type([root.uri for root in await context.roots()], list[str])
+        return point.action
+
+    async with Client(
+        server,
+        on_elicit=lambda asked: _fill(asked.schema or {}),
+        on_sample=Sampling(lambda asked: Sampled("Hi", model="m"), tools=True),
+        roots=[],
+    ) as client:
+        assert (await client.call_tool("ask", {})).value == "accept"
+
+
+def _fill(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: 1 if name == "x" else "a" for name in schema["properties"]}
 
 
 def test_a_method_keeps_its_type() -> None:
