@@ -67,7 +67,7 @@ def test_a_handshake_over_http_is_answered_and_nothing_has_to_be_brought_back(
     assert answer.status == 200
     assert answer.json["result"]["protocolVersion"] == revision
     assert answer.json["result"]["capabilities"] == {
-        "tools": {"listChanged": False},
+        "tools": {"listChanged": True},
         "logging": {},
     }
     note = web.post(
@@ -445,7 +445,7 @@ def test_what_has_no_answer_is_accepted_with_an_empty_202(
 
 @pytest.mark.behaviour("transport.http.get-delete-405")
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"])
-def test_only_post_is_served(web: Any, method: str) -> None:
+def test_only_post_is_served_outside_of_sessions(web: Any, method: str) -> None:
     headers = {"Accept": "text/event-stream", "Mcp-Session-Id": "1", "Last-Event-ID": "2"}
     answer = web.raw(method, "/mcp", headers=headers)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")

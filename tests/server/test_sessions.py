@@ -199,11 +199,12 @@ async def test_batches_are_known_by_the_session_too() -> None:
     assert (await replica.send([call], {"mcp-session-id": newer})).status == 400
 
 
-async def test_sessions_cannot_be_ended_as_nothing_is_kept_of_them() -> None:
+async def test_a_session_that_was_ended_is_over() -> None:
     replica = Replica()
-    id = await replica.open("2025-11-25")
-    answer = await replica.send(None, {"mcp-session-id": id}, "DELETE")
-    assert (answer.status, answer.headers[b"allow"]) == (405, b"POST")
+    id, other = await replica.open("2025-11-25"), await replica.open("2025-11-25")
+    assert (await replica.send(None, {"mcp-session-id": id}, "DELETE")).status == 204
+    assert (await replica.call("count", mcp_session_id=id)).status == 404
+    assert (await replica.call("count", mcp_session_id=other)).status == 200
 
 
 async def test_the_operator_may_do_without() -> None:

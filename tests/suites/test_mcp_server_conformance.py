@@ -66,6 +66,7 @@ SCENARIOS = {
         "tools-call-with-logging",
         "resources-subscribe",
         "resources-unsubscribe",
+        "server-session-lifecycle",
     ),
     "2026-07-28": (
         "server-stateless",
@@ -98,6 +99,7 @@ SKIPPED = {"tasks-status-notifications": ["tasks-status-notifications"]}
 # Scenarios whose requests do not pass through the suite's instrumented client.
 WITHOUT_WIRE_CHECK = {
     "server-stateless",
+    "server-session-lifecycle",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
     "http-header-validation",

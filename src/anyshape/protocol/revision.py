@@ -175,6 +175,16 @@ class Revision(enum.StrEnum):
         return self.is_modern
 
     @property
+    def has_event_ids(self) -> bool:
+        """Whether a client may come back, over HTTP, for what follows an event that it has."""
+        return not self.is_modern and self is not Revision.V2024_11_05
+
+    @property
+    def has_empty_events(self) -> bool:
+        """Whether a stream may begin with an event that has an id and nothing else."""
+        return not self.is_modern and self not in _BEFORE_2025_11_25
+
+    @property
     def omits_unknown_id(self) -> bool:
         """Whether an error about an unreadable id leaves `id` out; older ones say `null`."""
         return self not in _BEFORE_2025_11_25

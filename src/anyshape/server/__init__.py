@@ -10,7 +10,7 @@ from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
 from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
 from anyshape.server.connection import Connection
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.options import HttpOptions, ServerOptions, Streams
 from anyshape.server.server import Server
 from anyshape.server.sessions import Sessions
 
@@ -39,6 +39,7 @@ __all__ = [
     "ServerOptions",
     "Sessions",
     "ShapeOptions",
+    "Streams",
     "TaskOptions",
     "TokenVerifier",
 ]

@@ -35,11 +35,11 @@ from anyshape.protocol.salvage import salvage_id
 from anyshape.resumption import start
 from anyshape.server.batches import answer_requests
 from anyshape.server.failures import busy, missing_meta
-from anyshape.server.features.announcements import Listener, Topic
+from anyshape.server.features.announcements import Listener, Position, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lazy_object import LazyObject
 from anyshape.server.lifespan import Lease
-from anyshape.server.parameters import CancelledParameters, InitializeParameters
+from anyshape.server.parameters import InitializeParameters, read_cancellation
 from anyshape.server.peer import Peer
 from anyshape.server.request import (
     IN_MESSAGE,
@@ -58,7 +58,6 @@ __all__ = ["Connection"]
 
 _log = logging.getLogger("anyshape.server")
 
-_decode_cancelled = msgspec.json.Decoder(CancelledParameters).decode
 _BEFORE_HANDSHAKE: Final = frozenset({INITIALIZE, PING})
 _SHOWN: Final = 120
 
@@ -73,7 +72,6 @@ class Connection(Peer):
     until it is closed; a caller without it has seen to that already.
     """
 
-    tells_changes = True
     announces_closing = True
 
     def __init__(
@@ -103,6 +101,11 @@ class Connection(Peer):
         self._closed = False
         self._exchange: AnswerExchange | None = None
         self._questions = 0
+
+    @property
+    def tells_changes(self) -> bool:
+        """That it does: there is always a way to the peer."""
+        return True
 
     @property
     def in_flight(self) -> int:
@@ -171,7 +174,7 @@ class Connection(Peer):
             self.service.listeners.remove(self._listener)
             self._listener = None
         for topic in tuple(self._subscribed):
-            self.unsubscribe(topic)
+            await self.unsubscribe(topic)
         for flight in tuple(self._flights.values()):
             flight.interrupt(Interruption.CANCELLED)
         if self._flights:
@@ -233,7 +236,7 @@ class Connection(Peer):
         id = b"%d" % self._questions
         return QuestionAddress(id, self._exchange, id.decode())
 
-    def subscribe(self, topic: Topic) -> None:
+    async def subscribe(self, topic: Topic) -> None:
         """Tell the peer of a topic until it is gone."""
         if topic in self._subscribed or self._closed:
             return
@@ -242,7 +245,7 @@ class Connection(Peer):
             raise busy(allowed, "subscriptions")
         self._subscribed[topic] = self.service.listeners.add((topic,), self._tell)
 
-    def unsubscribe(self, topic: Topic) -> None:
+    async def unsubscribe(self, topic: Topic) -> None:
         """Tell it no more of that topic."""
         listener = self._subscribed.pop(topic, None)
         if listener is not None:
@@ -312,20 +315,17 @@ class Connection(Peer):
         elif notification.method == INITIALIZED:
             greeted = self.revision is not None and not self._closed
             if greeted and self._listener is None:
-                topics = [
-                    topic for feature in self.service.features for topic in feature.changes.values()
-                ]
+                topics = self.service.list_topics()
                 self._listener = self.service.listeners.add(topics, self._tell)
 
-    def _tell(self, topic: Topic) -> None:
+    def _tell(self, topic: Topic, _position: Position) -> None:
         self.send(topic.message())
 
     def _cancel(self, notification: Notification) -> None:
-        try:
-            parameters = _decode_cancelled(notification.params or b"")
-            key = request_key(bytes(parameters.request_id))
-        except (msgspec.DecodeError, ValueError):
+        cancellation = read_cancellation(notification.params)
+        if cancellation is None:
             return
+        key, reason = cancellation
         flight = self._flights.get(key)
         if flight is None:
             for batch in self._batches:
@@ -335,7 +335,7 @@ class Connection(Peer):
             _log.info(
                 "request %.*s cancelled: %.*r",
                 *(_SHOWN, flight.key.decode()),
-                *(_SHOWN, parameters.reason or ""),
+                *(_SHOWN, reason),
             )
             flight.interrupt(Interruption.CANCELLED)
 

@@ -49,6 +49,7 @@ __all__ = [
     "unknown_session",
     "unknown_tool",
     "unsupported_version",
+    "untold",
 ]
 
 SERVER_BUSY: Final = 503
@@ -193,6 +194,14 @@ def unknown_session() -> ProtocolError:
     return ProtocolError(
         "Session not found: it is over, or was never opened here; initialize again without its id",
         code=UNKNOWN_SESSION,
+    )
+
+
+def untold() -> ProtocolError:
+    """Return the error for a subscription of whom nothing could be told."""
+    return ProtocolError(
+        "Invalid Request: changes are told to a session; initialize, and send its Mcp-Session-Id",
+        code=INVALID_REQUEST,
     )
 
 

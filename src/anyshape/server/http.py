@@ -1,8 +1,9 @@
 """Streamable HTTP as an ASGI application: one endpoint, one POST per message.
 
-Both eras are served at the same path. Nothing is remembered between requests, in either era: the
-revision of a handshake client comes from its `MCP-Protocol-Version` header, or from its session id
-(`anyshape.server.sessions`), so any replica can answer any request. See the Streamable HTTP page
+Both eras are served at the same path. Requests are answered from nothing but themselves, in either
+era: the revision of a handshake client comes from its `MCP-Protocol-Version` header, or from its
+session id (`anyshape.server.sessions`), so any replica can answer any of them. What a session is
+told beside answers is in `anyshape.server.streams`. See the Streamable HTTP page
 of revision 2026-07-28 and "Transports" of 2025-11-25, 2025-06-18 and 2025-03-26.
 """
 
@@ -21,12 +22,13 @@ from anyshape.protocol.jsonrpc import (
     AnyMessage,
     Batch,
     Malformed,
+    Notification,
     Request,
     Response,
     encode_batch,
     encode_error,
 )
-from anyshape.protocol.methods import TOOLS_CALL
+from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
 from anyshape.protocol.revision import MODERN, WITHOUT_HEADER, Revision
 from anyshape.server.authorization import AccessToken, Authorization, Refusal
 from anyshape.server.batches import answer_requests
@@ -52,6 +54,7 @@ from anyshape.server.sessions import SessionIds
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import HttpAnswers
+    from anyshape.server.streams.endpoint import SessionStreams
 
 __all__ = ["HOSTED", "HttpApplication"]
 
@@ -98,9 +101,13 @@ class HttpApplication:
         )
         self._answers: HttpAnswers | None = None
         self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
-        self._flights: set[OpenRequest] = set()
+        self.flights: set[OpenRequest] = set()
+        """The requests that wait."""
         self._idle: asyncio.Event | None = None
         self._draining: asyncio.Task[None] | None = None
+        self.has_streams = options.streams is not None and sessions is not None
+        """Whether sessions can be told anything beside answers."""
+        self._streams: SessionStreams | None = None
         self._is_unopened = service.lifespan.is_needed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,7 +140,7 @@ class HttpApplication:
         )
         accepted = self._admitted.get(key)
         if accepted is None:
-            accepted = await self._admit(scope, headers, send)
+            accepted = await self._admit(scope, headers, receive, send)
             if accepted is None:
                 return
             if len(self._admitted) < _REMEMBERED:
@@ -178,7 +185,7 @@ class HttpApplication:
             raise
 
     async def _admit(
-        self, scope: Scope, headers: RequestHeaders, send: Send
+        self, scope: Scope, headers: RequestHeaders, receive: Receive, send: Send
     ) -> tuple[bool, bool] | None:
         """Return whether the client takes JSON and a stream, or refuse the request."""
         bound = scope.get("server")
@@ -189,6 +196,8 @@ class HttpApplication:
             await refuse(send, 403, refusal)
         elif not self._is_endpoint(scope):
             await self._serve_elsewhere(scope, send)
+        elif scope["method"] in ("GET", "DELETE") and self.streams is not None:
+            await self._serve_session(self.streams, scope["method"], headers, receive, send)
         elif scope["method"] != "POST":
             await refuse(send, 405, "Only POST is served here", (b"allow", b"POST"))
         elif not is_json(headers.get(b"content-type")):
@@ -199,6 +208,22 @@ class HttpApplication:
                 return accepted
             await refuse(send, 406, "Accept has to allow application/json, text/event-stream")
         return None
+
+    async def _serve_session(
+        self,
+        streams: SessionStreams,
+        method: str,
+        headers: RequestHeaders,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Serve a request about a session rather than one of its messages."""
+        peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
+        if self._authorization is not None:
+            peer.access = await self._authorize(self._authorization, headers, send)
+            if peer.access is None:
+                return
+        await streams.serve(method, peer, headers, receive, send)
 
     async def _authorize(
         self, authorization: Authorization, headers: RequestHeaders, send: Send
@@ -252,12 +277,12 @@ class HttpApplication:
 
     async def _drain(self) -> None:
         self.service.end_subscriptions()
-        if self._flights:
+        if self.flights:
             self._idle = asyncio.Event()
             try:
                 await asyncio.wait_for(self._idle.wait(), self.service.options.grace)
             except TimeoutError:
-                for flight in tuple(self._flights):
+                for flight in tuple(self.flights):
                     flight.interrupt(Interruption.STOPPED)
 
     @property
@@ -269,14 +294,23 @@ class HttpApplication:
             self._answers = HttpAnswers(self.options.answers)
         return self._answers
 
+    @property
+    def streams(self) -> SessionStreams | None:
+        """The streams of sessions, `None` if they have none."""
+        if self._streams is None and self.has_streams:
+            from anyshape.server.streams.endpoint import SessionStreams
+
+            self._streams = SessionStreams(self)
+        return self._streams
+
     def track(self, flight: OpenRequest) -> None:
         """Know a request that waits."""
-        self._flights.add(flight)
+        self.flights.add(flight)
 
     def untrack(self, flight: OpenRequest) -> None:
         """Forget a request that no longer waits."""
-        self._flights.discard(flight)
-        if not self._flights and self._idle is not None:
+        self.flights.discard(flight)
+        if not self.flights and self._idle is not None:
             self._idle.set()
 
     async def _answer(
@@ -306,9 +340,14 @@ class HttpApplication:
         if isinstance(message, Batch):
             await self._answer_all(message, peer, headers.revision, send)
         else:
-            # Notifications we know belong to a pipe.
+            if isinstance(message, Notification) and message.method == CANCELLED:
+                self._cancel(message, peer)
             await self._take_answers([message], peer)
             await accept(send)
+
+    def _cancel(self, notification: Notification, peer: HttpPeer) -> None:
+        if peer.handshake is not None and self.streams is not None:
+            self.streams.cancel(peer.handshake.key, notification)
 
     async def _take_answers(self, messages: Iterable[object], peer: HttpPeer) -> None:
         """Hand over what are responses to questions of ours; without a session there are none."""

@@ -16,7 +16,7 @@ from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
 from anyshape.server.bodies import Receive
-from anyshape.server.failures import http_status, missing_meta, unsupported_version
+from anyshape.server.failures import http_status, missing_meta, unsupported_version, untold
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.lazy_object import LazyObject
 from anyshape.server.parameters import InitializeParameters
@@ -26,6 +26,7 @@ from anyshape.server.response import EventStream, Send, dismiss, json_start, sen
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import QuestionAddress
+    from anyshape.server.features.announcements import Topic
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Handshake
 
@@ -89,7 +90,8 @@ class HttpPeer(Peer):
         """Return the handshake that the session id stands for, if any; raise if it is over."""
         id = self._headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
-            self.handshake = session = self._application.session_ids.find(id)
+            subject = None if self.access is None else self.access.subject
+            self.handshake = session = self._application.session_ids.find(id, subject)
             if session is not None:
                 self.client, self.needs, self.session_id = session.client, session.needs, id
                 self.capabilities = session.capabilities
@@ -103,7 +105,31 @@ class HttpPeer(Peer):
             said = bytes(info) if isinstance(info, msgspec.Raw) else None
             declared = parameters.capabilities
             able = abbreviate(LazyObject(declared)) if isinstance(declared, msgspec.Raw) else ""
-            self._given = ((_SESSION, ids.issue(revision, said, able)),)
+            subject = None if self.access is None else self.access.subject
+            self._given = ((_SESSION, ids.issue(revision, said, able, subject)),)
+
+    @property
+    def tells_changes(self) -> bool:
+        """Whether sessions have streams."""
+        return self._application.has_streams
+
+    async def subscribe(self, topic: Topic) -> None:
+        """Have the session told of a topic.
+
+        A server without streams tells nobody, and says so in its capabilities. It lets clients
+        ask all the same: some do without looking.
+        """
+        streams = self._application.streams
+        if streams is not None:
+            if self.handshake is None:
+                raise untold()
+            streams.table.subscribe(self.handshake.key, topic)
+
+    async def unsubscribe(self, topic: Topic) -> None:
+        """Tell the session no more of that topic."""
+        streams = self._application.streams
+        if streams is not None and self.handshake is not None:
+            streams.table.unsubscribe(self.handshake.key, topic)
 
     def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""

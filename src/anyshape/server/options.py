@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
     from anyshape.server.tasks.options import TaskOptions
 
-__all__ = ["HttpOptions", "ServerOptions"]
+__all__ = ["HttpOptions", "ServerOptions", "Streams"]
 
 MEBIBYTE = 1024 * 1024
 
@@ -89,14 +89,33 @@ class ServerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Streams:
+    """What is remembered of a session over HTTP, so that a client of a handshake can be told.
+
+    The subscriptions of at most `max_sessions` sessions are remembered, each for `idle` seconds
+    after it last had a stream. A client whose stream is over comes back after `retry` seconds.
+    """
+
+    max_sessions: int = 10_000
+    idle: float = 3600.0
+    retry: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_sessions", "idle", "retry"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} has to be above 0, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
 class HttpOptions:
     """How the HTTP service presents itself.
 
     `path` is the MCP endpoint. `allowed_hosts` and `allowed_origins` widen or narrow the checks
     against DNS rebinding (see `anyshape.server.guard`); `authorization` asks for access tokens;
     `keep_alive` is the longest silence, in seconds, on a stream; `sessions` says how handshakes
-    are remembered, `None` that they are not; `answers` is where the answer of a client that has
-    shaken hands finds the process that asked it, if there are several.
+    are remembered, `None` that they are not; `streams` bounds what is kept so that clients of a
+    session can be told of changes, `None` leaves them untold; `answers` is where the answer of a
+    client that has shaken hands finds the process that asked it, if there are several.
 
     A connection is waited for no longer than `request_timeout` seconds: for a head to be whole, for
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
@@ -111,6 +130,7 @@ class HttpOptions:
     authorization: Authorization | None = None
     keep_alive: float = 15.0
     sessions: Sessions | None = field(default_factory=Sessions)
+    streams: Streams | None = field(default_factory=Streams)
     answers: AnswerExchange | None = None
     request_timeout: float = 30.0
     max_head_bytes: int = 64 * 1024

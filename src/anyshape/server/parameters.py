@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from anyshape.protocol.jsonrpc import request_key
 from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 from anyshape.protocol.methods import TOOLS_CALL
@@ -19,7 +20,6 @@ __all__ = [
     "NO_META",
     "BareParameters",
     "CallParameters",
-    "CancelledParameters",
     "InitializeParameters",
     "ListParameters",
     "ListenParameters",
@@ -29,6 +29,7 @@ __all__ = [
     "TaskParameters",
     "TaskUpdateParameters",
     "ToolName",
+    "read_cancellation",
 ]
 
 
@@ -138,6 +139,18 @@ class CancelledParameters(msgspec.Struct, gc=False, frozen=True):
 
     request_id: Raw = msgspec.field(name="requestId")
     reason: str | None = None
+
+
+_decode_cancelled: Final = msgspec.json.Decoder(CancelledParameters).decode
+
+
+def read_cancellation(raw: Raw | None) -> tuple[bytes, str] | None:
+    """Return the key of the request that is no longer wanted, and why; `None` if unreadable."""
+    try:
+        parameters = _decode_cancelled(raw or b"")
+        return request_key(bytes(parameters.request_id)), parameters.reason or ""
+    except (msgspec.DecodeError, ValueError):
+        return None
 
 
 Parameters = (

@@ -35,9 +35,6 @@ class Peer(ABC):
     transport = "pipe"
     """The `network.transport` of telemetry."""
 
-    tells_changes = False
-    """Whether a peer of a handshake is told of changes to what is listed."""
-
     takes_stream = True
     """Whether anything can be said before an answer."""
 
@@ -82,6 +79,11 @@ class Peer(ABC):
 
     service: Service
 
+    @property
+    def tells_changes(self) -> bool:
+        """Whether a peer of a handshake is told of changes to what is listed."""
+        return False
+
     def needs_in(self, meta: Meta) -> Needs:
         """Return what the client is known to need that sent this metadata."""
         info = meta.client_info
@@ -111,10 +113,10 @@ class Peer(ABC):
     def release(self, request: OpenRequest) -> None:
         """Forget a request that no longer waits."""
 
-    def subscribe(self, topic: Topic) -> None:
-        """Have the peer of a handshake told of a topic, where it can be told of anything."""
-        return
+    @abstractmethod
+    async def subscribe(self, topic: Topic) -> None:
+        """Have the peer of a handshake told of a topic, or raise if it cannot be told."""
 
-    def unsubscribe(self, topic: Topic) -> None:
+    @abstractmethod
+    async def unsubscribe(self, topic: Topic) -> None:
         """Tell it no more of that topic."""
-        return

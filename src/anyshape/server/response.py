@@ -24,6 +24,7 @@ __all__ = [
     "json_start",
     "refuse",
     "send_json",
+    "write_event",
 ]
 
 Event: TypeAlias = MutableMapping[str, Any]
@@ -66,10 +67,10 @@ async def refuse(send: Send, status: int, reason: str, *headers: Header) -> None
     await send_json(send, status, encode_error(None, INVALID_REQUEST, reason), *headers)
 
 
-async def accept(send: Send) -> None:
+async def accept(send: Send, status: int = 202) -> None:
     """Acknowledge a message that has no answer."""
-    headers = [(b"content-length", b"0")]
-    await send({"type": "http.response.start", "status": 202, "headers": headers})
+    headers = [] if status == 204 else [(b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
 
 
@@ -108,11 +109,19 @@ class EventStream:
         self._timer: asyncio.TimerHandle | None = None
         self._wind()
 
+    @property
+    def unread(self) -> int:
+        """How many events wait to be sent."""
+        return len(self._queue)
+
     def push(self, message: bytes) -> None:
         """Send a message before the answer."""
+        self.push_event(write_event(message))
+
+    def push_event(self, event: bytes) -> None:
+        """Send an event as it is."""
         if self._over:
             return
-        event = _event(message)
         self._queue.append(event)
         self._queued += len(event)
         while len(self._queue) > _MOST_QUEUED or self._queued > _MOST_QUEUED_BYTES:
@@ -121,6 +130,10 @@ class EventStream:
 
     async def finish(self, answer: bytes | None, status: int = 200) -> None:
         """Send the answer, if anybody waits for it, and end the response."""
+        await self.end(b"" if answer is None else write_event(answer), status)
+
+    async def end(self, last: bytes = b"", status: int = 200) -> None:
+        """End the response, with a last event if there is one."""
         self._unwind()
         if self._pump is not None:
             await self._pump
@@ -129,8 +142,7 @@ class EventStream:
         self._over = True
         if not self._started:
             await self._start(status)
-        if answer is not None:
-            self._queue.append(_event(answer))
+        self._queue.append(last)
         await self._send({"type": "http.response.body", "body": b"".join(self._queue)})
         self._queue.clear()
 
@@ -184,5 +196,9 @@ class EventStream:
             self._pump = None
 
 
-def _event(message: bytes) -> bytes:
-    return b"data: " + message + b"\n\n"
+def write_event(message: bytes, id: bytes | None = None, retry: float | None = None) -> bytes:
+    """Return an event with a message, or with none; `retry` is in seconds."""
+    event = b"data: " + message + b"\n\n"
+    if retry is not None:
+        event = b"retry: %d\n%b" % (retry * 1000, event)
+    return event if id is None else b"id: %b\n%b" % (id, event)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from anyshape.protocol.clients import KnownClients
 from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.revision import Revision
-from anyshape.server.features.announcements import Listeners
+from anyshape.server.features.announcements import Listeners, Topic
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.tools import Tools
 from anyshape.server.introduction import ServerIntroduction
@@ -118,6 +118,10 @@ class Service:
 
             rule = task_rule(self, tool, task)
         self.tools.add(tool, requires, rule)
+
+    def list_topics(self) -> list[Topic]:
+        """Return the lists whose changes every peer of a handshake is told of."""
+        return [topic for feature in self.features for topic in feature.changes.values()]
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""

@@ -2,15 +2,17 @@
 
 `Mcp-Session-Id` carries the revision, the client's name and version, what it can be asked for, and
 a code that only those who have the key can make; so any process with the key can answer, and none
-keeps anything. See "Session Management" under "Transports" of revision 2025-11-25;
-docs/internals/server.md has the designs that were weighed. It grants nothing: access tokens are
-checked with every request.
+keeps anything but which sessions were ended early. See "Session Management" under "Transports" of
+revision 2025-11-25; docs/internals/server.md has the designs that were weighed. It grants nothing:
+access tokens are checked with every request, and a session is good only for the caller it was
+opened by.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import hmac
 import secrets
 import time
@@ -32,7 +34,11 @@ _MAC: Final = 16
 _LONGEST_TICKET: Final = 300
 _LONGEST_ID: Final = 4 * (_MAC + _LONGEST_TICKET) // 3 + 4
 _REMEMBERED: Final = 1024
+_MOST_ENDED: Final = 10_000
 _DAY: Final = 86_400.0
+_ID: Final = b"anyshape session\n"
+_STREAM: Final = b"anyshape stream\n"
+"""What a code is for: one that was made for something else is worth nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +82,17 @@ class _Ticket(msgspec.Struct, gc=False, frozen=True, array_like=True):
     client: _Client | None = None
     abilities: str = ""
     """What the client can be asked for, as `capabilities.abbreviate` writes it."""
+    caller: str = ""
 
 
 class Handshake(msgspec.Struct, gc=False, frozen=True):
-    """What a handshake settled."""
+    """What a handshake settled.
 
+    `key` is what the session is known by here; nobody can make an id of it.
+    """
+
+    key: str
+    caller: str
     revision: Revision
     expires: float
     client: Mapping[str, Any] | None
@@ -106,23 +118,35 @@ class SessionIds:
         self._is_shared = bool(options.keys)
         self._clock = clock
         self._sessions: dict[bytes, Handshake] = {}
+        self._ended: dict[str, float] = {}
+        """Until when each session would have been good that was ended."""
 
-    def issue(self, revision: Revision, client_info: bytes | None, abilities: str = "") -> bytes:
-        """Return an id for what a handshake settled with a client that said this of itself."""
+    def issue(
+        self,
+        revision: Revision,
+        client_info: bytes | None,
+        abilities: str = "",
+        subject: str | None = None,
+    ) -> bytes:
+        """Return an id for what a handshake settled with a client that said this of itself.
+
+        `subject` is whose access token came with it.
+        """
         ticket = _Ticket(
             revision.value,
             int(self._clock()),
             secrets.token_urlsafe(9),
             _read_client(client_info),
             abilities,
+            _digest(subject),
         )
         text = _encode(ticket)
         if len(text) > _LONGEST_TICKET:
             text = _encode(msgspec.structs.replace(ticket, client=None))
-        signed = _sign(self._all_keys()[0], text) + text
+        signed = _sign(self._all_keys()[0], _ID, text) + text
         return base64.urlsafe_b64encode(signed).rstrip(b"=")
 
-    def find(self, id: bytes) -> Handshake | None:
+    def find(self, id: bytes, subject: str | None = None) -> Handshake | None:
         """Return the session of an id, `None` if it is to be passed over; raise if it is over."""
         session = self._sessions.get(id)
         if session is None:
@@ -134,9 +158,28 @@ class SessionIds:
             if len(self._sessions) >= _REMEMBERED:
                 self._sessions.clear()
             self._sessions[id] = session
-        if session.expires <= self._clock():
+        if session.expires <= self._clock() or session.caller != _digest(subject):
             raise unknown_session()
         return session
+
+    def end(self, key: str, expires: float) -> None:
+        """Let the session that is known by a key be over, which it would have been by then.
+
+        Of very many the oldest are forgotten, and may be gone on with: that grants nothing.
+        """
+        self._ended.pop(key, None)
+        self._ended[key] = expires
+        if len(self._ended) > _MOST_ENDED:
+            del self._ended[next(iter(self._ended))]
+        self._sessions = {id: each for id, each in self._sessions.items() if each.key != key}
+
+    def seal(self, text: bytes) -> bytes:
+        """Return a code for a text that nobody without our keys can make."""
+        return _sign(self._all_keys()[0], _STREAM, text)
+
+    def is_sealed(self, text: bytes, code: bytes) -> bool:
+        """Tell whether a code is that of a text."""
+        return _is_signed(self._all_keys(), _STREAM, text, code)
 
     def _read(self, id: bytes) -> Handshake | None:
         if len(id) > _LONGEST_ID:
@@ -146,7 +189,7 @@ class SessionIds:
         except (binascii.Error, ValueError):
             return None
         code, text = signed[:_MAC], signed[_MAC:]
-        if not any(hmac.compare_digest(code, _sign(key, text)) for key in self._all_keys()):
+        if not _is_signed(self._all_keys(), _ID, text, code):
             return None
         try:
             ticket = _decode_ticket(text)
@@ -155,12 +198,14 @@ class SessionIds:
         revision = Revision.parse(ticket.revision)
         if revision is None or revision not in HANDSHAKE:
             return None
-        expires = ticket.issued + self._lifetime
+        key = ticket.nonce
+        expires = 0.0 if key in self._ended else ticket.issued + self._lifetime
         client, abilities = ticket.client, expand(ticket.abilities)
         if client is None:
-            return Handshake(revision, expires, None, NOTHING, abilities)
+            return Handshake(key, ticket.caller, revision, expires, None, NOTHING, abilities)
         needs = self._clients.needs(client.name, client.version)
-        return Handshake(revision, expires, msgspec.structs.asdict(client), needs, abilities)
+        said = msgspec.structs.asdict(client)
+        return Handshake(key, ticket.caller, revision, expires, said, needs, abilities)
 
     def _all_keys(self) -> tuple[bytes, ...]:
         if not self._keys:
@@ -168,8 +213,19 @@ class SessionIds:
         return self._keys
 
 
-def _sign(key: bytes, text: bytes) -> bytes:
-    return hmac.digest(key, b"anyshape session\n" + text, "sha256")[:_MAC]
+def _sign(key: bytes, purpose: bytes, text: bytes) -> bytes:
+    return hmac.digest(key, purpose + text, "sha256")[:_MAC]
+
+
+def _is_signed(keys: tuple[bytes, ...], purpose: bytes, text: bytes, code: bytes) -> bool:
+    return any(hmac.compare_digest(code, _sign(key, purpose, text)) for key in keys)
+
+
+def _digest(subject: str | None) -> str:
+    """Return what an id says of a caller: enough to tell callers apart, and no name."""
+    if subject is None:
+        return ""
+    return hashlib.blake2b(subject.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _read_client(client_info: bytes | None) -> _Client | None:

@@ -15,7 +15,7 @@ from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import CANCELLED, LISTENING
 from anyshape.server.failures import busy, not_acceptable
-from anyshape.server.features.announcements import Topic
+from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.parameters import ListenParameters
 from anyshape.server.request import OpenRequest
 
@@ -43,7 +43,7 @@ async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
     honoured = _encode({grant.member: grant.value for grant in grants})
     peer.send(encode_notification(LISTENING, b'{"_meta":%b,"notifications":%b}' % (meta, honoured)))
 
-    def tell(topic: Topic) -> None:
+    def tell(topic: Topic, _position: Position) -> None:
         peer.send(topic.message(meta))
 
     listener = service.listeners.add((topic for grant in grants for topic in grant.topics), tell)

@@ -1,18 +1,27 @@
 """Who is told of what: topics, and those who listen for them.
 
-A topic is data, so that whatever carries news from one process to another can carry it.
+A topic is data, so that whatever carries news from one process to another can carry it. Every
+change has a position, and what has changed since a position can be told: somebody who missed some
+of the news needs no record of it, only where they were.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from anyshape.protocol.jsonrpc import encode_notification
 
-__all__ = ["Listener", "Listeners", "Topic"]
+__all__ = ["Listener", "Listeners", "Position", "Topic"]
+
+Position: TypeAlias = tuple[int, int]
+"""Where in the news something is: a time in milliseconds, and a number. Later ones are greater."""
+
+_REMEMBERED: Final = 4096
+"""Topics of which it is known when they last changed."""
 
 
 class Topic(NamedTuple):
@@ -37,28 +46,27 @@ class Listener:
 
     __slots__ = ("_deliver", "_loop", "_pending", "topics")
 
-    def __init__(self, topics: Iterable[Topic], deliver: Callable[[Topic], None]) -> None:
+    def __init__(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> None:
         self.topics = tuple(topics)
         self._loop = asyncio.get_running_loop()
         self._deliver = deliver
-        self._pending: set[Topic] = set()
+        self._pending: dict[Topic, Position] = {}
 
-    def notify(self, topic: Topic) -> None:
+    def notify(self, topic: Topic, position: Position) -> None:
         """Tell, from any thread."""
         if topic not in self._pending and not self._loop.is_closed():
-            self._pending.add(topic)
+            self._pending[topic] = position
             self._loop.call_soon_threadsafe(self._tell, topic)
 
     def _tell(self, topic: Topic) -> None:
-        self._pending.discard(topic)
-        self._deliver(topic)
+        self._deliver(topic, self._pending.pop(topic))
 
     def silence(self) -> None:
         """Never tell again."""
         self._deliver = _nothing
 
 
-def _nothing(_topic: Topic) -> None:
+def _nothing(_topic: Topic, _position: Position) -> None:
     return
 
 
@@ -68,8 +76,15 @@ class Listeners:
     def __init__(self) -> None:
         self._by_topic: dict[Topic, set[Listener]] = {}
         self._changing = threading.Lock()
+        self._changed: dict[Topic, Position] = {}
+        self._last = self._forgotten = (time.time_ns() // 1_000_000, 0)
 
-    def add(self, topics: Iterable[Topic], deliver: Callable[[Topic], None]) -> Listener:
+    @property
+    def position(self) -> Position:
+        """Where the news are: that of the last change, or of the beginning."""
+        return self._last
+
+    def add(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> Listener:
         """Have `deliver` called on the current loop after every change of one of the topics."""
         listener = Listener(topics, deliver)
         with self._changing:
@@ -95,6 +110,26 @@ class Listeners:
     def notify(self, topic: Topic) -> None:
         """Tell everyone who listens for a topic, from any thread."""
         with self._changing:
-            listening = tuple(self._by_topic.get(topic, ()))
-        for listener in listening:
-            listener.notify(topic)
+            time, number = self._last
+            self._tell(topic, (time, number + 1))
+
+    def since(self, position: Position, topics: Iterable[Topic]) -> list[tuple[Topic, Position]]:
+        """Return which of the topics may have changed after a position, in the order they did.
+
+        All of them may have, if it is not known what happened since.
+        """
+        with self._changing:
+            if not self._forgotten <= position <= self._last:
+                return [(topic, self._last) for topic in topics]
+            found = [(topic, self._changed.get(topic, position)) for topic in topics]
+        return sorted((each for each in found if each[1] > position), key=lambda each: each[1])
+
+    def _tell(self, topic: Topic, position: Position) -> None:
+        # Everyone is told before the next change is, so that nobody hears of a later one first.
+        self._last = position
+        self._changed.pop(topic, None)
+        self._changed[topic] = position
+        if len(self._changed) > _REMEMBERED:
+            self._forgotten = self._changed.pop(next(iter(self._changed)))
+        for listener in self._by_topic.get(topic, ()):
+            listener.notify(topic, position)

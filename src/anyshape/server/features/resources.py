@@ -206,12 +206,12 @@ class Resources(Feature):
         """Have a peer of a handshake told of changes to a resource."""
         if not self._can_be_watched(parameters.uri):
             raise resource_not_found(request.revision, parameters.uri)
-        request.peer.subscribe(updated(parameters.uri))
+        await request.peer.subscribe(updated(parameters.uri))
         return b"{}"
 
     async def unsubscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Tell a peer no more of a resource."""
-        request.peer.unsubscribe(updated(parameters.uri))
+        await request.peer.unsubscribe(updated(parameters.uri))
         return b"{}"
 
     async def grants(

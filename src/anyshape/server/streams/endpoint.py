@@ -1,0 +1,148 @@
+"""GET and DELETE at the endpoint: listen to what concerns a session, and end it.
+
+See "Listening for Messages from the Server" and "Session Management" under "Transports" of revision
+2025-11-25.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from anyshape.errors import ProtocolError
+from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification, encode_error
+from anyshape.protocol.revision import MODERN, Revision
+from anyshape.server.bodies import Receive
+from anyshape.server.failures import busy, http_status, unknown_session, unsupported_version
+from anyshape.server.http_peer import HttpPeer
+from anyshape.server.options import Streams
+from anyshape.server.parameters import read_cancellation
+from anyshape.server.request import Interruption, OpenRequest
+from anyshape.server.response import EventStream, Send, accept, refuse, send_json
+from anyshape.server.streams.event_ids import read_event_id
+from anyshape.server.streams.standing import StandingStream
+from anyshape.server.streams.table import SessionTable
+
+if TYPE_CHECKING:
+    from anyshape.server.headers import RequestHeaders
+    from anyshape.server.http import HttpApplication
+    from anyshape.server.sessions import Handshake
+
+__all__ = ["SessionStreams"]
+
+_LAST_EVENT: Final = b"last-event-id"
+
+
+class SessionStreams:
+    """The streams of an application's sessions, and what is remembered for them."""
+
+    def __init__(self, application: HttpApplication) -> None:
+        self._application = application
+        self._service = application.service
+        self._options = application.options.streams or Streams()
+        self.table = SessionTable(application.service, self._options)
+
+    async def serve(
+        self, method: str, peer: HttpPeer, headers: RequestHeaders, receive: Receive, send: Send
+    ) -> None:
+        """Answer a GET or a DELETE."""
+        try:
+            session = peer.recall()
+            if session is None:
+                # Nobody's session has no stream. 405 is what clients take for "none is offered".
+                reason = f"{method} is served to sessions of this server alone; use POST"
+                await refuse(send, 405, reason, (b"allow", b"POST"))
+            elif method == "DELETE":
+                self._end(session)
+                await accept(send, 204)
+            elif not peer.takes_stream:
+                await refuse(send, 406, "Accept has to allow text/event-stream")
+            else:
+                revision = _stated(headers) or session.revision
+                await self._listen(session, revision, headers.get(_LAST_EVENT), receive, send)
+        except ProtocolError as error:
+            status = http_status(error.code, MODERN[-1])
+            await send_json(send, status, encode_error(None, error.code, error.message, error.data))
+
+    def _end(self, session: Handshake) -> None:
+        """Let a session be over: its streams, its requests, and what is remembered of it."""
+        ids = self._application.session_ids
+        if ids is None:
+            raise unknown_session()
+        ids.end(session.key, session.expires)
+        self.table.end(session.key)
+        for flight in self._flights(session.key):
+            flight.interrupt(Interruption.CANCELLED)
+
+    def cancel(self, session: str, notification: Notification) -> None:
+        """Stop the request of a session that a notification says is no longer wanted."""
+        cancellation = read_cancellation(notification.params)
+        if cancellation is not None:
+            for flight in self._flights(session):
+                if flight.key == cancellation[0]:
+                    flight.interrupt(Interruption.CANCELLED)
+
+    def _flights(self, session: str) -> list[OpenRequest]:
+        """Return the requests of a session that wait."""
+        return [
+            flight
+            for flight in self._application.flights
+            if isinstance(flight.peer, HttpPeer)
+            and flight.peer.handshake is not None
+            and flight.peer.handshake.key == session
+        ]
+
+    async def _listen(
+        self,
+        session: Handshake,
+        revision: Revision,
+        last: bytes | None,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Tell a session its news until the stream ends."""
+        heard = None if last is None else read_event_id(last)
+        if last is not None and heard is None:
+            raise ProtocolError(
+                "Invalid Request: Last-Event-ID is of no stream that can be gone on with; "
+                "listen without it",
+                code=INVALID_REQUEST,
+            )
+        service = self._service
+        allowed = service.options.max_subscriptions
+        if len(service.subscriptions) >= allowed:
+            raise busy(allowed, "subscriptions")
+        live = self.table.touch(session.key)
+        live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
+        response = EventStream(send, self._application.keep_alive)
+        told = live.told if heard is None else heard.position
+        stream = live.stream = StandingStream(service, response, revision, told)
+        service.subscriptions.add(stream.ended)
+        watch = asyncio.ensure_future(_disconnected(receive))
+        try:
+            topics = [*service.list_topics(), *live.topics]
+            stream.begin(topics, self._options.retry if revision.has_empty_events else None)
+            await asyncio.wait((watch, stream.ended), return_when=asyncio.FIRST_COMPLETED)
+            if stream.ended.done():
+                await response.end()
+        finally:
+            watch.cancel()
+            response.abandon()
+            service.subscriptions.discard(stream.ended)
+            self.table.release(session.key, stream)
+
+
+def _stated(headers: RequestHeaders) -> Revision | None:
+    """Return the revision that a request names, if it names one that has sessions."""
+    version = headers.version
+    if version is None:
+        return None
+    revision = Revision.parse(version)
+    if revision is None or revision.is_modern:
+        raise unsupported_version(version)
+    return revision
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
