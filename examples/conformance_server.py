@@ -97,6 +97,14 @@ async def test_tool_with_progress(context: Context) -> Text:
     return Text("The tool has reported its progress.")
 
 
+@server.tool
+async def test_reconnection(context: Context) -> Text:
+    """Hang up, and answer when the client is back."""
+    context.hang_up()
+    await asyncio.sleep(0.1)
+    return Text("The client came back for this.")
+
+
 @server.tool(requires={"sampling": {}})
 def test_missing_capability() -> Text:
     """Need a client that can sample."""

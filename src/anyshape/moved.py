@@ -178,6 +178,7 @@ CONTEXT_NAMES: Final = {
         f"write state, which the lifespan yields; {_NO_SESSION}",
     ),
     **dict.fromkeys(("session", "session_id"), f"write client or access; {_NO_SESSION}"),
+    **dict.fromkeys(("close_sse_stream", "close_standalone_sse_stream"), "write hang_up()"),
     "client_capabilities": "write capabilities",
     "client_id": "write client for what the caller says of itself, access for what is proved",
     "headers": "write access, for what the caller's token proves",

@@ -93,19 +93,26 @@ class Response:
 class Browser:
     """Sends requests of one session to an application; `token` is sent as an access token."""
 
-    def __init__(self, application: Any, revision: str = LATEST, token: str | None = None) -> None:
+    def __init__(
+        self,
+        application: Any,
+        revision: str = LATEST,
+        token: str | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+    ) -> None:
         self.application = application
         self.revision = revision
         self.session: str | None = None
         self.greeting: Any = None
         self._token = token
+        self._capabilities = dict(capabilities or {})
         self._id = 0
         self._open: list[Response] = []
 
     async def __aenter__(self) -> Browser:
         params: dict[str, Any] = {
             "protocolVersion": self.revision,
-            "capabilities": {},
+            "capabilities": self._capabilities,
             "clientInfo": {},
         }
         answer = await self.ask("initialize", **params)
@@ -117,6 +124,9 @@ class Browser:
         for response in self._open:
             await response.hang_up()
         tasks = [response.task for response in self._open if response.task is not None]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def start(self, http_method: str, body: Any = None, **headers: str | None) -> Response:

@@ -331,7 +331,8 @@ class Post:
 
     @property
     def events(self) -> list[Json]:
-        return [json.loads(line[5:]) for line in self.body.splitlines() if line.startswith(b"data")]
+        lines = self.body.splitlines()
+        return [json.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
 
     async def question(self) -> Json:
         await turn_until(lambda: self.events)
@@ -455,7 +456,7 @@ async def test_a_client_that_takes_no_stream_cannot_be_asked() -> None:
     assert "text/event-stream" in text_of(json.loads(answer.body))
 
 
-async def test_a_client_that_hangs_up_has_its_call_ended() -> None:
+async def test_a_client_that_hangs_up_and_cannot_come_back_has_its_call_ended() -> None:
     server = asking_server()
     ended = asyncio.Event()
 
@@ -466,7 +467,7 @@ async def test_a_client_that_hangs_up_has_its_call_ended() -> None:
         finally:
             ended.set()
 
-    web = await Web(server.asgi()).greet()
+    web = await Web(server.asgi(HttpOptions(streams=None))).greet()
     call = web.call("wait")
     await call.question()
     call.hang_up()

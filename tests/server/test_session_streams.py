@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
@@ -129,7 +130,7 @@ async def test_who_cannot_be_told_what_it_missed_is_told_of_everything(
 ) -> None:
     async with Browser(application) as browser:
         await browser.ask("resources/subscribe", uri="note:a")
-        for lost in ("n.0.0.x", f"n.{10**30}.7.y"):
+        for lost in ("n.0.0.x", f"n.{10**18}.7.y"):
             again = await browser.listen(last_event_id=lost)
             assert await again.heard(3) == [*LISTS, about("note:a")]
 
@@ -371,7 +372,7 @@ async def test_streams_end_when_the_server_stops(application: Any) -> None:
         await stream.over()
 
 
-@pytest.mark.parametrize("bound", ["max_sessions", "idle", "retry"])
+@pytest.mark.parametrize("bound", [bound.name for bound in dataclasses.fields(Streams)])
 def test_bounds_of_streams_are_above_zero(bound: str) -> None:
     with pytest.raises(ValueError, match=bound):
         Streams(**{bound: 0})

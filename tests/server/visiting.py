@@ -42,8 +42,8 @@ class Reply:
     def events(self) -> list[Any]:
         """The messages of a stream."""
         assert self.headers["content-type"] == "text/event-stream"
-        lines = self.body.split(b"\n\n")
-        return [json.loads(line[6:]) for line in lines if line.startswith(b"data: ")]
+        lines = self.body.splitlines()
+        return [json.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
 
 
 class Visit:

@@ -67,6 +67,7 @@ SCENARIOS = {
         "resources-subscribe",
         "resources-unsubscribe",
         "server-session-lifecycle",
+        "server-sse-polling",
     ),
     "2026-07-28": (
         "server-stateless",
@@ -100,6 +101,7 @@ SKIPPED = {"tasks-status-notifications": ["tasks-status-notifications"]}
 WITHOUT_WIRE_CHECK = {
     "server-stateless",
     "server-session-lifecycle",
+    "server-sse-polling",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
     "http-header-validation",

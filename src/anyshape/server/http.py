@@ -15,8 +15,6 @@ from collections.abc import AsyncGenerator, Awaitable, Iterable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import msgspec
-
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
     AnyMessage,
@@ -37,9 +35,8 @@ from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_peer import HttpPeer
-from anyshape.server.incoming import Call, Incoming, read
+from anyshape.server.incoming import Call, Incoming, called_tool, read
 from anyshape.server.options import HttpOptions
-from anyshape.server.parameters import ToolName
 from anyshape.server.request import (
     IN_MESSAGE,
     IN_PARAMETERS,
@@ -68,8 +65,6 @@ _log = logging.getLogger("anyshape.server")
 _REMEMBERED: Final = 512
 _LONGEST_LENGTH: Final = 30
 """Digits of a `Content-Length` that are looked at: all that any real one has."""
-
-_decode_name = msgspec.json.Decoder(ToolName).decode
 
 
 class HttpApplication:
@@ -151,7 +146,7 @@ class HttpApplication:
             return
         access: AccessToken | None = None
         if self._authorization is not None:
-            access = await self._authorize(self._authorization, headers, send)
+            access = await self.authorize(self._authorization, headers, send)
             if access is None:
                 return
         event = first_event(receive)
@@ -197,7 +192,8 @@ class HttpApplication:
         elif not self._is_endpoint(scope):
             await self._serve_elsewhere(scope, send)
         elif scope["method"] in ("GET", "DELETE") and self.streams is not None:
-            await self._serve_session(self.streams, scope["method"], headers, receive, send)
+            peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
+            await self.streams.serve(scope["method"], peer, headers, receive, send)
         elif scope["method"] != "POST":
             await refuse(send, 405, "Only POST is served here", (b"allow", b"POST"))
         elif not is_json(headers.get(b"content-type")):
@@ -209,23 +205,7 @@ class HttpApplication:
             await refuse(send, 406, "Accept has to allow application/json, text/event-stream")
         return None
 
-    async def _serve_session(
-        self,
-        streams: SessionStreams,
-        method: str,
-        headers: RequestHeaders,
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        """Serve a request about a session rather than one of its messages."""
-        peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
-        if self._authorization is not None:
-            peer.access = await self._authorize(self._authorization, headers, send)
-            if peer.access is None:
-                return
-        await streams.serve(method, peer, headers, receive, send)
-
-    async def _authorize(
+    async def authorize(
         self, authorization: Authorization, headers: RequestHeaders, send: Send
     ) -> AccessToken | None:
         """Return what the access token of a request proves, or refuse the request."""
@@ -382,7 +362,7 @@ class HttpApplication:
         if self._authorization is None or not self._authorization.tool_scopes:
             return None
         for each in message.messages if isinstance(message, Batch) else (message,):
-            tool = _called_tool(each)
+            tool = called_tool(each)
             refusal = None if tool is None else self._authorization.admit_tool(access, tool)
             if refusal is not None:
                 return refusal
@@ -443,18 +423,6 @@ class HttpApplication:
             await send({"type": f"lifespan.{stage}.failed", "message": "see the server's log"})
         else:
             await send({"type": "lifespan.shutdown.complete"})
-
-
-def _called_tool(message: Incoming) -> str | None:
-    """Return the name of the tool that a message calls, if it could reach one."""
-    if isinstance(message, Call):
-        return message.params.name
-    if not isinstance(message, Request) or message.method != TOOLS_CALL:
-        return None
-    try:
-        return _decode_name(message.params or b"").name
-    except msgspec.DecodeError:
-        return None
 
 
 async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anyshape.server.features.announcements import Topic
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Handshake
+    from anyshape.server.streams.replies import ReplyStream
 
 __all__ = ["HttpPeer"]
 
@@ -57,7 +58,7 @@ class HttpPeer(Peer):
     transport = "tcp"
     is_single_use = True
 
-    stream: EventStream | None = None
+    stream: EventStream | ReplyStream | None = None
     """The response, once it is a stream."""
 
     handshake: Handshake | None = None
@@ -155,9 +156,10 @@ class HttpPeer(Peer):
     def address_question(self, request: OpenRequest) -> QuestionAddress:
         """Return an id that nobody can guess; only the session that was asked may answer it.
 
-        A client that goes away has no way to answer, so its request ends with it.
+        A client that goes away, and cannot come back, has no way to answer: its request ends.
         """
-        if self._watch is None and not request.batched:
+        is_lasting = self.takes_stream and not isinstance(self._open_stream(), EventStream)
+        if self._watch is None and not request.batched and not is_lasting:
             self._start_watch(request)
         return self._application.answers.address(self.session)
 
@@ -213,10 +215,23 @@ class HttpPeer(Peer):
             if watching is not None:
                 watching.cancel()
 
-    def _open_stream(self) -> EventStream:
+    def _open_stream(self) -> EventStream | ReplyStream:
         if self.stream is None:
-            self.stream = EventStream(self._respond, self._application.keep_alive, self._given)
+            response = EventStream(self._respond, self._application.keep_alive, self._given)
+            session, streams = self.handshake, self._application.streams
+            if session is None or streams is None:
+                self.stream = response
+            else:
+                revision = self._headers.revision or session.revision
+                self.stream = streams.reply(session, revision, response)
         return self.stream
+
+    def hang_up(self) -> None:
+        """Close the connection, if the client can come back for the rest of the stream."""
+        if self.takes_stream and self.handshake is not None:
+            stream = self._open_stream()
+            if not isinstance(stream, EventStream):
+                stream.hang_up()
 
     def _break_silence(self) -> None:
         if self.stream is None:

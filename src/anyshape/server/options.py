@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from anyshape.protocol.completed import Caching
@@ -93,17 +93,28 @@ class Streams:
     """What is remembered of a session over HTTP, so that a client of a handshake can be told.
 
     The subscriptions of at most `max_sessions` sessions are remembered, each for `idle` seconds
-    after it last had a stream. A client whose stream is over comes back after `retry` seconds.
+    after it last had a stream. Of the stream of a request that a client may come back for, the last
+    `max_events` are kept, until `keep` seconds after its answer: of one session no more than
+    `session_bytes`, and of all no more than `total_bytes`. What was answered first goes first.
+
+    After `hold` seconds (`None`: never) a stream is closed, for clients that can come back for the
+    rest; they do after `retry` seconds.
     """
 
     max_sessions: int = 10_000
     idle: float = 3600.0
+    max_events: int = 256
+    session_bytes: int = 8 * MEBIBYTE
+    total_bytes: int = 64 * MEBIBYTE
+    keep: float = 300.0
+    hold: float | None = None
     retry: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("max_sessions", "idle", "retry"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} has to be above 0, got {getattr(self, name)}")
+        for bound in fields(self):
+            value = getattr(self, bound.name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{bound.name} has to be above 0, got {value}")
 
 
 @dataclass(frozen=True, slots=True)

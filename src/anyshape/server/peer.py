@@ -101,6 +101,10 @@ class Peer(ABC):
     def send(self, message: bytes) -> None:
         """Send a message that is no answer."""
 
+    def hang_up(self) -> None:
+        """Close the connection, where a client can come back for the rest of an answer."""
+        return
+
     @abstractmethod
     def address_question(self, request: OpenRequest) -> QuestionAddress:
         """Return under which id a peer of a handshake is asked, and where its answer will be."""

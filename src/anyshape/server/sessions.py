@@ -173,13 +173,14 @@ class SessionIds:
             del self._ended[next(iter(self._ended))]
         self._sessions = {id: each for id, each in self._sessions.items() if each.key != key}
 
-    def seal(self, text: bytes) -> bytes:
+    def seal(self, text: str) -> str:
         """Return a code for a text that nobody without our keys can make."""
-        return _sign(self._all_keys()[0], _STREAM, text)
+        return _seal(self._all_keys()[0], text)
 
-    def is_sealed(self, text: bytes, code: bytes) -> bool:
+    def is_sealed(self, text: str, code: str) -> bool:
         """Tell whether a code is that of a text."""
-        return _is_signed(self._all_keys(), _STREAM, text, code)
+        keys = self._all_keys()
+        return any(hmac.compare_digest(code.encode(), _seal(key, text).encode()) for key in keys)
 
     def _read(self, id: bytes) -> Handshake | None:
         if len(id) > _LONGEST_ID:
@@ -215,6 +216,10 @@ class SessionIds:
 
 def _sign(key: bytes, purpose: bytes, text: bytes) -> bytes:
     return hmac.digest(key, purpose + text, "sha256")[:_MAC]
+
+
+def _seal(key: bytes, text: str) -> str:
+    return base64.urlsafe_b64encode(_sign(key, _STREAM, text.encode())[:12]).decode()
 
 
 def _is_signed(keys: tuple[bytes, ...], purpose: bytes, text: bytes, code: bytes) -> bool:

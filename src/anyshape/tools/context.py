@@ -58,6 +58,7 @@ class Context(AsksClient, Generic[State]):
         "_cancelled",
         "_ended",
         "_find_asker",
+        "_hang_up",
         "_last",
         "_log",
         "_loop",
@@ -82,11 +83,13 @@ class Context(AsksClient, Generic[State]):
         report: Callable[[float, float | None, str | None], object] | None = None,
         log: Callable[[LogLevel, Any, str | None], object] | None = None,
         find_asker: FindAsker | None = None,
+        hang_up: Callable[[], object] | None = None,
     ) -> None:
         """Make the context of one call.
 
-        `report(progress, total, message)` runs on the loop, `log(level, data, logger)` anywhere;
-        `find_asker` is called when something is first asked of the client.
+        `report(progress, total, message)` and `hang_up()` run on the loop, and
+        `log(level, data, logger)` anywhere; `find_asker` is called when something is first asked of
+        the client.
         """
         self.request_id = request_id
         self.meta = meta
@@ -98,6 +101,7 @@ class Context(AsksClient, Generic[State]):
         self._asker = None
         self.deadline: Deadline | None = None
         self._log = log
+        self._hang_up = hang_up
         self._cancelled = False
         self._ended = False
         self._last = -math.inf
@@ -157,6 +161,19 @@ class Context(AsksClient, Generic[State]):
         if self._log is not None and not self._ended:
             self._log(level, data, logger)
         return _TURN
+
+    def hang_up(self) -> None:
+        """Close the connection to a client that can come back for the answer, which is kept for it.
+
+        A call that takes minutes need not hold a connection all the time. Clients of 2025-11-25
+        over HTTP come back (the specification calls it polling); for others this does nothing.
+        """
+        if self._hang_up is None or self._ended:
+            return
+        if self._loop is None or threading.get_ident() == self._thread:
+            self._hang_up()
+        else:
+            self._loop.call_soon_threadsafe(self._hang_up)
 
     def debug(self, message: str, **details: Any) -> Awaitable[None]:
         """Log what helps to find a mistake: see `info`."""

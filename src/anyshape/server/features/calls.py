@@ -67,6 +67,7 @@ def make_context(
         report=None if request.progress is None else request.progress.report,
         find_asker=None if rounds is None else request.find_asker,
         log=None if log is None else log.write,
+        hang_up=peer.hang_up,
     )
 
 

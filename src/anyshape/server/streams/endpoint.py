@@ -19,7 +19,8 @@ from anyshape.server.options import Streams
 from anyshape.server.parameters import read_cancellation
 from anyshape.server.request import Interruption, OpenRequest
 from anyshape.server.response import EventStream, Send, accept, refuse, send_json
-from anyshape.server.streams.event_ids import read_event_id
+from anyshape.server.streams.event_ids import ReplyId, read_event_id, sealed_stream
+from anyshape.server.streams.replies import Archive, ReplyStream
 from anyshape.server.streams.standing import StandingStream
 from anyshape.server.streams.table import SessionTable
 
@@ -41,11 +42,17 @@ class SessionStreams:
         self._service = application.service
         self._options = application.options.streams or Streams()
         self.table = SessionTable(application.service, self._options)
+        self.archive = Archive(self._options)
 
     async def serve(
         self, method: str, peer: HttpPeer, headers: RequestHeaders, receive: Receive, send: Send
     ) -> None:
         """Answer a GET or a DELETE."""
+        authorization = self._application.options.authorization
+        if authorization is not None:
+            peer.access = await self._application.authorize(authorization, headers, send)
+            if peer.access is None:
+                return
         try:
             session = peer.recall()
             if session is None:
@@ -71,8 +78,22 @@ class SessionStreams:
             raise unknown_session()
         ids.end(session.key, session.expires)
         self.table.end(session.key)
+        self.archive.end(session.key)
         for flight in self._flights(session.key):
             flight.interrupt(Interruption.CANCELLED)
+
+    def reply(
+        self, session: Handshake, revision: Revision, response: EventStream
+    ) -> EventStream | ReplyStream:
+        """Return what replies to a request, so that its client can come back for it."""
+        ids = self._application.session_ids
+        if ids is None or not revision.has_event_ids:
+            return response
+        name = sealed_stream(ids, session.key)
+        polled = revision.has_empty_events
+        stream = ReplyStream(self.archive, session.key, name, response, polled=polled)
+        self.archive.add(stream)
+        return stream
 
     def cancel(self, session: str, notification: Notification) -> None:
         """Stop the request of a session that a notification says is no longer wanted."""
@@ -103,11 +124,10 @@ class SessionStreams:
         """Tell a session its news until the stream ends."""
         heard = None if last is None else read_event_id(last)
         if last is not None and heard is None:
-            raise ProtocolError(
-                "Invalid Request: Last-Event-ID is of no stream that can be gone on with; "
-                "listen without it",
-                code=INVALID_REQUEST,
-            )
+            raise _not_resumable()
+        if isinstance(heard, ReplyId):
+            await self._resume(session, heard, receive, send)
+            return
         service = self._service
         allowed = service.options.max_subscriptions
         if len(service.subscriptions) >= allowed:
@@ -121,7 +141,10 @@ class SessionStreams:
         watch = asyncio.ensure_future(_disconnected(receive))
         try:
             topics = [*service.list_topics(), *live.topics]
-            stream.begin(topics, self._options.retry if revision.has_empty_events else None)
+            if revision.has_empty_events:
+                stream.begin(topics, self._options.retry, self._options.hold)
+            else:
+                stream.begin(topics)
             await asyncio.wait((watch, stream.ended), return_when=asyncio.FIRST_COMPLETED)
             if stream.ended.done():
                 await response.end()
@@ -130,6 +153,32 @@ class SessionStreams:
             response.abandon()
             service.subscriptions.discard(stream.ended)
             self.table.release(session.key, stream)
+
+    async def _resume(
+        self, session: Handshake, heard: ReplyId, receive: Receive, send: Send
+    ) -> None:
+        """Go on with the reply to a request of a session, behind what its client has heard."""
+        stream = self.archive.find(session.key, heard.stream)
+        if stream is None or not stream.reaches(heard.number):
+            raise _not_resumable()
+        response = EventStream(send, self._application.keep_alive)
+        left = stream.resume(heard.number, response)
+        watch = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait((watch, left), return_when=asyncio.FIRST_COMPLETED)
+            if left.done():
+                await response.end()
+        finally:
+            watch.cancel()
+            stream.leave(response)
+            response.abandon()
+
+
+def _not_resumable() -> ProtocolError:
+    return ProtocolError(
+        "Invalid Request: Last-Event-ID is of no stream that is kept; listen without it",
+        code=INVALID_REQUEST,
+    )
 
 
 def _stated(headers: RequestHeaders) -> Revision | None:

@@ -38,13 +38,18 @@ class StandingStream:
         self._listeners = service.listeners
         self._listening: dict[Topic, Listener] = {}
         self._response = response
+        self._timer: asyncio.TimerHandle | None = None
         self._name = new_stream() if revision.has_event_ids else None
 
-    def begin(self, topics: Iterable[Topic], retry: float | None) -> None:
-        """Start the response, tell what was missed, and listen from now on.
+    def begin(
+        self, topics: Iterable[Topic], retry: float | None = None, hold: float | None = None
+    ) -> None:
+        """Start the response, tell what was missed, and listen from now on, for `hold` seconds.
 
         With `retry` it begins with an event that has an id and nothing else.
         """
+        if hold is not None:
+            self._timer = asyncio.get_running_loop().call_later(hold, self.end)
         wanted = list(topics)
         if retry is None:
             self._response.break_silence()
@@ -68,6 +73,8 @@ class StandingStream:
 
     def end(self) -> None:
         """Let the response end."""
+        if self._timer is not None:
+            self._timer.cancel()
         for topic in tuple(self._listening):
             self.remove(topic)
         if not self.ended.done():
