@@ -103,6 +103,67 @@ def test_a_call_is_a_span_in_the_trace_its_client_names() -> None:
 
 
 @pytest.mark.behaviour("base.trace-context")
+def test_prompts_and_resources_are_spans_as_tools_are() -> None:
+    spans = _run(
+        PRELUDE
+        + TRACED
+        + """
+    from anyshape import ResourceNotFound
+
+    @server.prompt
+    async def greet(name: str) -> str:
+        if name == "nobody":
+            raise ToolError("there is nobody")
+        return name
+
+    @server.resource("notes://{number}")
+    async def note(number: int) -> str:
+        if number == 404:
+            raise ResourceNotFound
+        return "note"
+
+    async def main():
+        for method, params in [
+            ("prompts/get", {"name": "greet", "arguments": {"name": "Ada"}}),
+            ("prompts/get", {"name": "greet", "arguments": {"name": "nobody"}}),
+            ("resources/read", {"uri": "notes://7"}),
+            ("resources/read", {"uri": "notes://404"}),
+        ]:
+            frame = {"jsonrpc": "2.0", "id": 9, "method": method, "params": {**params, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "traceparent": "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"}}}
+            await server.connect(print).handle(json.dumps(frame).encode())
+
+    asyncio.run(main())
+    print(json.dumps([{
+        "name": span.name,
+        "parent": format(span.parent.span_id, "016x"),
+        "about": {key: value for key, value in span.attributes.items()
+                  if key in ("gen_ai.prompt.name", "mcp.resource.uri", "error.type")},
+        "status": span.status.status_code.name,
+    } for span in exporter.get_finished_spans()]))
+    """
+    )
+    assert {span.pop("parent") for span in spans} == {"00f067aa0ba902b7"}
+    prompt, uri, failed = "gen_ai.prompt.name", "mcp.resource.uri", "error.type"
+    assert spans == [
+        {"name": "prompts/get greet", "about": {prompt: "greet"}, "status": "UNSET"},
+        {
+            "name": "prompts/get greet",
+            "about": {prompt: "greet", failed: "-32603"},
+            "status": "ERROR",
+        },
+        {"name": "resources/read", "about": {uri: "notes://7"}, "status": "UNSET"},
+        {
+            "name": "resources/read",
+            "about": {uri: "notes://404", failed: "-32602"},
+            "status": "ERROR",
+        },
+    ]
+
+
+@pytest.mark.behaviour("base.trace-context")
 def test_a_trace_context_that_makes_no_sense_is_not_there() -> None:
     answers, parents = _run(
         PRELUDE

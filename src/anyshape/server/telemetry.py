@@ -1,4 +1,4 @@
-"""OpenTelemetry spans, one per tool call, when somebody has set up tracing.
+"""OpenTelemetry spans when somebody has set up tracing: one per call of an author's function.
 
 Names and attributes follow the semantic conventions for MCP
 (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/); the trace context comes from the `_meta`
@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from anyshape._version import __version__
-from anyshape.protocol.methods import TOOLS_CALL
+from anyshape.protocol.methods import PROMPTS_GET, RESOURCES_READ, TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
 from anyshape.server.failures import translate
 from anyshape.tools.questions import Unanswered
@@ -25,10 +25,12 @@ from anyshape.tools.questions import Unanswered
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from anyshape.server.parameters import CallParameters, Meta
+    from anyshape.server.parameters import Meta
     from anyshape.server.request import OpenRequest
 
-__all__ = ["active_tracer", "traced"]
+__all__ = ["Traced", "active_tracer", "traced"]
+
+Given = TypeVar("Given")
 
 _API: Final = "opentelemetry.trace"
 _decode_text: Final = msgspec.json.Decoder(str).decode
@@ -55,26 +57,53 @@ def active_tracer() -> Tracer | None:
     return provider.get_tracer("anyshape", __version__)
 
 
+class Traced(NamedTuple):
+    """What a span is about: a tool or a prompt by name, or a resource by its URI.
+
+    A URI is no part of the name of a span: there may be any number of them.
+    """
+
+    method: str
+    target: str | None
+    attributes: Mapping[str, str]
+
+    @classmethod
+    def tool(cls, name: str) -> Traced:
+        """Return what a call of a tool is about."""
+        attributes = {"gen_ai.tool.name": name, "gen_ai.operation.name": "execute_tool"}
+        return cls(TOOLS_CALL, name, attributes)
+
+    @classmethod
+    def prompt(cls, name: str) -> Traced:
+        """Return what a request for a prompt is about."""
+        return cls(PROMPTS_GET, name, {"gen_ai.prompt.name": name})
+
+    @classmethod
+    def resource(cls, uri: str) -> Traced:
+        """Return what a request for a resource is about."""
+        return cls(RESOURCES_READ, None, {"mcp.resource.uri": uri})
+
+
 async def traced(
     tracer: Tracer,
-    parameters: CallParameters,
+    about: Traced,
+    meta: Meta,
     request: OpenRequest,
-    call: Coroutine[Any, Any, EncodedResult],
-) -> EncodedResult:
+    call: Coroutine[Any, Any, Given],
+) -> Given:
     """Await a call inside a span of its own."""
     from opentelemetry.trace import SpanKind, Status, StatusCode
 
     attributes: dict[str, str | int] = {
-        "mcp.method.name": TOOLS_CALL,
-        "gen_ai.tool.name": parameters.name,
-        "gen_ai.operation.name": "execute_tool",
+        "mcp.method.name": about.method,
+        **about.attributes,
         "jsonrpc.request.id": request.id.decode().strip('"'),
         "network.transport": request.peer.transport,
         "mcp.protocol.version": request.revision.value,
     }
     with tracer.start_as_current_span(
-        f"{TOOLS_CALL} {parameters.name}",
-        context=_remote_context(parameters.meta),
+        about.method if about.target is None else f"{about.method} {about.target}",
+        context=_remote_context(meta),
         kind=SpanKind.SERVER,
         attributes=attributes,
         record_exception=False,
@@ -83,7 +112,7 @@ async def traced(
         try:
             result = await call
         except Exception as error:
-            failure = translate(error, TOOLS_CALL)
+            failure = translate(error, about.method)
             span.set_attribute("error.type", str(failure.code))
             span.set_attribute("rpc.response.status_code", str(failure.code))
             span.set_status(Status(StatusCode.ERROR, failure.message))
@@ -94,7 +123,7 @@ async def traced(
             span.set_attribute("error.type", "cancelled")
             span.set_status(Status(StatusCode.ERROR, "cancelled"))
             raise
-        if result.is_error:
+        if isinstance(result, EncodedResult) and result.is_error:
             span.set_attribute("error.type", "tool_error")
             span.set_status(Status(StatusCode.ERROR))
         return result

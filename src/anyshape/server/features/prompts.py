@@ -27,6 +27,7 @@ from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
+from anyshape.server.telemetry import Traced, active_tracer, traced
 from anyshape.tools.completion import Completer
 from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
@@ -119,7 +120,11 @@ class Prompts(Feature):
         context = (
             make_context(parameters.meta, request, parameters) if prompt.takes_context else None
         )
-        messages = await prompt.messages(values, context, service.options.call_timeout)
+        saying = prompt.messages(values, context, service.options.call_timeout)
+        tracer = active_tracer()
+        if tracer is not None:
+            saying = traced(tracer, Traced.prompt(prompt.name), parameters.meta, request, saying)
+        messages = await saying
         if context is not None:
             end_reports(request)
         info = service.introduction.server_info(request.revision)

@@ -40,6 +40,7 @@ from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
+from anyshape.server.telemetry import Traced, active_tracer, traced
 from anyshape.tools.completion import Completer
 from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.resource import Resource
@@ -48,8 +49,10 @@ from anyshape.tools.types import ArgumentsError
 from anyshape.tools.workers import WORKERS
 
 if TYPE_CHECKING:
+    from anyshape.protocol.contents import EncodedContents
     from anyshape.server.features.directories import FileTree
     from anyshape.server.service import Service
+    from anyshape.tools.context import Context
 
 __all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated"]
 
@@ -187,16 +190,15 @@ class Resources(Feature):
         """Answer a request for the contents of a resource."""
         service, uri = self._service, parameters.uri
         check_room(service)
-        try:
-            resource, values = await self._find(uri)
-            context = (
-                make_context(parameters.meta, request, parameters)
-                if resource.takes_context
-                else None
-            )
-            contents = await resource.read(uri, values, context, service.options.call_timeout)
-        except ResourceNotFound as error:
-            raise resource_not_found(request.revision, uri, str(error)) from None
+        resource, values = await self._find(uri, request.revision)
+        context = (
+            make_context(parameters.meta, request, parameters) if resource.takes_context else None
+        )
+        reading = self._read(resource, uri, values, context, request.revision)
+        tracer = active_tracer()
+        if tracer is not None:
+            reading = traced(tracer, Traced.resource(uri), parameters.meta, request, reading)
+        contents = await reading
         if context is not None:
             end_reports(request)
         info = service.introduction.server_info(request.revision)
@@ -238,7 +240,20 @@ class Resources(Feature):
             name = directory.resource.listing.name
             raise RoutineError(f"{name} could not be listed within {seconds:g} seconds") from None
 
-    async def _find(self, uri: str) -> tuple[Resource, dict[str, Any]]:
+    async def _read(
+        self,
+        resource: Resource,
+        uri: str,
+        values: dict[str, Any],
+        context: Context | None,
+        revision: Revision,
+    ) -> list[EncodedContents]:
+        try:
+            return await resource.read(uri, values, context, self._service.options.call_timeout)
+        except ResourceNotFound as error:
+            raise resource_not_found(revision, uri, str(error)) from None
+
+    async def _find(self, uri: str, revision: Revision) -> tuple[Resource, dict[str, Any]]:
         """Return the resource that a URI stands for, with its values for that one."""
         offered = self.roster.things.get(uri)
         if offered is not None and offered.resource.template is None:
@@ -250,7 +265,7 @@ class Resources(Feature):
                     return template.resource, await template.resource.bind(variables)
                 except ArgumentsError:
                     continue  # Another template may stand for it.
-        raise ResourceNotFound
+        raise resource_not_found(revision, uri)
 
     def _can_be_watched(self, uri: str) -> bool:
         if len(uri) > _LONGEST_WATCHED:

@@ -31,7 +31,7 @@ from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import CallParameters, ListParameters
 from anyshape.server.request import OpenRequest
-from anyshape.server.telemetry import active_tracer, traced
+from anyshape.server.telemetry import Traced, active_tracer, traced
 from anyshape.tools.failures import timed_out
 from anyshape.tools.outputs import OutputKind
 from anyshape.tools.results import finisher
@@ -175,7 +175,10 @@ class Tools(Feature):
         request.limit = offered
         tracer = active_tracer()
         call = offered.tool.call(arguments, context)
-        result = await (call if tracer is None else traced(tracer, parameters, request, call))
+        if tracer is not None:
+            about = Traced.tool(parameters.name)
+            call = traced(tracer, about, parameters.meta, request, call)
+        result = await call
         if context is not None:
             end_reports(request)
         encode = offered.encoders.get(revision) or offered.make_encoder(revision)
