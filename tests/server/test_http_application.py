@@ -70,6 +70,8 @@ def _guarded(server: Server) -> Any:
         authorization_servers=("https://auth.example.com",),
         required_scopes=("use",),
         tool_scopes={"erase": ("erase",)},
+        prompt_scopes={"plan": ("plan",)},
+        resource_scopes={"notes://all": ("read",), "notes://{year}/{month}": ("read", "old")},
         resource_name="Here",
     )
     return server.asgi(HttpOptions(authorization=authorization))
@@ -132,6 +134,51 @@ async def test_a_batch_does_not_get_around_the_scopes_of_a_tool(server: Server) 
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "erase"}}
     visit = Visit([call], headers={"authorization": "Bearer ada"})
     assert (await visit.to(_guarded(server))).status == 403
+
+
+@pytest.mark.behaviour("authorization.scope")
+@pytest.mark.parametrize(
+    ("method", "params", "scopes"),
+    [
+        ("prompts/get", {"name": "plan"}, "use plan"),
+        ("prompts/get", {"name": "talk"}, None),
+        ("resources/read", {"uri": "notes://all"}, "use read"),
+        ("resources/read", {"uri": "notes://2026/07"}, "use read old"),
+        ("resources/read", {"uri": "notes://2026"}, None),
+        ("resources/subscribe", {"uri": "notes://all"}, "use read"),
+        (
+            "completion/complete",
+            {"ref": {"type": "ref/prompt", "name": "plan"}, "argument": {"name": "a", "value": ""}},
+            "use plan",
+        ),
+        (
+            "completion/complete",
+            {
+                "ref": {"type": "ref/resource", "uri": "notes://{year}/{month}"},
+                "argument": {"name": "year", "value": "2"},
+            },
+            "use read old",
+        ),
+        (
+            "subscriptions/listen",
+            {"notifications": {"resourceSubscriptions": ["notes://none", "notes://all"]}},
+            "use read",
+        ),
+        ("resources/read", {"uri": 7}, None),
+    ],
+)
+async def test_prompts_and_resources_that_need_more_are_refused_in_the_same_way(
+    server: Server, method: str, params: dict[str, Any], scopes: str | None
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"authorization": "Bearer ada", "mcp-protocol-version": "2025-11-25"}
+    for sent in (body, [body]):
+        reply = await Visit(sent, headers=headers).to(_guarded(server))
+        if scopes is None:
+            assert reply.status != 403
+        else:
+            assert reply.status == 403
+            assert f'scope="{scopes}"' in reply.headers["www-authenticate"]
 
 
 @pytest.mark.behaviour("authorization.metadata")

@@ -8,7 +8,7 @@ of revision 2026-07-28; RFC 6750 defines the challenge.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
@@ -66,7 +66,9 @@ class Authorization:
     """How an HTTP server knows its callers.
 
     `resource` is the canonical URI of the MCP endpoint, the audience tokens must be issued for;
-    `required_scopes` every request needs; `tool_scopes` adds what single tools need.
+    `required_scopes` every request needs; `tool_scopes` and `prompt_scopes` add what single tools
+    and prompts need, by their names, and `resource_scopes` what resources need, by URI or template:
+    a URI needs the scopes of every template that it fits.
     """
 
     verifier: TokenVerifier
@@ -76,6 +78,10 @@ class Authorization:
     tool_scopes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     scopes_supported: tuple[str, ...] = ()
     resource_name: str | None = None
+    prompt_scopes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    resource_scopes: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.resource)
@@ -132,12 +138,11 @@ class Authorization:
             return self._insufficient(self.required_scopes)
         return access
 
-    def admit_tool(self, access: AccessToken, tool: str) -> Refusal | None:
-        """Return the refusal when the token lacks a scope the tool needs."""
-        needed = self.tool_scopes.get(tool)
-        if needed is None or access.scopes.issuperset(needed):
+    def missing(self, access: AccessToken, needed: Iterable[str]) -> Refusal | None:
+        """Return the refusal when the token lacks a scope that is needed beside the usual ones."""
+        if access.scopes.issuperset(needed):
             return None
-        return self._insufficient((*self.required_scopes, *needed))
+        return self._insufficient(tuple(dict.fromkeys((*self.required_scopes, *needed))))
 
     def _is_meant(self, audience: tuple[str, ...]) -> bool:
         resource = _canonical(self.resource)

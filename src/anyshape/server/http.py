@@ -35,7 +35,7 @@ from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_peer import HttpPeer
-from anyshape.server.incoming import Call, Incoming, called_tool, read
+from anyshape.server.incoming import Call, read
 from anyshape.server.options import HttpOptions
 from anyshape.server.request import (
     IN_MESSAGE,
@@ -51,6 +51,7 @@ from anyshape.server.sessions import SessionIds
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import HttpAnswers
+    from anyshape.server.scopes import ScopeRules
     from anyshape.server.streams.endpoint import SessionStreams
 
 __all__ = ["HOSTED", "HttpApplication"]
@@ -91,6 +92,11 @@ class HttpApplication:
         self._digits = len(str(self._limit))
         self._path = options.path
         self._authorization = options.authorization
+        self._scopes: ScopeRules | None = None
+        if options.authorization is not None:
+            from anyshape.server.scopes import ScopeRules
+
+            self._scopes = ScopeRules(options.authorization)
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )
@@ -164,10 +170,11 @@ class HttpApplication:
             peer.address = client[0] if client else None
         if access is not None:
             peer.access = access
-            refused = self._missing_scope(message, access)
-            if refused is not None:
-                await _challenge(send, refused)
-                return
+            if self._scopes is not None:
+                refused = self._scopes.refusal(message, access)
+                if refused is not None:
+                    await _challenge(send, refused)
+                    return
         try:
             if isinstance(message, Call):
                 request = OpenRequest(peer, bytes(message.id), body, IN_MESSAGE)
@@ -356,17 +363,6 @@ class HttpApplication:
             await peer.respond(Answer(encode_batch(answers)) if answers else NO_ANSWER, revision)
         else:
             await accept(send)
-
-    def _missing_scope(self, message: Incoming, access: AccessToken) -> Refusal | None:
-        """Return the refusal for a call, alone or in a batch, of a tool that needs more scopes."""
-        if self._authorization is None or not self._authorization.tool_scopes:
-            return None
-        for each in message.messages if isinstance(message, Batch) else (message,):
-            tool = called_tool(each)
-            refusal = None if tool is None else self._authorization.admit_tool(access, tool)
-            if refusal is not None:
-                return refusal
-        return None
 
     async def _gather(
         self, event: Event | Awaitable[Event], receive: Receive, send: Send

@@ -28,7 +28,6 @@ __all__ = [
     "RoundParameters",
     "TaskParameters",
     "TaskUpdateParameters",
-    "ToolName",
     "read_cancellation",
 ]
 
@@ -95,12 +94,6 @@ class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
         """Which tool is called, with which arguments."""
         given = None if self.arguments is UNSET else _decode(self.arguments)
         return (TOOLS_CALL, self.name, given or {})
-
-
-class ToolName(msgspec.Struct, gc=False, frozen=True):
-    """The name in the parameters of `tools/call`, when nothing else matters yet."""
-
-    name: str
 
 
 class InitializeParameters(msgspec.Struct, gc=False, frozen=True):

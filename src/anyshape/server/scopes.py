@@ -1,0 +1,111 @@
+"""Which scopes a message needs: those of the tools, prompts and resources that it could reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from anyshape.protocol.jsonrpc import Batch, Request
+from anyshape.protocol.methods import (
+    COMPLETE,
+    LISTEN,
+    PROMPTS_GET,
+    RESOURCES_READ,
+    RESOURCES_SUBSCRIBE,
+    TOOLS_CALL,
+)
+from anyshape.protocol.uri_templates import UriTemplate
+from anyshape.server.incoming import Call
+
+if TYPE_CHECKING:
+    from anyshape.server.authorization import AccessToken, Authorization, Refusal
+    from anyshape.server.incoming import Incoming
+
+__all__ = ["ScopeRules"]
+
+
+class _Name(msgspec.Struct, gc=False, frozen=True):
+    name: str
+
+
+class _Uri(msgspec.Struct, gc=False, frozen=True):
+    uri: str
+
+
+class _Completed(msgspec.Struct, gc=False, frozen=True):
+    type: str
+    name: str = ""
+    uri: str = ""
+
+
+class _Completing(msgspec.Struct, gc=False, frozen=True):
+    ref: _Completed
+
+
+class _Listened(msgspec.Struct, gc=False, frozen=True):
+    uris: list[str] = msgspec.field(default_factory=list[str], name="resourceSubscriptions")
+
+
+class _Listening(msgspec.Struct, gc=False, frozen=True):
+    notifications: _Listened
+
+
+_name: Final = msgspec.json.Decoder(_Name).decode
+_uri: Final = msgspec.json.Decoder(_Uri).decode
+_completing: Final = msgspec.json.Decoder(_Completing).decode
+_listening: Final = msgspec.json.Decoder(_Listening).decode
+
+
+class ScopeRules:
+    """What single tools, prompts and resources need, beside what every request does."""
+
+    def __init__(self, authorization: Authorization) -> None:
+        self._authorization = authorization
+        self._tools = authorization.tool_scopes
+        self._prompts = authorization.prompt_scopes
+        self._resources = authorization.resource_scopes
+        self._templates = tuple(
+            (UriTemplate(uri), scopes) for uri, scopes in self._resources.items() if "{" in uri
+        )
+
+    def refusal(self, message: Incoming, access: AccessToken) -> Refusal | None:
+        """Return the refusal of a message whose token lacks a scope that it needs."""
+        return self._authorization.missing(access, self.needed(message))
+
+    def needed(self, message: Incoming) -> tuple[str, ...]:
+        """Return the scopes that a message needs, with all that is in it."""
+        if isinstance(message, Call):
+            return self._tools.get(message.params.name, ())
+        if isinstance(message, Batch):
+            return tuple(scope for each in message.messages for scope in self.needed(each))
+        if not isinstance(message, Request):
+            return ()
+        try:
+            return self._needed_by(message.method, message.params or msgspec.Raw(b""))
+        except msgspec.DecodeError:
+            return ()  # Whoever would answer cannot read it either.
+
+    def _needed_by(self, method: str, params: msgspec.Raw) -> tuple[str, ...]:
+        if method == TOOLS_CALL:
+            return self._tools.get(_name(params).name, ())
+        if method == PROMPTS_GET:
+            return self._prompts.get(_name(params).name, ())
+        if method in (RESOURCES_READ, RESOURCES_SUBSCRIBE):
+            return self._of_uri(_uri(params).uri)
+        if method == LISTEN:
+            uris = _listening(params).notifications.uris
+            return tuple(scope for uri in uris for scope in self._of_uri(uri))
+        if method == COMPLETE:
+            what = _completing(params).ref
+            by_prompt = what.type == "ref/prompt"
+            return self._prompts.get(what.name, ()) if by_prompt else self._of_uri(what.uri)
+        return ()
+
+    def _of_uri(self, uri: str) -> tuple[str, ...]:
+        """Return what every rule asks for that a URI could fall under."""
+        needed = self._resources.get(uri, ())
+        for template, scopes in self._templates:
+            if template.match(uri) is not None:
+                needed = (*needed, *scopes)
+        return needed
