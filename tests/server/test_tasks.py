@@ -49,7 +49,7 @@ class TaskAsker(Asker):
         params["_meta"] = {**meta, **params.get("_meta", {})}
         return await super().ask(method, id=id, **params)
 
-    async def begin(self, name: str, **arguments: Any) -> str:
+    async def begin(self, name: str, /, **arguments: Any) -> str:
         """Return the id of the task that a call becomes."""
         created = await self.result("tools/call", name=name, arguments=arguments)
         assert created["resultType"] == "task"

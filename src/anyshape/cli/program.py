@@ -21,6 +21,7 @@ from anyshape.cli import (
     resources,
     serve,
     shapes,
+    task_worker,
     terminal,
     tools,
 )
@@ -46,6 +47,7 @@ for _command, _examples, _summary in (
     (demo.demo, demo.EXAMPLES, "Start the demo server."),
     (serve.serve, serve.EXAMPLES, "Run a server, on stdio or over HTTP."),
     (gateway.gateway, gateway.EXAMPLES, "Serve other servers at one endpoint."),
+    (task_worker.worker, task_worker.EXAMPLES, "Work on the tasks of a server."),
     (tools.tools, tools.EXAMPLES, "List a server's tools with their types."),
     (call.call, call.EXAMPLES, "Call a tool."),
     (resources.resources, resources.EXAMPLES, "List a server's resources."),

@@ -247,27 +247,25 @@ class Client:
         self,
         name: str,
         arguments: Mapping[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
-        meta: Mapping[str, Any] | None = None,
-        check_arguments: Check | None = None,
+        **options: Unpack[CallOptions],
     ) -> RemoteTask:
         """Call a tool and return the task that the server makes of it, without waiting for its end.
 
         The task of a server that answers at once has ended already.
         """
-        from anyshape.client.tasks import begin_call
+        from anyshape.client.tasks import TaskTerms, begin_call
 
-        check = self._check_arguments if check_arguments is None else check_arguments
-        limit = self._limit(timeout)
-        return await begin_call(self._channel, self._tools, name, arguments, limit, meta, check)
+        terms = TaskTerms(self._channel, self._limit(options.get("timeout")), self._check_results)
+        check = options.get("check_arguments")
+        check = self._check_arguments if check is None else check
+        return await begin_call(terms, self._tools, name, arguments, options.get("meta"), check)
 
     async def resume_task(self, id: str, name: str, *, timeout: float | None = None) -> RemoteTask:
         """Return a task by its id, begun earlier by a call of the tool of that name."""
-        from anyshape.client.tasks import resume_call
+        from anyshape.client.tasks import TaskTerms, resume_call
 
-        limit = self._limit(timeout)
-        return await resume_call(self._channel, await self._tools.find(name, limit), id, limit)
+        terms = TaskTerms(self._channel, self._limit(timeout), self._check_results)
+        return await resume_call(terms, await self._tools.find(name, terms.timeout), id)
 
     @overload
     async def call(

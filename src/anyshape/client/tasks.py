@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -28,7 +28,7 @@ from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.protocol.tasks import TaskStatus
 from anyshape.schema import aside
 
-__all__ = ["RemoteTask", "begin_call", "finish_call", "resume_call"]
+__all__ = ["RemoteTask", "TaskTerms", "begin_call", "finish_call", "resume_call"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _LONGEST_ID: Final = 1000
@@ -44,6 +44,14 @@ _PARTING: Final = 5.0
 """Seconds for telling a server that its task is not wanted any more."""
 
 
+class TaskTerms(NamedTuple):
+    """How tasks are asked for: where, for how long each time, and whether values are checked."""
+
+    channel: Channel
+    timeout: float | None
+    checks: bool = True
+
+
 class RemoteTask:
     """A call of a tool that its server works on, or has ended.
 
@@ -51,12 +59,10 @@ class RemoteTask:
     answered at once. `status` and `message` are what the server last said.
     """
 
-    def __init__(
-        self, channel: Channel, tool: ListedTool, timeout: float | None, result: object
-    ) -> None:
-        self._channel = channel
+    def __init__(self, terms: TaskTerms, tool: ListedTool, result: object) -> None:
+        self._terms = terms
+        self._channel = channel = terms.channel
         self._tool = tool
-        self._timeout = timeout
         self._what = f"the task of tool {shorten(tool.name, 60)!r}"
         self._questions = Questions(channel, self._what)
         self._answered: set[str] = set()
@@ -98,7 +104,8 @@ class RemoteTask:
         `timeout` seconds (by default those of `Bounds.task_timeout`): it goes on then, and can be
         waited for again.
         """
-        return await aside(read_answer, self._tool, await self.end(timeout))
+        came = await self.end(timeout)
+        return await aside(read_answer, self._tool, came, check=self._terms.checks)
 
     async def end(self, timeout: float | None) -> OrdinaryResult | dict[str, Any]:
         """Wait as `result` does, and return the result as it came."""
@@ -175,7 +182,7 @@ class RemoteTask:
     ) -> dict[str, Any]:
         members = b'"taskId":%b%b' % (_encode(self.id), more)
         question = Question(method, members, self.id, repeatable=repeatable)
-        raw = await self._channel.request(question, self._timeout)
+        raw = await self._channel.request(question, self._terms.timeout)
         answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
         if not isinstance(answer, dict):
             raise ProtocolError(f"{self._what}: {method} gave a result that is no object")
@@ -193,7 +200,7 @@ async def finish_call(
 
     `limit` is for each request and `patience` for all of them, in seconds.
     """
-    task = RemoteTask(channel, tool, limit, result)
+    task = RemoteTask(TaskTerms(channel, limit), tool, result)
     try:
         return await task.end(patience)
     except BaseException:
@@ -202,15 +209,15 @@ async def finish_call(
 
 
 async def begin_call(
-    channel: Channel,
+    terms: TaskTerms,
     listing: Listing[ListedTool],
     name: str,
     arguments: Mapping[str, Any] | None,
-    limit: float | None,
     meta: Mapping[str, Any] | None,
     check: Check,
 ) -> RemoteTask:
     """Call a tool, and return the task that came of it without waiting for its end."""
+    channel, limit, _ = terms
     is_stale = False
     while True:
         fetches = listing.fetches
@@ -226,15 +233,13 @@ async def begin_call(
             is_stale = True
             await listing.fetch(limit, newer_than=fetches)
         else:
-            return RemoteTask(channel, tool, limit, result)
+            return RemoteTask(terms, tool, result)
 
 
-async def resume_call(
-    channel: Channel, tool: ListedTool, id: str, limit: float | None
-) -> RemoteTask:
+async def resume_call(terms: TaskTerms, tool: ListedTool, id: str) -> RemoteTask:
     """Return a task that was begun before, perhaps by another client."""
     found = {"resultType": "task", "taskId": id, "status": TaskStatus.WORKING}
-    task = RemoteTask(channel, tool, limit, found)
+    task = RemoteTask(terms, tool, found)
     await task.refresh()
     return task
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
     from anyshape.server.rate_limit import RateLimit
     from anyshape.server.tasks.options import TaskOptions
+    from anyshape.server.tasks.redis_store import RedisTasks
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -35,6 +36,7 @@ __all__ = [
     "Need",
     "Proceed",
     "RateLimit",
+    "RedisTasks",
     "Server",
     "ServerOptions",
     "Sessions",
@@ -51,6 +53,7 @@ _HOMES = {
     "MiddlewareRequest": "anyshape.server.middleware",
     "Proceed": "anyshape.server.middleware",
     "RateLimit": "anyshape.server.rate_limit",
+    "RedisTasks": "anyshape.server.tasks.redis_store",
     "TaskOptions": "anyshape.server.tasks.options",
 }
 """What is loaded when somebody asks for it: most servers have no need of it."""

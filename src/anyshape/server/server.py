@@ -171,7 +171,7 @@ class Server:
     def add_tool(
         self, tool: Tool, *, requires: Mapping[str, Any] | None = None, task: TaskUse = False
     ) -> None:
-        """Add a tool, and tell clients that listen; `requires` and `task` are as for `tool`."""
+        """Add a tool, and tell clients that listen; see `tool` for the rest."""
         if not isinstance(cast("object", tool), Tool):
             raise TypeError(
                 f"add_tool takes a Tool, got {type(tool).__name__}; write server.tool(function)"
@@ -429,6 +429,12 @@ class Server:
             from anyshape.server.http_host import serve_http
 
             await serve_http(**self._http(**settings))
+
+    async def work(self, *, concurrency: int = 10) -> None:
+        """Work on tasks in Valkey or Redis until cancelled, as `anyshape worker` does."""
+        from anyshape.server.tasks.worker import work_on_tasks
+
+        await work_on_tasks(self._service, concurrency)
 
     def _http(
         self,

@@ -1,0 +1,161 @@
+"""A process that works on tasks which others have accepted: `anyshape worker`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+from docket import Docket, Worker
+
+from anyshape.protocol.jsonrpc import INTERNAL_ERROR
+from anyshape.server.failures import Failure
+from anyshape.server.features.tasks import Tasks
+from anyshape.server.tasks.engine import TaskCall, describe_progress
+from anyshape.server.tasks.performing import failed_outcome, perform
+from anyshape.server.tasks.records import ASK, REPORT
+from anyshape.server.tasks.redis_engine import WORK, RedisEngine, channel
+
+if TYPE_CHECKING:
+    from anyshape.server.service import Service
+
+__all__ = ["work_on_tasks"]
+
+_decode: Final = msgspec.msgpack.Decoder(TaskCall).decode
+_WRITING: Final = 0.5
+"""Seconds between two reports of progress that are written: more nobody could follow."""
+_FIRST_LOOK: Final = 0.1
+_LAST_LOOK: Final = 2.0
+"""Seconds between two looks for the answer to a question."""
+
+_log = logging.getLogger("anyshape.server.tasks")
+
+
+async def work_on_tasks(service: Service, concurrency: int) -> None:
+    """Work on the tasks of a server, so many at a time, until cancelled.
+
+    What is in flight then has the grace time to finish; what is left is done by another worker.
+    """
+    tasks = service.find(Tasks)
+    engine = None if tasks is None else tasks.engine
+    if not isinstance(engine, RedisEngine):
+        raise ValueError(
+            "the server has no tasks that are kept where other processes reach them; write "
+            "Server(options=ServerOptions(tasks=TaskOptions(store=RedisTasks(url))))"
+        )
+    async with service.lifespan.held():
+        docket = await engine.docket()
+        docket.register(_Work(engine, docket).perform, names=[WORK])
+        worker = Worker(
+            docket,
+            concurrency=concurrency,
+            redelivery_timeout=timedelta(seconds=engine.store.redelivery),
+            schedule_automatic_tasks=False,
+        )
+        async with worker:
+            running = asyncio.create_task(worker.run_forever())
+            try:
+                await asyncio.wait({running})
+            finally:
+                # Cancelled once, it takes no more work; twice, it leaves what it has to others.
+                for _ in range(2):
+                    if not running.done():
+                        running.cancel()
+                        await asyncio.wait({running}, timeout=service.options.grace)
+        if running.done() and not running.cancelled():
+            running.result()
+
+
+class _Work:
+    """How this process works on one task after another."""
+
+    def __init__(self, engine: RedisEngine, docket: Docket) -> None:
+        self._engine = engine
+        self._docket = docket
+
+    async def perform(self, id: str) -> None:
+        """Work on a task, unless it has ended or was begun too often."""
+        engine = self._engine
+        task, text, *_ = keys = engine.keys(self._docket, id)
+        async with self._docket.redis() as redis:
+            client = cast("Any", redis)
+            kept: bytes | None = await client.get(text)
+            if kept is None:  # It was cancelled, or has ended in the hands of another worker.
+                return
+            attempt: int = await client.hincrby(task, "attempts", 1)
+        if attempt > engine.store.attempts:
+            _log.error("a task was begun %d times and never ended", attempt - 1)
+            reason = f"The work was begun {attempt - 1} times and never ended"
+            failure = failed_outcome(Failure(INTERNAL_ERROR, reason))
+            await engine.end(id, failure.status, failure)
+            return
+        call = _decode(kept)
+        link = _StoredLink(engine, self._docket, keys.task, id)
+        async with link.writing():
+            try:
+                outcome = await perform(engine.service, call, link, engine.options.timeout)
+            except asyncio.CancelledError:
+                # This worker stops, or the task was cancelled; neither is a failed attempt.
+                async with self._docket.redis() as redis:
+                    if await cast("Any", redis).exists(task):
+                        await cast("Any", redis).hincrby(task, "attempts", -1)
+                raise
+        await engine.end(id, outcome.status, outcome)
+
+
+class _StoredLink:
+    """What the work on a task has to do with the task, which is in the store."""
+
+    def __init__(self, engine: RedisEngine, docket: Docket, key: str, id: str) -> None:
+        self._engine = engine
+        self._docket = docket
+        self._key = key
+        self._id = id
+        self._message: str | None = None
+        self._is_new = asyncio.Event()
+
+    def report(self, progress: float, total: float | None, message: str | None) -> None:
+        self._message = describe_progress(progress, total, message)
+        self._is_new.set()
+
+    @contextlib.asynccontextmanager
+    async def writing(self) -> AsyncGenerator[None]:
+        """Write reports of progress for the time of an `async with`, the newest of many."""
+        writer = asyncio.create_task(self._write())
+        try:
+            yield
+        finally:
+            writer.cancel()
+            await asyncio.wait([writer])
+
+    async def _write(self) -> None:
+        while True:
+            await self._is_new.wait()
+            self._is_new.clear()
+            try:
+                await self._run(REPORT, time.time(), self._message)
+            except Exception:
+                _log.warning("progress could not be written", exc_info=True)
+            await asyncio.sleep(_WRITING)
+
+    async def ask(self, questions: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        asked = [part for pair in questions.items() for part in pair]
+        await self._run(ASK, self._id, time.time(), channel(self._docket), *asked)
+        fields = [f"answer:{key}" for key in questions]
+        pause = _FIRST_LOOK
+        while True:
+            async with self._docket.redis() as redis:
+                answers: list[bytes | None] = await cast("Any", redis).hmget(self._key, fields)
+            found = {key: each for key, each in zip(questions, answers, strict=True) if each}
+            if len(found) == len(questions):
+                return found
+            await asyncio.sleep(pause)
+            pause = min(_LAST_LOOK, pause * 1.5)
+
+    async def _run(self, script: str, *values: Any) -> None:
+        await self._engine.run(self._docket, script, (self._key,), *values)
