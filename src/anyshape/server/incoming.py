@@ -11,13 +11,12 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from anyshape.protocol.jsonrpc import PARSE_ERROR, AnyMessage, Malformed, Request, decode
-from anyshape.protocol.methods import TOOLS_CALL
+from anyshape.protocol.jsonrpc import PARSE_ERROR, AnyMessage, Malformed, decode
 from anyshape.protocol.nesting import is_too_deep
 from anyshape.protocol.salvage import salvage_id
-from anyshape.server.parameters import CallParameters, ToolName
+from anyshape.server.parameters import CallParameters
 
-__all__ = ["Call", "Incoming", "called_tool", "read"]
+__all__ = ["Call", "Incoming", "read"]
 
 
 class Call(msgspec.Struct, gc=False, frozen=True):
@@ -33,7 +32,6 @@ Incoming: TypeAlias = Call | AnyMessage
 """What a frame can turn out to be."""
 
 _decode_call: Final = msgspec.json.Decoder(Call).decode
-_decode_name: Final = msgspec.json.Decoder(ToolName).decode
 _AFTER_NUMBERS: Final = ord("9") + 1
 """A string or a number starts below this; null, true, false, arrays and objects do not."""
 
@@ -53,15 +51,3 @@ def read(frame: bytes, max_depth: int, max_batch: int) -> Incoming:
     except (ValueError, RecursionError):
         return decode(frame, max_batch)
     return call if memoryview(call.id)[0] < _AFTER_NUMBERS else decode(frame, max_batch)
-
-
-def called_tool(message: Incoming) -> str | None:
-    """Return the name of the tool that a message calls, if it could reach one."""
-    if isinstance(message, Call):
-        return message.params.name
-    if not isinstance(message, Request) or message.method != TOOLS_CALL:
-        return None
-    try:
-        return _decode_name(message.params or b"").name
-    except msgspec.DecodeError:
-        return None
