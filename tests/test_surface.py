@@ -18,6 +18,7 @@ PUBLIC = (
     "anyshape.schema",
     "anyshape.server",
     "anyshape.client",
+    "anyshape.client.auth",
     "anyshape.tools",
     "anyshape.providers",
     "anyshape.agents",

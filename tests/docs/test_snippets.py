@@ -93,6 +93,7 @@ def test_python_of_more_than_five_lines_is_an_example(block: Block) -> None:
 def public_names() -> dict[str, Any]:
     """Return what a reader of any page can import."""
     modules = ("anyshape", "anyshape.schema", "anyshape.server", "anyshape.client")
+    modules += ("anyshape.client.auth",)
     loaded = [importlib.import_module(name) for name in modules]
     return {name: getattr(module, name) for module in loaded for name in module.__all__}
 
@@ -252,6 +253,11 @@ async def _asking() -> AsyncGenerator[dict[str, Any]]:
     }
 
 
+@asynccontextmanager
+async def _signing_in() -> AsyncGenerator[dict[str, Any]]:
+    yield {"Client": Client, "show": None}
+
+
 SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]]] = {
     "README.md": _readme,
     "docs/guides/asking-the-user.md": _asking,
@@ -259,6 +265,7 @@ SURROUNDINGS: dict[str, Callable[[], AbstractAsyncContextManager[dict[str, Any]]
     "docs/guides/opening-and-closing.md": _opening,
     "docs/guides/calling-tools.md": _calling,
     "docs/guides/resources.md": _resources,
+    "docs/guides/signing-in.md": _signing_in,
     "docs/guides/tools-for-models.md": _models,
     "docs/guides/remote-references.md": _remote,
     "docs/concepts/cost.md": _cost,
