@@ -168,6 +168,23 @@ async def test_a_file_that_others_could_read_or_that_is_something_else_is_not_us
         assert await FileStorage(path).load("token") is None
 
 
+async def test_what_two_processes_keep_in_one_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    # Two objects share no lock of this process, as two processes do not.
+    stores = FileStorage(path), FileStorage(path)
+    saves = [stores[n % 2].save(f"key {n}", str(n)) for n in range(40)]
+    await asyncio.gather(*saves)
+    assert [await stores[0].load(f"key {n}") for n in range(40)] == [str(n) for n in range(40)]
+
+
+async def test_a_place_that_cannot_be_written_to_is_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(AuthorizationError, match="cannot be used for tokens"):
+        await FileStorage(tmp_path / "file" / "tokens.json").save("key", "value")
+    with pytest.raises(AuthorizationError, match="cannot be used for tokens"):
+        await FileStorage(tmp_path).load("key")
+
+
 async def test_what_is_saved_by_hand_and_broken_is_as_good_as_nothing(world: World) -> None:
     storage = MemoryStorage()
     await storage.save(f"token {world.url}", '{"value": 3}')

@@ -11,12 +11,17 @@ import contextlib
 import json
 import os
 import tempfile
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Protocol, cast
+from typing import ParamSpec, Protocol, TypeVar, cast
 
 from anyshape.errors import AuthorizationError
 
 __all__ = ["FileStorage", "MemoryStorage", "TokenStorage"]
+
+
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 
 class TokenStorage(Protocol):
@@ -64,7 +69,7 @@ class FileStorage:
     async def load(self, key: str) -> str | None:
         """Return what was saved under a key."""
         async with self._lock:
-            return (await asyncio.to_thread(self._read)).get(key)
+            return (await self._aside(self._read)).get(key)
 
     async def save(self, key: str, value: str) -> None:
         """Save a text under a key."""
@@ -76,16 +81,31 @@ class FileStorage:
 
     async def _change(self, key: str, value: str | None) -> None:
         async with self._lock:
-            await asyncio.to_thread(self._rewrite, key, value)
+            await self._aside(self._rewrite, key, value)
+
+    async def _aside(
+        self, work: Callable[Arguments, Returned], *values: Arguments.args, **more: Arguments.kwargs
+    ) -> Returned:
+        try:
+            return await asyncio.to_thread(work, *values, **more)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise AuthorizationError(
+                f"{self._path}: cannot be used for tokens: {reason}"
+            ) from error
 
     def _rewrite(self, key: str, value: str | None) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _alone(self._path.with_name(f".{self._path.name}.lock")):
+            self._rewrite_alone(key, value)
+
+    def _rewrite_alone(self, key: str, value: str | None) -> None:
         saved = self._read()
         if value is None:
             if saved.pop(key, None) is None:
                 return
         else:
             saved[key] = value
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # A new file, which `mkstemp` makes for the owner alone, then put in place whole.
         handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
         try:
@@ -119,3 +139,16 @@ class FileStorage:
             for key, value in entries.items()
             if isinstance(key, str) and isinstance(value, str)
         }
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Let no other process change the file meanwhile, where the system can see to that."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
