@@ -55,7 +55,9 @@ async def test_a_secret_is_shown_in_a_header_where_that_is_accepted(world: World
     assert await enter(world, ClientCredentials(client_id="a b", client_secret="p:q&r")) == "in"
     coded = giver.headers[0]["Authorization"].removeprefix("Basic ")
     assert base64.b64decode(coded).decode() == "a+b:p%3Aq%26r"
-    assert giver.forms == [{"grant_type": "client_credentials", "resource": world.url}]
+    assert giver.forms == [
+        {"grant_type": "client_credentials", "resource": world.url, "client_id": "a b"}
+    ]
 
 
 async def test_a_secret_is_shown_in_the_form_where_only_that_is_accepted(world: World) -> None:

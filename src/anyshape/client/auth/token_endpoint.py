@@ -90,7 +90,8 @@ def _identify(
         case "client_secret_basic":
             pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret or '')}"
             coded = base64.b64encode(pair.encode()).decode()
-            return dict(fields), {"Authorization": f"Basic {coded}"}
+            # The id is in the form too, where servers of `mcp` look for it.
+            return {**fields, "client_id": client.client_id}, {"Authorization": f"Basic {coded}"}
         case "client_secret_post":
             secret = client.client_secret or ""
             return {**fields, "client_id": client.client_id, "client_secret": secret}, {}
