@@ -7,7 +7,8 @@ import json as json_module
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -15,19 +16,16 @@ import typer
 
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
 from anyshape.cli.usage import TargetWords
-from anyshape.cli.views import view_listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from anyshape.client.review import ListedEntries, Review
-    from anyshape.protocol.revision import Revision
-    from anyshape.providers import Outlook
-    from anyshape.screening import Finding
+    from anyshape.client.findings import JudgedEntry, Judgement
+    from anyshape.client.review import Review
 
-__all__ = ["EXAMPLES", "check"]
+__all__ = ["EXAMPLES", "check", "read_source"]
 
 EXAMPLES: Final = """\b
 A file holds a schema, a tool, an array of tools, or a tools/list result; - is
@@ -83,67 +81,30 @@ def check(
     json: options.JsonOption = False,
 ) -> int:
     """Judge tools or schema files: refused, suspect, cost, older clients, advice."""
+    from anyshape.client.findings import Judgement, uncover
+
     if role not in (None, "input", "output"):
         raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
     providers = _providers(profiles)
     threshold = _threshold(fail_on)
     first, rest = split_target(context, words)
-    verdicts: dict[str, _Verdict] = {}
+    verdicts: dict[str, Judgement] = {}
     for written in (first, *rest):
         name = written if isinstance(written, str) else " ".join(written)
         if isinstance(written, str) and _is_file(written):
-            verdicts[name] = _Verdict(_review_file(written, cast("Any", role), providers))
+            verdicts[name] = Judgement(_review_file(written, cast("Any", role), providers))
         else:
             target = take_target(written, headers, timeout, login=login)
             verdicts[name] = asyncio.run(_review_server(target, providers))
-    verdicts = _judged(verdicts, threshold)
+    verdicts = uncover(verdicts, threshold)
     if json:
-        found = [_as_data(name, verdict) for name, verdict in verdicts.items()]
+        found = [{"target": name, **verdict.as_data()} for name, verdict in verdicts.items()]
         terminal.write(json_text.compact(found))
     else:
         for name, verdict in verdicts.items():
             _show(name if len(verdicts) > 1 else None, verdict, quiet=quiet)
     bad = any(verdict.refused or verdict.suspect for verdict in verdicts.values())
     return Exit.NO if bad else Exit.OK
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What there is to say about one file or server."""
-
-    entries: Sequence[_Entry]
-    answered: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The older revision that clients of each of these are answered with."""
-    gaps: Sequence[str] = ()
-    """Which older clients are listed nothing, and why."""
-
-    @property
-    def refused(self) -> int:
-        """How many of its tools or schemas no client should use, or a provider would not take."""
-        return sum(1 for entry in self.entries if entry.refused)
-
-    @property
-    def suspect(self) -> int:
-        """In how many of them something is hidden that is bad enough to say no."""
-        return sum(1 for entry in self.entries if entry.is_suspect)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What there is to say about one tool or schema."""
-
-    review: Review
-    outlooks: Sequence[Outlook] = ()
-    findings: Sequence[Finding] = ()
-    is_suspect: bool = False
-    """Whether one of the findings is bad enough to say no."""
-
-    @property
-    def refused(self) -> bool:
-        """Whether no client should use it, or one of the providers would not take it."""
-        return bool(self.review.refused) or any(
-            found.outcome == "refused" for found in self.outlooks
-        )
 
 
 def _threshold(written: str) -> int:
@@ -155,29 +116,6 @@ def _threshold(written: str) -> int:
         hint = f"one of {', '.join(known)}"
         raise CommandError(f"--fail-on {written}: unknown", hint=hint, code=Exit.USAGE)
     return known[written]
-
-
-def _judged(verdicts: Mapping[str, _Verdict], threshold: int) -> dict[str, _Verdict]:
-    """Return the verdicts with what is hidden in each entry, names that imitate among it."""
-    from anyshape.screening import find_imitations
-
-    # A schema by itself is called by its file, and no name of anybody's.
-    named = {
-        target: [entry.review.name for entry in found.entries if entry.review.name != target]
-        for target, found in verdicts.items()
-    }
-    imitations = find_imitations(named)
-
-    def judged(target: str, entry: _Entry) -> _Entry:
-        imitation = imitations.get((target, entry.review.name))
-        findings = [*([imitation] if imitation else []), *entry.review.findings]
-        is_suspect = any(finding.severity >= threshold for finding in findings)
-        return replace(entry, findings=findings, is_suspect=is_suspect)
-
-    return {
-        name: replace(found, entries=[judged(name, entry) for entry in found.entries])
-        for name, found in verdicts.items()
-    }
 
 
 _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may be anything"
@@ -205,46 +143,14 @@ def _providers(written: str) -> list[str]:
     return names
 
 
-def _look_ahead(
-    review: Review, name: str | None, schema: object, providers: Sequence[str]
-) -> _Entry:
-    """Return a review with what each provider makes of the tool, where it can be used at all."""
-    from anyshape.providers import outlook
+async def _review_server(target: NamedTarget, providers: Sequence[str]) -> Judgement:
+    from anyshape.client.findings import find_out
 
-    if review.refused or not isinstance(schema, Mapping):
-        return _Entry(review)
-    document = cast("Mapping[str, Any]", schema)
-    return _Entry(review, [outlook(name, document, provider) for provider in providers])
+    source = partial(read_source, target)
+    return await find_out(connect(target), partial(connect_as, target), providers, source)
 
 
-async def _review_server(target: NamedTarget, providers: Sequence[str]) -> _Verdict:
-    from anyshape.client.review import Review, review_tool
-    from anyshape.protocol.shapes import OLDER
-
-    async with connect(target) as client:
-        listed = await client.list_tools()
-        refused = [Review(name, refused=str(error)) for name, error in client.rejected.items()]
-    views = await asyncio.gather(*(view_listing(target, revision) for revision in OLDER))
-    older: dict[Revision, ListedEntries] = {}
-    answered: dict[str, str] = {}
-    gaps: list[str] = []
-    for revision, view in zip(OLDER, views, strict=True):
-        if isinstance(view, str):
-            gaps.append(f"clients of {revision} are listed nothing: {view}")
-            continue
-        chosen, older[revision] = view
-        if chosen != revision:
-            answered[str(revision)] = str(chosen)
-    entries = [
-        _look_ahead(
-            _read_source(target, review_tool(tool, older)), tool.name, tool.input_schema, providers
-        )
-        for tool in listed
-    ]
-    return _Verdict([*entries, *(_Entry(review) for review in refused)], answered, gaps)
-
-
-def _read_source(target: NamedTarget, review: Review) -> Review:
+def read_source(target: NamedTarget, review: Review) -> Review:
     """Return a review with advice on the function of a tool, where it is there to be read."""
     from anyshape.server import Server
     from anyshape.tools.repeats import repeated_effects
@@ -258,19 +164,20 @@ def _read_source(target: NamedTarget, review: Review) -> Review:
 
 def _review_file(
     path: str, role: Literal["input", "output"] | None, providers: Sequence[str]
-) -> list[_Entry]:
+) -> list[JudgedEntry]:
+    from anyshape.client.findings import foresee
     from anyshape.client.review import review_entry, review_schema
 
     document = _read(path)
     entries = _entries(document)
     if entries is None:
         review = review_schema("stdin" if path == "-" else path, document, role=role)
-        return [_look_ahead(review, None, document, () if role == "output" else providers)]
-    found: list[_Entry] = []
+        return [foresee(review, None, document, () if role == "output" else providers)]
+    found: list[JudgedEntry] = []
     for index, entry in enumerate(entries):
         review = review_entry(entry, position=index)
         schema = cast("dict[str, Any]", entry)["inputSchema"] if not review.refused else None
-        found.append(_look_ahead(review, review.name, schema, providers))
+        found.append(foresee(review, review.name, schema, providers))
     return found
 
 
@@ -303,60 +210,7 @@ def _entries(document: object) -> list[object] | None:
     return [members] if "inputSchema" in members else None
 
 
-def _as_data(name: str, verdict: _Verdict) -> dict[str, Any]:
-    reviews = [entry.review for entry in verdict.entries]
-    return {
-        "target": name,
-        "answered": verdict.answered,
-        "gaps": verdict.gaps,
-        "refused": verdict.refused,
-        "suspect": verdict.suspect,
-        "bytes": sum(review.size for review in reviews),
-        "tokens": sum(review.tokens for review in reviews),
-        "reviews": [
-            {
-                "name": review.name,
-                "refused": review.refused,
-                "cost": review.cost,
-                "olderClients": review.carried,
-                "bytes": review.size,
-                "tokens": review.tokens,
-                "advice": review.advice,
-                "findings": [
-                    {**asdict(finding), "severity": str(finding.severity)}
-                    for finding in entry.findings
-                ],
-                **({"providers": _foreseen(entry)} if entry.outlooks else {}),
-            }
-            for entry, review in zip(verdict.entries, reviews, strict=True)
-        ],
-    }
-
-
-def _foreseen(entry: _Entry) -> dict[str, Any]:
-    return {
-        found.profile: {
-            "outcome": found.outcome,
-            "why": found.why or None,
-            "violations": [
-                {"path": each.path, "keyword": each.keyword, "message": each.message}
-                for each in found.violations
-            ],
-            "losses": [
-                {
-                    "path": loss.path,
-                    "keyword": loss.keyword,
-                    "words": loss.words,
-                    "effect": loss.effect.value,
-                }
-                for loss in found.losses
-            ],
-        }
-        for found in entry.outlooks
-    }
-
-
-def _show(name: str | None, verdict: _Verdict, *, quiet: bool) -> None:
+def _show(name: str | None, verdict: Judgement, *, quiet: bool) -> None:
     from rich.text import Text
 
     parts: list[RenderableType] = []
@@ -373,7 +227,7 @@ def _show(name: str | None, verdict: _Verdict, *, quiet: bool) -> None:
     terminal.emit(*parts)
 
 
-def _total(verdict: _Verdict) -> str:
+def _total(verdict: Judgement) -> str:
     size = sum(entry.review.size for entry in verdict.entries)
     tokens = sum(entry.review.tokens for entry in verdict.entries)
     refused = f"{verdict.refused} refused" if verdict.refused else "none refused"
@@ -382,7 +236,7 @@ def _total(verdict: _Verdict) -> str:
     return f"{checked}; {size:,} bytes listed, about {tokens:,} tokens"
 
 
-def _totals(verdict: _Verdict) -> Iterator[str]:
+def _totals(verdict: Judgement) -> Iterator[str]:
     """Yield how many tools each provider takes, and how."""
     counts: dict[str, Counter[str]] = {}
     for entry in verdict.entries:
@@ -393,7 +247,7 @@ def _totals(verdict: _Verdict) -> Iterator[str]:
         yield f"for {profile}: {outcomes}"
 
 
-def _outlook_rows(entry: _Entry) -> Iterator[tuple[str, str]]:
+def _outlook_rows(entry: JudgedEntry) -> Iterator[tuple[str, str]]:
     for found in entry.outlooks:
         if found.outcome == "as is":
             yield found.profile, "takes it as it is"
@@ -405,7 +259,7 @@ def _outlook_rows(entry: _Entry) -> Iterator[tuple[str, str]]:
             yield from (("  lost", str(loss)) for loss in found.losses)
 
 
-def _describe(entry: _Entry) -> list[RenderableType]:
+def _describe(entry: JudgedEntry) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
 from anyshape.cli import json_text, options, terminal
+from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.call import split_tool
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import split_target, take_target
+from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
+from anyshape.cli.tools import find_tool
 from anyshape.cli.usage import TargetWords
-from anyshape.cli.views import ABSENT, View, Viewing, group, look
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
+
+    from anyshape.client import Client, ListedTool
+    from anyshape.client.views import ToolChoice, View
 
 __all__ = ["EXAMPLES", "shapes"]
 
@@ -50,15 +55,14 @@ def shapes(
     json: options.JsonOption = False,
 ) -> int:
     """Show what clients of each protocol revision see of a tool: its listing, and a result."""
-    from anyshape.protocol.revision import RELEASED
+    from anyshape.client.views import group
 
     written, rest = split_target(context, words)
     tool, arguments = split_tool(rest)
     target = take_target(written, headers, timeout, login=login)
-    viewing = Viewing(target, tool, None if listing else arguments)
-    views = asyncio.run(look(viewing, tuple(reversed(RELEASED))))
+    views = asyncio.run(_look(target, partial(_choose, tool, None if listing else arguments)))
     if json:
-        terminal.write(json_text.compact([_as_data(view) for view in views]))
+        terminal.write(json_text.compact([view.as_data() for view in views]))
     elif all(not view.entry for view in views):
         raise CommandError(views[0].error or "nothing was listed", hint="is the server running?")
     else:
@@ -66,26 +70,32 @@ def shapes(
     return Exit.OK if any(view.entry for view in views) else Exit.UNKNOWN
 
 
-def _as_data(view: View) -> dict[str, Any]:
-    data: dict[str, Any] = {"revision": str(view.revision)}
-    if view.answered not in (None, view.revision):
-        data["answered"] = str(view.answered)
-    if view.entry:
-        data["tool"] = view.entry
-    if view.result is not None:
-        data["result"] = view.result
-    if view.error is not None:
-        data["error"] = view.error
-    return data
+async def _look(target: NamedTarget, choose: ToolChoice) -> list[View]:
+    from anyshape.client.views import look
+    from anyshape.protocol.revision import RELEASED
+
+    if target.login:
+        async with connect(target):
+            pass  # one sign-in serves all that follow
+    return await look(partial(connect_as, target), tuple(reversed(RELEASED)), choose)
+
+
+def _choose(
+    name: str, words: Sequence[str] | None, client: Client, listed: Sequence[ListedTool]
+) -> tuple[ListedTool, Mapping[str, Any] | None]:
+    tool = find_tool(client, listed, name)
+    return tool, None if words is None else parse_arguments(words, tool.input_schema)
 
 
 def _show(tool: str, groups: Sequence[Sequence[View]]) -> None:
     from rich.text import Text
 
+    from anyshape.client.views import describe_output
+
     rows = _rows([views[0] for views in groups])
     titles = [", ".join(map(_title, views)) for views in groups]
     newest = next(views[0] for views in groups if views[0].entry)
-    labels = [_label(views[0], newest) for views in groups]
+    labels = [describe_output(views[0], newest) for views in groups]
     columns = (terminal.width() - _GAP * (len(groups) - 1)) // len(groups)
     parts: list[RenderableType] = [terminal.heading(tool), Text()]
     if _fits(rows, titles, labels, columns):
@@ -104,30 +114,16 @@ def _title(view: View) -> str:
     return f"{view.revision}" if same else f"{view.revision} → {view.answered}"
 
 
-def _label(view: View, newest: View) -> str:
-    """Return in a few words what a revision makes of the tool's output."""
-    from anyshape.protocol.shapes import is_envelope
-
-    if not view.entry:
-        return "not served"
-    listed, natural = view.output_schema, newest.output_schema
-    if listed is ABSENT:
-        return "text only" if natural is not ABSENT else "no output schema"
-    if is_envelope(listed, view.answered or view.revision):
-        return 'wrapped, {"result": …}'
-    if listed == natural:
-        return "natural"
-    return "as an object"
-
-
 def _rows(views: Sequence[View]) -> list[_Row]:
     """Return what differs or matters, one cell per view; a cell is empty where nothing came."""
+    from anyshape.client.views import MISSING_MEMBER
+
     names = ["outputSchema"]
     for view in views:
         names += [name for name in view.entry if name not in names]
     rows: list[_Row] = []
     for name in names:
-        listed = [view.entry.get(name, ABSENT) for view in views if view.entry]
+        listed = [view.entry.get(name, MISSING_MEMBER) for view in views if view.entry]
         if name == "outputSchema" or any(value != listed[0] for value in listed):
             rows.append((name, [_value(view.entry, name) for view in views]))
     results = [view.result or {} for view in views]
@@ -144,12 +140,14 @@ def _rows(views: Sequence[View]) -> list[_Row]:
 
 
 def _shared(views: Sequence[View]) -> list[str]:
+    from anyshape.client.views import MISSING_MEMBER
+
     listed = [view.entry for view in views if view.entry]
     return [
         name
         for name in listed[0]
         if name != "outputSchema"
-        and all(entry.get(name, ABSENT) == listed[0][name] for entry in listed)
+        and all(entry.get(name, MISSING_MEMBER) == listed[0][name] for entry in listed)
     ]
 
 

@@ -14,12 +14,14 @@ from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     import typer
 
     from anyshape.client import Client
     from anyshape.protocol.revision import Revision
 
-__all__ = ["NamedTarget", "connect", "parse_revision", "split_target", "take_target"]
+__all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +142,8 @@ async def connect(
     )
     async with client:
         yield client
+
+
+def connect_as(target: NamedTarget, revision: Revision) -> AbstractAsyncContextManager[Client]:
+    """Connect as clients of a revision do: those with a handshake take an older one as well."""
+    return connect(target, revision, or_older=not revision.is_modern, unwrap=False)

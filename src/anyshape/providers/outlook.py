@@ -32,6 +32,26 @@ class Outlook:
     losses: tuple[Loss, ...] = ()
     """What its schema no longer says when it is lowered."""
 
+    def as_data(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "outcome": self.outcome,
+            "why": self.why or None,
+            "violations": [
+                {"path": each.path, "keyword": each.keyword, "message": each.message}
+                for each in self.violations
+            ],
+            "losses": [
+                {
+                    "path": loss.path,
+                    "keyword": loss.keyword,
+                    "words": loss.words,
+                    "effect": loss.effect.value,
+                }
+                for loss in self.losses
+            ],
+        }
+
 
 def outlook(name: str | None, schema: Mapping[str, Any] | bool, profile: Profile | str) -> Outlook:
     """Return what a provider makes of a tool called `name`, or of a schema that has no name yet."""
