@@ -20,6 +20,7 @@ from anyshape.client.result import CallResult
 from anyshape.client.roots import Root, Roots
 from anyshape.client.sampling import OnSample, Sampled, Sampling, SamplingRequest
 from anyshape.client.tools import ListedTool
+from anyshape.client.transports.observed import Frame, OnFrame
 
 if TYPE_CHECKING:
     from anyshape.client.tasks import RemoteTask
@@ -32,6 +33,7 @@ __all__ = [
     "Client",
     "ElicitAnswer",
     "Elicitation",
+    "Frame",
     "Http",
     "Identity",
     "ListedPrompt",
@@ -42,6 +44,7 @@ __all__ = [
     "LogMessage",
     "OnChange",
     "OnElicit",
+    "OnFrame",
     "OnLog",
     "OnProgress",
     "OnSample",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from anyshape.client.prompts import ListedPrompt, PromptResult
     from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
     from anyshape.client.tasks import RemoteTask
+    from anyshape.client.transports.observed import OnFrame
     from anyshape.providers import Profile
 
 __all__ = ["Client", "Target"]
@@ -82,6 +83,7 @@ class Client:
     `roots` are the directories it may know of; what is not given is not offered to servers.
     `on_log` is told what the server logs, `on_list_changed` that it may list other tools, prompts
     or resources by now. Without `check_results` values are not judged by their tools' schemas.
+    `on_frame` is told of every message that passes, for debugging.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Client:
         roots: Roots | None = None,
         on_log: OnLog | None = None,
         on_list_changed: OnListChanged | None = None,
+        on_frame: OnFrame | None = None,
     ) -> None:
         self._wanted = choose_revision(revision)
         self._or_older = or_older
@@ -121,6 +124,10 @@ class Client:
         transport = make_transport(
             target, self._bounds, http or Http(), process or Process(), auth, deadlines
         )
+        if on_frame is not None:
+            from anyshape.client.transports.observed import ObservedTransport
+
+            transport = ObservedTransport(transport, on_frame)
         answering = Answering(
             transport.place, self._limits, on_elicit=on_elicit, on_sample=on_sample, roots=roots
         )
