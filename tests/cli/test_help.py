@@ -17,7 +17,7 @@ Run: TypeAlias = Callable[..., Any]
 
 COMMANDS = [
     *("demo", "serve", "gateway", "tools", "call", "resources", "read", "prompts", "prompt"),
-    *("shapes", "check", "pin", "logout"),
+    *("shapes", "check", "inspect", "pin", "logout"),
 ]
 
 

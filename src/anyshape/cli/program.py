@@ -15,6 +15,7 @@ from anyshape.cli import (
     check,
     demo,
     gateway,
+    inspect,
     logout,
     pin,
     prompts,
@@ -56,6 +57,7 @@ for _command, _examples, _summary in (
     (prompts.prompt, prompts.PROMPT_EXAMPLES, "Get a prompt."),
     (shapes.shapes, shapes.EXAMPLES, "Show what clients of each age see of a tool."),
     (check.check, check.EXAMPLES, "Judge tools, or files with schemas."),
+    (inspect.inspect, inspect.EXAMPLES, "Open a page on a server."),
     (pin.pin, pin.EXAMPLES, "Record what a server lists, and show what changed."),
     (logout.logout, logout.EXAMPLES, "Sign out of a server."),
 ):

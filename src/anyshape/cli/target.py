@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from anyshape.client import Client
+    from anyshape.client import Client, OnElicit, OnFrame, OnLog
     from anyshape.protocol.revision import Revision
 
 __all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
@@ -121,8 +121,11 @@ async def connect(
     or_older: bool = False,
     unwrap: bool = True,
     asks: bool | TerminalQuestions = False,
+    on_elicit: OnElicit | None = None,
+    on_log: OnLog | None = None,
+    on_frame: OnFrame | None = None,
 ) -> AsyncGenerator[Client]:
-    """Connect to a target for as long as the block runs; `asks` lets it ask the user."""
+    """Connect to a target for as long as the block runs; `asks` lets it ask the user here."""
     from anyshape.client import Client, Http, Process
 
     # What it would log, the commands say; and it quotes strangers.
@@ -135,7 +138,9 @@ async def connect(
         auth=person() if target.login else None,
         unwrap=unwrap,
         listen=False,
-        on_elicit=(questions() if asks is True else asks) or None,
+        on_elicit=on_elicit or (questions() if asks is True else asks) or None,
+        on_log=on_log,
+        on_frame=on_frame,
         http=Http(headers=target.headers, proxy_from_environment=True),
         # The command runs as if it had been typed here.
         process=Process(inherit_environment=True),

@@ -23,6 +23,7 @@ USAGE: Final = {
     "demo": "[OPTIONS]",
     "logout": "URL [OPTIONS]",
     "pin": "TARGET [OPTIONS]",
+    "inspect": "TARGET [OPTIONS]",
     "prompt": "TARGET PROMPT [ARGUMENT]... [OPTIONS]",
     "prompts": "TARGET [OPTIONS]",
     "read": "TARGET URI [OPTIONS]",

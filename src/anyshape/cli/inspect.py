@@ -1,0 +1,69 @@
+"""`anyshape inspect`: a page that shows what becomes of a server's tools."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from anyshape.cli import json_text, options, terminal
+from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.target import connect, connect_as, split_target, take_target
+from anyshape.cli.usage import TargetWords
+
+__all__ = ["EXAMPLES", "inspect"]
+
+EXAMPLES: Final = """\b
+The address is the first line on stdout; its token is the key to the page, which
+is served to this machine alone.
+
+\b
+Examples:
+  anyshape inspect server.py
+  anyshape inspect http://127.0.0.1:8000/mcp --no-open
+  anyshape inspect -- npx some-server
+"""
+
+
+def inspect(
+    context: typer.Context,
+    words: TargetWords = None,
+    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 0,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Do not open the page in a browser.")
+    ] = False,
+    headers: options.HeadersOption = None,
+    timeout: options.TimeoutOption = 60.0,
+    json: options.JsonOption = False,
+) -> int:
+    """Open a page on a server: its tools, forms, calls, and what each client and model sees."""
+    from anyshape.cli.serve import listen
+    from anyshape.page import Inspection, PageApplication, run_page
+
+    written, rest = split_target(context, words)
+    if rest:
+        raise CommandError(
+            f"inspect takes one TARGET, got {rest[0]} too",
+            hint="choose the tool on the page",
+            code=Exit.USAGE,
+        )
+    target = take_target(written, headers, timeout)
+    inspection = Inspection(target.shown, partial(connect, target), partial(connect_as, target))
+    page = PageApplication(inspection)
+    listener = listen("127.0.0.1", port)
+    address = page.address(listener.getsockname()[1])
+    terminal.write(json_text.compact({"url": address}) if json else address)
+    terminal.say("Ctrl-C stops it.")
+    if not no_open:
+        _open(address)
+    run_page(page, listener)
+    return Exit.OK
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    # Some browsers are only back when they are closed; the socket listens already.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,58 @@
+// Everything that `anyshape check` says about the server's tools.
+
+import { ask } from "./api.js";
+import { badge, el, line, plural } from "./dom.js";
+import { failure } from "./run_view.js";
+import { stringify } from "./values.js";
+
+const TONES = { "as is": "good", lowered: "warn", refused: "bad" };
+
+export function findingsView(onTool) {
+  const element = el("article", { className: "findings" }, el("h1", {}, "Findings"),
+    el("p", { className: "faint" }, "Asking as clients of every age, and lowering for every provider …"));
+  element.setAttribute("aria-busy", "true");
+  ask("findings").then((found) => element.replaceChildren(...parts(found, onTool)),
+    (error) => element.append(failure(error.message))).finally(() => element.removeAttribute("aria-busy"));
+  return element;
+}
+
+function parts({ reviews, refused, bytes, tokens, gaps, answered }, onTool) {
+  return [
+    el("h1", {}, "Findings"),
+    el("p", { className: "badges" }, badge(`${plural(reviews.length, "tool")} checked`),
+      badge(refused ? `${refused} refused` : "none refused", refused ? "bad" : "good"),
+      badge(`${bytes.toLocaleString("en")} bytes listed`), badge(`about ${tokens.toLocaleString("en")} tokens`)),
+    gaps.length || Object.keys(answered).length ? el("ul", { className: "gaps" },
+      Object.entries(answered).map(([asked, chosen]) => el("li", {}, `clients of ${asked} are answered with ${chosen}`)),
+      gaps.map((gap) => el("li", {}, line(gap, 400)))) : "",
+    el("div", { className: "reviews" }, reviews.map((review) => reviewCard(review, onTool))),
+  ];
+}
+
+function reviewCard(review, onTool) {
+  const outcomes = Object.entries(review.providers ?? {});
+  return el("section", { className: "card review" },
+    el("h2", {}, review.refused ? line(review.name, 120) : el("button", { type: "button", className: "link", on: { click: () => onTool(review.name) } }, line(review.name, 120)),
+      review.refused ? badge("refused", "bad") : ""),
+    review.refused ? el("p", {}, line(review.refused, 600)) : el("p", { className: "faint" },
+      `${costs(review.cost)} · ${stringify(review.tokens)} tokens · ${carried(review.olderClients)}`),
+    review.advice.length ? el("ul", { className: "advice" }, review.advice.map((text) => el("li", {}, line(text, 600)))) : null,
+    outcomes.length ? el("p", { className: "badges" }, outcomes.map(([profile, { outcome, why, losses }]) =>
+      badge(`${profile}${losses.length ? ` −${losses.length}` : ""}`, TONES[outcome], why ?? `${outcome}${losses.length ? `, ${losses.map((loss) => loss.words).join("; ").slice(0, 400)}` : ""}`))) : null);
+}
+
+function costs(cost) {
+  const said = new Set(Object.values(cost));
+  return said.size === 1 ? `${[...said][0]} to check` : Object.entries(cost).map(([name, verdict]) => `${name} ${verdict}`).join(", ");
+}
+
+const CARRIED = { natural: "as it is", object: "as an object", wrapped: "wrapped", absent: "as text", none: "as content" };
+
+function carried(older) {
+  const said = new Map();
+  for (const [revision, how] of Object.entries(older)) {
+    const words = CARRIED[how] ?? how;
+    said.set(words, [...(said.get(words) ?? []), revision]);
+  }
+  return [...said].map(([how, revisions]) => `${line(how, 200)} to ${revisions.join(", ")}`).join("; ");
+}
