@@ -140,7 +140,9 @@ class _Wire:
         id = next(self._ids)
         answer = self._waiting[id] = asyncio.get_running_loop().create_future()
         message = {"id": id, "method": method, "params": params}
-        await self._socket.send_str(json.dumps(message | ({"sessionId": session} if session else {})))
+        await self._socket.send_str(
+            json.dumps(message | ({"sessionId": session} if session else {}))
+        )
         return await asyncio.wait_for(answer, PATIENCE)
 
     async def listen(self) -> None:
@@ -238,8 +240,9 @@ class Page:
 
     async def text(self, selector: str) -> str:
         """Return the text of the first element, as soon as there is one."""
-        return await self.until(f"({{t: document.querySelector({json.dumps(selector)}).innerText}})") \
-            and await self.run(f"document.querySelector({json.dumps(selector)}).innerText")
+        return await self.until(
+            f"({{t: document.querySelector({json.dumps(selector)}).innerText}})"
+        ) and await self.run(f"document.querySelector({json.dumps(selector)}).innerText")
 
     async def click(self, selector: str, text: str | None = None) -> None:
         """Click on the middle of an element, the first that has the text."""

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { contentView } from "./content_view.js";
-import { badge, el, line, plural, prose } from "./dom.js";
+import { badge, el, line, plural } from "./dom.js";
 import { failure } from "./run_view.js";
 import { schemaView } from "./schema_view.js";
 
@@ -84,14 +84,15 @@ function providerParts({ profile, outcome, why, violations, losses, document, or
   const marks = new Map();
   for (const loss of losses) {
     const place = nearest(original, loss.path, loss.keyword);
-    marks.set(place, [...(marks.get(place) ?? []), `${loss.words} (${loss.effect})`]);
+    const words = place.endsWith(`/${loss.keyword}`) ? "lost" : `lost: ${line(loss.words, 120)}`;
+    marks.set(place, [...(marks.get(place) ?? []), `${words} (${loss.effect})`]);
   }
   const said = [
     why ? failure(why) : null,
     violations.length ? el("details", {}, el("summary", {}, `${plural(violations.length, "rule")} of ${profile} that it breaks as it is`),
       el("ul", {}, violations.map((each) => el("li", {}, el("code", {}, line(each.path || "/", 80)), " ", line(each.message, 400))))) : null,
     losses.length ? el("ul", { className: "losses" }, losses.map((loss) =>
-      el("li", {}, el("code", {}, line(loss.path || "/", 80)), " ", prose(loss.words, "span", ""), " ", badge(loss.effect, loss.effect === "wider" ? "" : "warn")))) : null,
+      el("li", {}, el("code", {}, line(loss.path || "/", 80)), " ", line(loss.words, 300), " ", badge(loss.effect, loss.effect === "wider" ? "" : "warn")))) : null,
   ];
   return [
     el("section", { className: "card" }, el("h3", {}, "As the author wrote it", losses.length ? ", what is lost marked" : ""), schemaView(original, marks)),

@@ -26,7 +26,7 @@ export function control(form, field, sort) {
   const element = el("div", {
     className: `field ${isGroup ? "group" : ""}`, "data-path": field.path,
     ...(isGroup ? { role: "group", "aria-labelledby": `${id}-label` } : {}),
-  }, head, about, choices, wrong, made.element);
+  }, head, about, choices, ...(isGroup ? [wrong, made.element] : [made.element, wrong]));
   let described = null;
   return {
     element, inner: made.inner, sort, field,

@@ -54,5 +54,5 @@ function carried(older) {
     const words = CARRIED[how] ?? how;
     said.set(words, [...(said.get(words) ?? []), revision]);
   }
-  return [...said].map(([how, revisions]) => `${line(how, 200)} to ${revisions.join(", ")}`).join("; ");
+  return [...said].map(([how, revisions]) => `${revisions.join(", ")} ${line(how, 200)}`).join("; ");
 }

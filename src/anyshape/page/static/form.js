@@ -17,6 +17,7 @@ export class FormView {
     this.problems = [];
     this.onChange = onChange;
     this.isJson = true;
+    this.isTouched = Object.keys(value).length > 0;
     this.rows = new Map();
     this.turn = 0;
     this.fields = el("div", { className: "fields" });
@@ -41,6 +42,7 @@ export class FormView {
   set(value, { change = undefined, now = false } = {}) {
     this.value = value;
     this.isJson = true;
+    this.isTouched = true;
     this.writeText();
     clearTimeout(this.timer);
     if (change || now) return this.refresh(change);
@@ -68,6 +70,7 @@ export class FormView {
 
   readText() {
     clearTimeout(this.timer);
+    this.isTouched = true;
     try {
       this.value = parse(this.text.value);
       this.isJson = true;
@@ -116,12 +119,14 @@ export class FormView {
   showProblems(unknown) {
     const count = this.problems.length;
     if (unknown) this.tell(`Not judged: ${unknown}`, "bad");
+    else if (count && !this.isTouched) this.tell("To be filled in", "");
     else if (count) this.tell(plural(count, "problem"), "bad");
     else this.tell("Fits the schema", "good");
+    this.list.classList.toggle("calm", !this.isTouched);
     this.list.replaceChildren(...this.problems.map((problem) =>
       el("li", {},
         el("button", { type: "button", className: "at", on: { click: () => this.reveal(problem) } },
-          line(problem.path || "/", 80)),
+          line(this.rowOf(problem)?.field.path || problem.path || "/", 80)),
         prose(problem.message, "span", ""))));
   }
 
@@ -155,7 +160,7 @@ export class FormView {
     sync(this.fields, [root.element]);
     for (const row of this.rows.values()) row.tell([]);
     const placed = new Map();
-    for (const problem of this.problems) {
+    for (const problem of this.isTouched ? this.problems : []) {
       const row = this.rowOf(problem);
       if (row) placed.set(row, [...(placed.get(row) ?? []), problem.message]);
     }

@@ -32,7 +32,7 @@ export class ListView {
     this.sections = sections.filter(([, items]) => items.length).map(([title, items]) => {
       const count = el("span", { className: "faint" });
       const list = el("ul", {}, items.map((item) => this.row(item)));
-      const element = el("section", { "aria-label": title }, el("h2", {}, title, " ", count), list);
+      const element = el("section", { "aria-label": title }, el("h2", {}, title, " ", count, title === "Tools" ? el("span", { className: "right" }, "tokens") : ""), list);
       return { element, count, rows: items.map((item) => item.row) };
     });
     const nothing = el("p", { className: "faint empty" }, "Nothing is listed.");
