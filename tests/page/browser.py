@@ -44,7 +44,7 @@ _SWITCHES = (
 
 
 def find_chromium() -> str:
-    """Return the browser of this machine; it is an error that there is none, not a reason to skip."""
+    """Return the browser of this machine; that there is none is an error, no reason to skip."""
     for name in _NAMES:
         found = shutil.which(name)
         if found is not None:
@@ -277,7 +277,8 @@ class Page:
         found = json.dumps(selector)
         await self.until(f"document.querySelector({found})")
         await self.run(
-            f"(() => {{ const field = document.querySelector({found}); field.focus(); field.select(); }})()"
+            f"(() => {{ const field = document.querySelector({found}); "
+            "field.focus(); field.select(); })()"
         )
         if text:
             await self.type(text)
@@ -309,7 +310,7 @@ class Page:
     async def picture(self, path: Path) -> None:
         """Take a picture of what is shown."""
         shot = await self.ask("Page.captureScreenshot", format="png", optimizeForSpeed=False)
-        path.write_bytes(base64.b64decode(shot["data"]))
+        path.write_bytes(base64.b64decode(shot["data"]))  # noqa: ASYNC240 - nobody else waits
 
 
 def _box_of(selector: str, text: str | None) -> str:
