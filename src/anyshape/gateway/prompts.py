@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.client.prompts import ListedPrompt
+from anyshape.client.prompts import ListedPrompt, PromptResult
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.tools import passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
@@ -74,9 +74,13 @@ class ForwardedPrompt(Prompt):
         self, values: dict[str, Any], context: Context | None, timeout: float | None
     ) -> tuple[EncodedMessage, ...]:
         """Return the messages that the upstream gives."""
-        try:
+
+        async def ask() -> PromptResult:
             async with self._link.using() as client:
-                result = await client.get_prompt(self._listed.name, values, meta=passed_on(context))
+                return await client.get_prompt(self._listed.name, values, meta=passed_on(context))
+
+        try:
+            result = await self._link.held.run(ask, context)
         except UpstreamDown as error:
             raise RoutineError(str(error)) from None
         return tuple(

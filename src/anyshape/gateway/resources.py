@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.client.resources import ListedResource, ListedTemplate
+from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 from anyshape.errors import ProtocolError, ResourceNotFound
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.tools import passed_on
@@ -80,9 +80,13 @@ class ForwardedResource(Resource):
         self, uri: str, values: dict[str, Any], context: Context | None, timeout: float | None
     ) -> list[EncodedContents]:
         """Return the contents that the upstream gives."""
-        try:
+
+        async def ask() -> ReadResource:
             async with self._link.using() as client:
-                result = await client.read_resource(uri, meta=passed_on(context))
+                return await client.read_resource(uri, meta=passed_on(context))
+
+        try:
+            result = await self._link.held.run(ask, context)
         except UpstreamDown as error:
             raise RoutineError(str(error)) from None
         except ProtocolError as error:

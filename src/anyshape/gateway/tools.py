@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -93,7 +94,7 @@ class ForwardedTool(Tool):
         """Call it upstream; what cannot be called there is a result that says why."""
         try:
             values = await self._checked(arguments)
-            result = await self._ask(values, context)
+            result = await self._link.held.run(partial(self._ask, values, context), context)
             await self._warn(result)
             return self._encoded(result)
         except ArgumentsError as error:

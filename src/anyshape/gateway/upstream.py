@@ -18,10 +18,12 @@ from anyshape.client.options import Http, Identity, Process
 from anyshape.client.prompts import ListedPrompt
 from anyshape.client.quoting import shorten
 from anyshape.client.resources import ListedResource, ListedTemplate
+from anyshape.client.sampling import Sampling
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
 from anyshape.gateway.foreign import as_target
 from anyshape.gateway.options import Upstream
+from anyshape.gateway.questions import HeldCalls, QuestionRelay
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
@@ -70,6 +72,8 @@ class UpstreamLink:
         """The revision that was agreed on last."""
         self.learnt: dict[str, bool] = {}
         """Whether the objects of a tool are envelopes, where only its results could tell."""
+        self.held = HeldCalls()
+        self.relay = QuestionRelay()
         self._limits = limits
         self._on_offer = on_offer
         self._client: Client | None = None
@@ -103,7 +107,8 @@ class UpstreamLink:
         client = self.client
         self._in_use += 1
         try:
-            yield client
+            with self.relay.calling():
+                yield client
         except TransportError as error:
             self._lose(client, str(error))
             raise UpstreamDown(
@@ -167,6 +172,9 @@ class UpstreamLink:
             http=Http(headers=upstream.headers),
             process=Process(environment=upstream.env, directory=upstream.cwd, restarts=0),
             identity=_IDENTITY,
+            on_elicit=self.relay.elicit,
+            on_sample=Sampling(self.relay.sample, tools=True),
+            roots=self.relay.roots,
             on_list_changed=self._hear,
         )
 

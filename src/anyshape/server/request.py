@@ -197,6 +197,11 @@ class OpenRequest(msgspec.Struct, eq=False):
 
         return HandshakeAsker(self, call)
 
+    @property
+    def earlier_questions(self) -> tuple[str, ...]:
+        """The keys of what was asked in earlier rounds of this request."""
+        return () if self._asker is None else self._asker.earlier
+
     def _open_asker(self, parameters: RoundParameters) -> RoundAsker:
         from anyshape.server.asking.rounds import RoundAsker
 

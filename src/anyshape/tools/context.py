@@ -67,6 +67,7 @@ class Context(AsksClient, Generic[State]):
         "access",
         "client",
         "deadline",
+        "earlier_questions",
         "meta",
         "request_id",
         "state",
@@ -84,6 +85,7 @@ class Context(AsksClient, Generic[State]):
         log: Callable[[LogLevel, Any, str | None], object] | None = None,
         find_asker: FindAsker | None = None,
         hang_up: Callable[[], object] | None = None,
+        earlier_questions: tuple[str, ...] = (),
     ) -> None:
         """Make the context of one call.
 
@@ -102,6 +104,8 @@ class Context(AsksClient, Generic[State]):
         self.deadline: Deadline | None = None
         self._log = log
         self._hang_up = hang_up
+        self.earlier_questions = earlier_questions
+        """The keys of what was asked of the client in earlier rounds of the same call."""
         self._cancelled = False
         self._ended = False
         self._last = -math.inf

@@ -58,6 +58,11 @@ class RoundAsker:
         self._pending: dict[str, InputRequest] = {}
         self._keys: set[str] = set()
 
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The keys of what was asked in earlier rounds, as we have told the client."""
+        return (*self._answers, *(self._asked or ()))
+
     async def ask(self, question: InputRequest, key: str | None) -> Any:
         """Return the answer if it is there; else have it asked for."""
         missing = lacking(question.requires, self.capabilities)

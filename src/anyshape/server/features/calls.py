@@ -66,6 +66,7 @@ def make_context(
         state=peer.service.lifespan.state,
         report=None if request.progress is None else request.progress.report,
         find_asker=None if rounds is None else request.find_asker,
+        earlier_questions=request.earlier_questions,
         log=None if log is None else log.write,
         hang_up=peer.hang_up,
     )

@@ -1,0 +1,217 @@
+"""What an upstream asks while it works, asked of the client that waits for it.
+
+An upstream of a handshake asks in the middle of a call, and a client of 2026-07-28 is asked by the
+result of its request, which it then sends again. So the call to the upstream is held here from one
+round to the next: the key of each question names the call that it belongs to, and travels in the
+state that only this gateway can read, bound to its caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from anyshape.client.elicitation import ElicitAnswer, Elicitation
+from anyshape.client.sampling import SamplingRequest
+from anyshape.errors import AskError, ProtocolError
+from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
+from anyshape.protocol.input_requests import InputRequest
+from anyshape.protocol.jsonrpc import INVALID_REQUEST
+from anyshape.protocol.methods import SAMPLE
+from anyshape.protocol.roots import Root
+from anyshape.protocol.sampling import Sampled, read_sampled
+from anyshape.tools.context import Context
+from anyshape.tools.outcomes import Accepted
+from anyshape.tools.questions import Unanswered
+
+__all__ = ["HeldCalls", "QuestionRelay"]
+
+Answered = TypeVar("Answered")
+Ask = Callable[[Context, str], Awaitable[Any]]
+"""Asks the client of a context, under a key."""
+
+_encode: Final = msgspec.json.Encoder().encode
+_KEY: Final = "upstream:"
+_MOST_HELD: Final = 1_000
+_LONGEST_HELD: Final = 600.0
+_current: ContextVar[_HeldCall | None] = ContextVar("anyshape_gateway_call", default=None)
+
+
+class _HeldCall:
+    """One call to an upstream, and what it waits to be told."""
+
+    def __init__(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self._asked = 0
+        self._open: dict[str, tuple[Ask, asyncio.Future[Any]]] = {}
+        self._posted = asyncio.Event()
+        self.timer: asyncio.TimerHandle | None = None
+        self.task = asyncio.get_running_loop().create_task(self._run(call))
+
+    async def _run(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        _current.set(self)
+        return await call()
+
+    async def post(self, ask: Ask) -> Any:
+        """Have something asked of whoever waits for the call; return the answer."""
+        self._asked += 1
+        answer = asyncio.get_running_loop().create_future()
+        key = f"{_KEY}{self.id}:{self._asked}"
+        self._open[key] = (ask, answer)
+        self._posted.set()
+        try:
+            return await answer
+        finally:
+            self._open.pop(key, None)
+
+    async def wait(self, context: Context | None) -> Any:
+        """Return what comes of the call; raise `Unanswered` if the client has to be asked first."""
+        while True:
+            posted = asyncio.ensure_future(self._posted.wait())
+            try:
+                await asyncio.wait({self.task, posted}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                posted.cancel()
+            if self.task.done():
+                return self.task.result()
+            self._posted.clear()
+            await self._ask_all(context)
+
+    async def _ask_all(self, context: Context | None) -> None:
+        """Ask what is open; in rounds, all that has no answer is asked for together."""
+        unanswered: Unanswered | None = None
+        for key, (ask, answer) in list(self._open.items()):
+            try:
+                if context is None:
+                    raise AskError("nobody is there to be asked")
+                given = await ask(context, key)
+            except Unanswered as waiting:
+                unanswered = waiting
+            except AskError as error:
+                if not answer.done():
+                    answer.set_exception(ProtocolError(str(error), code=INVALID_REQUEST))
+            else:
+                if not answer.done():
+                    answer.set_result(given)
+        if unanswered is not None:
+            self._posted.set()
+            raise unanswered
+
+
+class HeldCalls:
+    """The calls to upstreams whose clients have been asked something and have yet to come back."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, _HeldCall] = OrderedDict()
+
+    async def run(
+        self, call: Callable[[], Coroutine[Any, Any, Answered]], context: Context | None
+    ) -> Answered:
+        """Return what comes of a call, begun now or in an earlier round of the same request."""
+        held = self._take(context) or _HeldCall(call)
+        try:
+            return cast("Answered", await held.wait(context))
+        except Unanswered:
+            self._keep(held)
+            raise
+        finally:
+            if held.id not in self._held:
+                held.task.cancel()
+
+    def _take(self, context: Context | None) -> _HeldCall | None:
+        for key in () if context is None else context.earlier_questions:
+            id = key.removeprefix(_KEY).rpartition(":")[0]
+            if key.startswith(_KEY) and id in self._held:
+                held = self._held.pop(id)
+                if held.timer is not None:
+                    held.timer.cancel()
+                return held
+        return None
+
+    def _keep(self, held: _HeldCall) -> None:
+        self._held[held.id] = held
+        loop = asyncio.get_running_loop()
+        held.timer = loop.call_later(_LONGEST_HELD, self._drop, held.id)
+        while len(self._held) > _MOST_HELD:
+            self._drop(next(iter(self._held)))
+
+    def _drop(self, id: str) -> None:
+        held = self._held.pop(id, None)
+        if held is not None:
+            held.task.cancel()
+
+
+class QuestionRelay:
+    """The callbacks of a client of an upstream: each asks the client that waits for the call."""
+
+    def __init__(self) -> None:
+        self._calls: set[_HeldCall] = set()
+
+    async def elicit(self, question: Elicitation) -> ElicitAnswer:
+        """Ask the user."""
+
+        async def ask(context: Context, key: str) -> ElicitAnswer:
+            if question.url is not None:
+                visit = await context.elicit_url(
+                    question.message, question.url, id=question.id, key=key
+                )
+                return visit.action
+            outcome = await context.elicit(question.message, dict(question.schema or {}), key=key)
+            return outcome.data if isinstance(outcome, Accepted) else outcome.action
+
+        return await self._waiting().post(ask)
+
+    async def sample(self, question: SamplingRequest) -> Sampled:
+        """Ask the model."""
+
+        async def ask(context: Context, key: str) -> Sampled:
+            asker = context.ready_asker()
+            requires = SAMPLES_TOOLS if question.tools else SAMPLES
+            asked = InputRequest(SAMPLE, requires, _encode(question.raw))
+            answer = await asker.ask(asked, key)
+            try:
+                return read_sampled(answer)
+            except ValueError as error:
+                raise asker.refuse(asked, str(error)) from None
+
+        return await self._waiting().post(ask)
+
+    async def roots(self) -> list[Root]:
+        """Ask for the roots."""
+
+        async def ask(context: Context, key: str) -> list[Root]:
+            return await context.roots(key=key)
+
+        return await self._waiting().post(ask)
+
+    @contextmanager
+    def calling(self) -> Generator[None]:
+        """Know that the current call is in flight at the upstream."""
+        held = _current.get()
+        if held is None:
+            yield
+            return
+        self._calls.add(held)
+        try:
+            yield
+        finally:
+            self._calls.discard(held)
+
+    def _waiting(self) -> _HeldCall:
+        """Return the call on whose behalf something is asked, and never another's."""
+        held = _current.get()
+        if held is None and len(self._calls) == 1:
+            (held,) = self._calls
+        if held is None:
+            raise ProtocolError(
+                f"cannot tell which of {len(self._calls)} calls this is asked for",
+                code=INVALID_REQUEST,
+            )
+        return held

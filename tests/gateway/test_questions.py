@@ -1,0 +1,121 @@
+"""Questions of an upstream reach the client that waits, whatever the age of either."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+
+from anyshape import Client, Context, Server
+from anyshape.client import Elicitation, Sampled, SamplingRequest
+from anyshape.errors import ProtocolError
+from anyshape.gateway import Gateway, Upstream
+
+MODERN, LATER = "2026-07-28", "2025-11-25"
+ERAS = [(MODERN, MODERN), (MODERN, LATER), (LATER, MODERN), (LATER, LATER)]
+
+
+@pytest.fixture
+def curious() -> Server:
+    server = Server("curious")
+
+    @server.tool
+    async def book(city: str, context: Context) -> str:
+        day = await context.elicit(f"When to {city}?", {"type": "object", "properties": DAY})
+        if day.action != "accept":
+            return day.action
+        seat = await context.elicit("Window?", bool)
+        return f"{city}, {day.data['day']}, {seat.action == 'accept' and seat.data}"
+
+    @server.tool
+    async def think(context: Context) -> str:
+        said = await context.sample("What now?", max_tokens=5)
+        return said.text
+
+    @server.tool
+    async def where(context: Context) -> list[str]:
+        return [root.uri for root in await context.roots()]
+
+    return server
+
+
+DAY: dict[str, Any] = {"day": {"type": "string"}}
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_the_user_is_asked_in_several_rounds(
+    curious: Server, upstream: str, front: str
+) -> None:
+    asked: list[str] = []
+
+    def answer(question: Elicitation) -> dict[str, Any]:
+        asked.append(question.message)
+        (name,) = (question.schema or {})["properties"]
+        return {name: "Monday" if name == "day" else True}
+
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+    async with Client(gateway, revision=front, on_elicit=answer) as client:
+        result = await client.call_tool("book", {"city": "Oslo"})
+    assert result.value == "Oslo, Monday, True"
+    assert asked == ["When to Oslo?", "Window?"]
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_a_user_may_decline(curious: Server, upstream: str, front: str) -> None:
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+    async with Client(gateway, revision=front, on_elicit=lambda _: "decline") as client:
+        assert (await client.call_tool("book", {"city": "Oslo"})).value == "decline"
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_the_model_and_the_roots_are_asked(
+    curious: Server, upstream: str, front: str
+) -> None:
+    def sample(question: SamplingRequest) -> Sampled:
+        assert question.max_tokens == 5
+        return Sampled("a nap", model="m")
+
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+    async with Client(gateway, revision=front, on_sample=sample, roots=["file:///home"]) as client:
+        assert (await client.call_tool("think")).value == "a nap"
+        assert (await client.call_tool("where")).value == ["file:///home"]
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_a_client_that_cannot_be_asked_gets_an_error(
+    curious: Server, upstream: str, front: str
+) -> None:
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+    async with Client(gateway, revision=front) as client, asyncio.timeout(PATIENCE):
+        try:
+            said = (await client.call_tool("book", {"city": "Oslo"})).text
+        except ProtocolError as error:
+            said = str(error)
+    assert "Oslo, " not in said
+    assert "elicitation" in said or "asked" in said or "error inside" in said
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_many_callers_are_each_asked_their_own_question(
+    curious: Server, upstream: str, front: str
+) -> None:
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+
+    async def one(city: str) -> None:
+        def answer(question: Elicitation) -> Any:
+            if "day" in (question.schema or {})["properties"]:
+                assert city in question.message
+                return {"day": city}
+            return "decline"
+
+        async with Client(gateway, revision=front, on_elicit=answer) as client:
+            result = await client.call_tool("book", {"city": city})
+            if not result.is_error:
+                assert result.value == f"{city}, {city}, False"
+            else:
+                assert upstream == LATER  # nothing tells which call an old upstream asks for
+
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*(one(f"city{number}") for number in range(8)))
