@@ -8,12 +8,13 @@ import enum
 import json
 import subprocess
 import sys
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired
 
 import msgspec
 import pydantic
 import pytest
 from patience import PATIENCE, turn_until
+from typing_extensions import TypedDict
 
 from anyshape import (
     Accepted,
@@ -50,7 +51,7 @@ class Model(pydantic.BaseModel):
 
 class Typed(TypedDict):
     name: str
-    seats: int
+    seats: NotRequired[int]
 
 
 class Struct(msgspec.Struct):
@@ -74,6 +75,7 @@ def says(answer: ElicitAnswer, heard: list[Elicitation] | None = None) -> Any:
         (Booking, Booking("Ada", 2, None)),
         (Model, Model(name="Ada")),
         (Struct, Struct("Ada")),
+        (Typed, Typed(name="Ada")),
     ],
 )
 async def test_the_user_fills_in_a_form_of_any_kind_of_type(
@@ -545,11 +547,13 @@ async def test_a_context_of_no_server_has_nobody_to_ask() -> None:
     assert Context().capabilities == {}
 
 
-async def test_the_time_for_an_answer_is_not_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_time_for_an_answer_is_not_the_tools() -> None:
     server = Server("asking", options=ServerOptions(call_timeout=0.05))
 
     async def ask(context: Context) -> str:
-        return (await context.elicit("Sure?")).action
+        await asyncio.sleep(0)
+        one, two = await asyncio.gather(context.elicit("Sure?"), context.elicit("Really?"))
+        return one.action if one == two else "unsure"
 
     server.tool(ask)
     server.tool(name="timed", timeout=0.05)(ask)

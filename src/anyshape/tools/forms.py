@@ -218,7 +218,7 @@ def _resolve(schema: Any, definitions: Node) -> Node:
     while isinstance(schema, dict) and "$ref" in schema:
         node = cast("Node", schema)
         name = str(node["$ref"]).removeprefix("#/$defs/")
-        if name in seen or name not in definitions:
+        if name in seen or not isinstance(definitions.get(name), dict):
             break
         seen.add(name)
         rest = {key: value for key, value in node.items() if key != "$ref"}

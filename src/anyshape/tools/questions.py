@@ -158,6 +158,8 @@ class AsksClient:
             if self._find_asker is None:
                 from anyshape.errors import AskError
 
-                raise AskError("there is no client to ask: this call came from no server")
+                raise AskError(
+                    "there is no client to ask: only tools, prompts and resources of a server ask"
+                )
             self._asker = self._find_asker(self)
         return self._asker
