@@ -14,10 +14,12 @@ import fastmcp
 import mcp
 import mcp_types as types
 import pytest
+import visits
 from fastmcp.client.transports import StdioTransport
 from patience import PATIENCE, is_listening, until
 
 SERVER = Path(__file__).parents[1] / "server" / "asking_server.py"
+Json = dict[str, Any]
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -45,7 +47,7 @@ async def sample(context: Any, params: Any) -> Any:
 
 
 async def list_roots(context: Any) -> Any:
-    return types.ListRootsResult(roots=[types.Root(uri="file:///a")])
+    return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///a"})])
 
 
 @contextlib.asynccontextmanager
@@ -96,3 +98,22 @@ async def test_python_clients_answer_all_that_is_asked(
         assert "Re: Greet Ada 2" in booked.content[0].text
         greeted = await client.call_tool("greet", {"name": "Eve"})
         assert "Re: Greet Eve 1" in greeted.content[0].text
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("script", "mode"),
+    [("asked2.mjs", "auto"), ("asked2.mjs", "legacy"), ("asked1.mjs", "legacy")],
+)
+def test_typescript_clients_answer_all_that_is_asked(
+    script: str, mode: str, transport: str, url: str
+) -> None:
+    command = [sys.executable, str(SERVER), "stdio"]
+    target: Json = {"url": url} if transport == "http" else {"command": command}
+    calls: list[Json] = [
+        {"id": "book", "tool": "book", "arguments": {}},
+        {"id": "greet", "tool": "greet", "arguments": {"name": "Eve"}},
+    ]
+    found = visits.run_client(script, target, {"mode": mode, "calls": calls})["calls"]
+    assert "Re: Greet Ada 2" in found["book"]["content"][0]["text"], found
+    assert "Re: Greet Eve 1" in found["greet"]["content"][0]["text"], found
