@@ -27,7 +27,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import ShapeOptions, shape
 from anyshape.protocol.shapes.blocks import block_adapter
 
-__all__ = ["Conversation", "SampleRequest", "Sampled", "ToolUse", "read_sampled", "write_sample"]
+__all__ = ["SampleMessages", "SampleRequest", "Sampled", "ToolUse", "read_sampled", "write_sample"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHAPE: Final = ShapeOptions()
@@ -81,14 +81,14 @@ class Sampled:
         return tuple(_tool_uses(self.blocks))
 
 
-Conversation: TypeAlias = str | Message | Sampled | Sequence[str | Message | Sampled]
+SampleMessages: TypeAlias = str | Message | Sampled | Sequence[str | Message | Sampled]
 """What a model is to go on from: strings are the user's, what was sampled the assistant's."""
 
 
 class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question to a client's model; all but `max_tokens` is advice."""
 
-    messages: Conversation
+    messages: SampleMessages
     max_tokens: int
     system_prompt: str | None = None
     temperature: float | None = None

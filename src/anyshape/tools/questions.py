@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast,
 
 if TYPE_CHECKING:
     from anyshape.protocol.roots import Root
-    from anyshape.protocol.sampling import Conversation, Sampled
+    from anyshape.protocol.sampling import Sampled, SampleMessages
     from anyshape.tools.asking import Asker
     from anyshape.tools.deadline import Deadline, Interruptible
     from anyshape.tools.outcomes import Elicited
@@ -104,7 +104,7 @@ class AsksClient:
 
     def sample(
         self,
-        messages: Conversation,
+        messages: SampleMessages,
         *,
         max_tokens: int = 1_000,
         system_prompt: str | None = None,
