@@ -479,6 +479,40 @@ async def failing_job() -> Text:
     raise ToolError("This job always fails.")
 
 
+@server.tool(task=True)
+async def protocol_error_job(context: Context) -> Text:
+    """Fail by the protocol: ask for what the suite's client has not declared."""
+    return Text(f"{len(await context.roots())} roots")
+
+
+class Sure(BaseModel):
+    """Whether the user is sure."""
+
+    confirm: bool
+
+
+@server.tool(task=True)
+async def confirm_delete(filename: str, context: Context) -> Text:
+    """Ask while the task is under way."""
+    answer = await context.elicit(f"Delete {filename}?", Sure)
+    return Text(f"{filename}: {answer.action}")
+
+
+@server.tool(task=True)
+async def multi_input(context: Context) -> Text:
+    """Ask two questions at once."""
+    answers = await asyncio.gather(
+        context.elicit("What is your name?", Name), context.elicit("Go on?", Sure)
+    )
+    return Text(", ".join(answer.action for answer in answers))
+
+
+@server.tool(task="required")
+async def test_tool_with_task(user_name: Annotated[Name, Ask("What is your name?")]) -> Text:
+    """Ask first, and work on the answer as a task."""
+    return Text(f"Hello, {user_name.name}!")
+
+
 def main() -> None:
     """Serve on the port given."""
     parser = argparse.ArgumentParser(description=__doc__)

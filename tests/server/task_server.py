@@ -61,6 +61,15 @@ def make_server(options: TaskOptions | None = None) -> Server:
         """Return what is known of the caller."""
         return [ctx.access.subject, sorted(ctx.access.scopes), ctx.meta["a.example/x"]]
 
+    @server.tool(task=True)
+    async def confirm(name: str, ctx: Context) -> list[object]:
+        """Ask two questions, and return the answers and who got them."""
+        mark(f"{name}.begun")
+        first = await ctx.elicit("First?", str)
+        mark(f"{name}.answered")
+        second = await ctx.elicit("Second?", str)
+        return [str(first), str(second), os.getpid()]
+
     return server
 
 

@@ -207,6 +207,35 @@ async def test_hostile_ids_find_nothing(peer: TaskAsker, id: str) -> None:
         assert (await peer.error(method, taskId=id))["code"] == -32602
 
 
+async def test_answers_reach_the_worker_and_outlive_it(place: Place) -> None:
+    peer = TaskAsker(place.server(), capabilities={"elicitation": {"form": {}}})
+    first = place.work()
+    id = await peer.begin("confirm", name="a")
+
+    async def answer(message: str, value: str) -> None:
+        task = await seen(
+            lambda: peer.look(id),
+            lambda task: message in str(task.get("inputRequests")),
+        )
+        [key] = task["inputRequests"]
+        response = {"action": "accept", "content": {"value": value}}
+        await peer.result("tasks/update", taskId=id, inputResponses={key: response})
+
+    await answer("First?", "one")
+    await turn(lambda: place.begun_by("a", "answered"))
+    first.kill()
+    second = place.work()
+    await answer("Second?", "two")
+    ended = await peer.end(id)
+    assert ended["result"]["structuredContent"] == [
+        "Accepted(data='one')",
+        "Accepted(data='two')",
+        second.pid,
+    ]
+    assert place.begun_by("a") == [first.pid, second.pid]
+    await peer.connection.close()
+
+
 async def test_who_listens_is_told_of_what_another_process_does(
     place: Place, peer: TaskAsker
 ) -> None:

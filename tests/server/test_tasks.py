@@ -8,12 +8,12 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from patience import PATIENCE, turn_until
 
-from anyshape import Context, Image, Server, ToolDefinitionError, ToolError
+from anyshape import Ask, Context, Image, Server, ToolDefinitionError, ToolError
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server import AccessToken, ServerOptions, TaskOptions
 
@@ -42,10 +42,14 @@ async def seen(
 
 
 class TaskAsker(Asker):
-    """A peer that has tasks."""
+    """A peer that has tasks, and such capabilities beside."""
+
+    def __init__(self, server: Server, capabilities: dict[str, Any] | None = None) -> None:
+        super().__init__(server)
+        self.capabilities = {**CAPABILITIES, **(capabilities or {})}
 
     async def ask(self, method: str, *, id: int | None = None, **params: Any) -> dict[str, Any]:
-        meta = {"io.modelcontextprotocol/clientCapabilities": CAPABILITIES}
+        meta = {"io.modelcontextprotocol/clientCapabilities": self.capabilities}
         params["_meta"] = {**meta, **params.get("_meta", {})}
         return await super().ask(method, id=id, **params)
 
@@ -485,6 +489,151 @@ async def test_work_outlives_the_connection_that_asked_for_it_but_not_the_server
     assert (await stays.look(id))["status"] == "working"
     await stays.connection.close()
     assert works.cancelled == 2
+
+
+class AskingWorks:
+    """A server whose tasks ask."""
+
+    def __init__(self, options: TaskOptions | None = None) -> None:
+        self.server = server = Server("asks", options=ServerOptions(tasks=options))
+        self.begun = 0
+
+        @server.tool(task=True)
+        async def plan(ctx: Context) -> list[Any]:
+            """Ask two questions at once, and then one more."""
+            self.begun += 1
+            name, size = await asyncio.gather(
+                ctx.elicit("Name?", str, key="name"), ctx.elicit("Size?", int, key="size")
+            )
+            sure = await ctx.elicit("Sure?", bool)
+            return [str(answer) for answer in (name, size, sure)]
+
+        @server.tool(task=True)
+        async def rooted(ctx: Context) -> int:
+            return len(await ctx.roots())
+
+        @server.tool(task="required")
+        async def greet(greeting: str, name: Annotated[str, Ask("Name?")], ctx: Context) -> str:
+            self.begun += 1
+            sure = await ctx.elicit("Sure?", bool)
+            return f"{greeting}, {name}! {sure.action}"
+
+        self.peer = TaskAsker(server, capabilities={"elicitation": {"form": {}}})
+
+    async def questions(self, id: str) -> dict[str, Any]:
+        """Return what a task asks, by its message."""
+        task = await seen(
+            lambda: self.peer.look(id), lambda task: task["status"] == "input_required"
+        )
+        asked = task["inputRequests"]
+        return {asked[key]["params"]["message"]: key for key in asked}
+
+    async def answer(self, id: str, key: str, value: Any) -> None:
+        response = {"action": "accept", "content": {"value": value}}
+        await self.peer.result("tasks/update", taskId=id, inputResponses={key: response})
+
+
+@pytest.mark.behaviour("tasks.input")
+async def test_a_task_asks_and_goes_on_where_it_was_when_it_is_answered() -> None:
+    works = AskingWorks()
+    id = await works.peer.begin("plan")
+    keys = await works.questions(id)
+    assert keys.keys() == {"Name?", "Size?"}
+    await works.answer(id, keys["Size?"], 3)
+    assert (await works.questions(id)) == {"Name?": keys["Name?"]}
+    await works.answer(id, "unknown", 3)
+    await works.answer(id, keys["Size?"], 4)
+    assert (await works.questions(id)) == {"Name?": keys["Name?"]}
+    await works.answer(id, keys["Name?"], "Ada")
+    more = await works.questions(id)
+    assert more.keys() == {"Sure?"}
+    assert not set(more.values()) & set(keys.values())
+    await works.answer(id, more["Sure?"], True)
+    ended = await works.peer.end(id)
+    assert ended["result"]["structuredContent"] == [
+        "Accepted(data='Ada')",
+        "Accepted(data=3)",
+        "Accepted(data=True)",
+    ]
+    assert works.begun == 1
+
+
+@pytest.mark.behaviour("tasks.input-first")
+async def test_a_parameter_that_is_asked_for_is_asked_for_before_there_is_a_task() -> None:
+    works = AskingWorks()
+    call: dict[str, Any] = {"name": "greet", "arguments": {"greeting": "Hello"}}
+    first = await works.peer.result("tools/call", **call)
+    assert first["resultType"] == "input_required"
+    assert "taskId" not in first
+    again = {
+        "requestState": first["requestState"],
+        "inputResponses": {"name": {"action": "accept", "content": {"value": "Ada"}}},
+    }
+    created = await works.peer.result("tools/call", **call, **again)
+    assert (created["resultType"], works.begun) == ("task", 0)
+    assert not {"requestState", "inputRequests"} & created.keys()
+    [key] = (await works.questions(created["taskId"])).values()
+    await works.answer(created["taskId"], key, True)
+    ended = await works.peer.end(created["taskId"])
+    assert ended["result"]["structuredContent"] == "Hello, Ada! accept"
+    assert works.begun == 1
+
+
+async def test_a_call_that_ends_before_it_begins_becomes_no_task() -> None:
+    works = AskingWorks()
+    wrong = await works.peer.result("tools/call", name="greet", arguments={})
+    assert (wrong["resultType"], wrong["isError"]) == ("complete", True)
+    call: dict[str, Any] = {"name": "greet", "arguments": {"greeting": "Hello"}}
+    first = await works.peer.result("tools/call", **call)
+    refused = await works.peer.result(
+        "tools/call",
+        **call,
+        requestState=first["requestState"],
+        inputResponses={"name": {"action": "decline"}},
+    )
+    assert (refused["resultType"], refused["isError"]) == ("complete", True)
+    assert works.begun == 0
+
+
+@pytest.mark.behaviour("tasks.failures")
+async def test_a_task_that_asks_what_its_client_does_not_do_has_failed() -> None:
+    works = AskingWorks()
+    ended = await works.peer.end(await works.peer.begin("rooted"))
+    assert (ended["status"], ended["error"]["code"]) == ("failed", -32021)
+    assert ended["error"]["data"] == {"requiredCapabilities": {"roots": {}}}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [7, None, {}, {"action": "perhaps"}, {"action": "accept", "content": {"value": []}}],
+    ids=range(5),
+)
+async def test_an_answer_of_no_use_fails_the_tool_in_words(response: Any) -> None:
+    works = AskingWorks()
+    id = await works.peer.begin("plan")
+    [key, _] = (await works.questions(id)).values()
+    await works.peer.result("tasks/update", taskId=id, inputResponses={key: response})
+    ended = await works.peer.end(id)
+    assert (ended["status"], ended["result"]["isError"]) == ("completed", True)
+    assert "of no use" in ended["result"]["content"][0]["text"]
+
+
+async def test_a_question_that_nobody_answers_ends_the_task_in_time() -> None:
+    works = AskingWorks(TaskOptions(timeout=0.05))
+    ended = await works.peer.end(await works.peer.begin("plan"))
+    assert (ended["status"], ended["result"]["isError"]) == ("completed", True)
+
+
+async def test_a_cancelled_task_asks_nothing_more() -> None:
+    works = AskingWorks()
+    id = await works.peer.begin("plan")
+    keys = await works.questions(id)
+    await works.peer.result("tasks/cancel", taskId=id)
+    cancelled = await works.peer.look(id)
+    assert cancelled["status"] == "cancelled"
+    assert "inputRequests" not in cancelled
+    await works.answer(id, keys["Name?"], "Ada")
+    assert await works.peer.look(id) == cancelled
 
 
 def test_a_server_without_tasks_loads_nothing_of_them() -> None:

@@ -46,12 +46,16 @@ BOTH_ERAS = (
 )
 # Extensions are on no revision's list: the suite has to be told to run them at one.
 EXTENSIONS = (
+    "tasks-lifecycle",
     "tasks-capability-negotiation",
     "tasks-wire-fields",
     "tasks-request-state-removal",
+    "tasks-mrtr-input",
     "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
     "tasks-status-notifications",
     "tasks-required-task-error",
+    "tasks-mrtr-composition",
 )
 SCENARIOS = {
     "2025-11-25": (

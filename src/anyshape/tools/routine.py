@@ -99,6 +99,11 @@ class Routine:
         """Whether the function asks for a `Context`, or for what only one can give."""
         return bool(self._context)
 
+    @property
+    def asks_first(self) -> bool:
+        """Whether there are parameters that are asked for before the function runs."""
+        return ASKING in self._context
+
     async def run(
         self, label: str, values: dict[str, Any], context: Context | None, timeout: float | None
     ) -> Any:

@@ -20,6 +20,7 @@ from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.completed import encode_input_required
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
+from anyshape.server.asking.names import QuestionNames, question_digest
 from anyshape.server.asking.state import GivenAnswer, RoundState
 from anyshape.server.failures import invalid_params, missing_capability
 from anyshape.server.parameters import RoundParameters
@@ -33,7 +34,6 @@ _log = logging.getLogger("anyshape.server")
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 _decode: Final = msgspec.json.Decoder().decode
 _decode_responses: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_MOST_QUESTIONS: Final = 100
 
 
 class RoundAsker:
@@ -56,7 +56,7 @@ class RoundAsker:
             state = self._states.open(parameters.request_state, self._binding)
             self._asked, self._answers = state.asked, state.answers
         self._pending: dict[str, InputRequest] = {}
-        self._keys: set[str] = set()
+        self._names = QuestionNames()
 
     @property
     def earlier(self) -> tuple[str, ...]:
@@ -69,8 +69,8 @@ class RoundAsker:
         if missing:
             refusal = missing_capability(missing)
             raise AskError(refusal.message, refusal=refusal)
-        name = self._name(question, key)
-        digest = _digest(question)
+        name = self._names.name(question, key)
+        digest = question_digest(question)
         known = self._answers.get(name)
         if known is None or known.question != digest:
             answer = self._given.get(name)
@@ -92,22 +92,11 @@ class RoundAsker:
 
     def result(self) -> bytes:
         """Return the result that asks for all that has no answer yet."""
-        asked = {key: _digest(question) for key, question in self._pending.items()}
+        asked = {key: question_digest(question) for key, question in self._pending.items()}
         state = RoundState(self._states.now(), self._answers, asked)
         requests = {key: question.text for key, question in self._pending.items()}
         sealed = self._states.seal(state, self._binding)
         return encode_input_required(requests, sealed, self._server_info)
-
-    def _name(self, question: InputRequest, key: str | None) -> str:
-        """Return what a question is known by: its key, or its method and where it comes."""
-        count = len(self._keys) + 1
-        name = key or f"{question.method.partition('/')[0]}-{count}"
-        if name in self._keys:
-            raise ValueError(f"two questions have the key {name!r}; give each one of its own")
-        if count > _MOST_QUESTIONS:
-            raise AskError(f"a call may ask its client {_MOST_QUESTIONS} questions")
-        self._keys.add(name)
-        return name
 
     def _was_asked(self, name: str, digest: str) -> bool:
         """Tell whether an answer was given to this question, and not to another of that name."""
@@ -120,10 +109,6 @@ class RoundAsker:
                 name,
             )
         return self._asked.get(name) == digest
-
-
-def _digest(question: InputRequest) -> str:
-    return hashlib.sha256(question.text).hexdigest()[:32]
 
 
 def _read_responses(raw: msgspec.Raw | msgspec.UnsetType) -> Mapping[str, msgspec.Raw]:

@@ -15,18 +15,22 @@ from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.completed import encode_result, opening, server_meta
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TASK_CHANGED, TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
+from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.tasks import TASKS_CAPABILITY, TaskSnapshot, encode_created, encode_task
 from anyshape.server.failures import invalid_params, missing_capability
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.parameters import TaskParameters, TaskUpdateParameters
+from anyshape.server.tasks.asking import ask_ahead
 from anyshape.server.tasks.engine import TaskCall, TaskEngine, new_task_id
 from anyshape.server.tasks.memory import MemoryTasks
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
+    from anyshape.server.features.tools import OfferedTool
+    from anyshape.server.parameters import CallParameters
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
@@ -67,16 +71,29 @@ class Tasks(Feature):
         """Return the extension, where there is one."""
         return TASKS_CAPABILITY if revision.has_tasks else {}
 
-    async def begin(self, tool: str, arguments: bytes | None, request: OpenRequest) -> bytes:
-        """Answer a call with the task that it has become."""
+    async def begin(
+        self,
+        offered: OfferedTool,
+        arguments: bytes | None,
+        parameters: CallParameters,
+        request: OpenRequest,
+    ) -> bytes:
+        """Answer a call with the task that it has become, once all is answered that comes first."""
+        answers: Mapping[str, bytes] = {}
+        if offered.tool.asks_first:
+            ahead = await ask_ahead(offered.tool, arguments, parameters, request)
+            if isinstance(ahead, EncodedResult):
+                return self._service.tools.encode(offered.name, request.revision, ahead)
+            answers = ahead
         call = TaskCall(
             id=new_task_id(),
-            tool=tool,
+            tool=offered.name,
             arguments=arguments,
             revision=request.revision.value,
             meta=_encode(dict(request.meta)),
             request_id=request.id,
             access=request.peer.access,
+            answers=answers,
         )
         task = await self.engine.begin(call)
         return encode_created(task, self._service.introduction.server_info(request.revision))
@@ -150,7 +167,6 @@ class TaskRule(NamedTuple):
     """How the calls of one tool become tasks."""
 
     tasks: Tasks
-    tool: str
     is_required: bool
 
     def takes(self, request: OpenRequest) -> bool:
@@ -161,10 +177,6 @@ class TaskRule(NamedTuple):
             raise missing_capability(dict(TASKS_CAPABILITY))
         return False
 
-    async def begin(self, arguments: bytes | None, request: OpenRequest) -> bytes:
-        """Answer a call with the task that it has become."""
-        return await self.tasks.begin(self.tool, arguments, request)
-
 
 def task_rule(service: Service, tool: Tool, use: object) -> TaskRule:
     """Return how the calls of a tool become tasks, as its author has it."""
@@ -172,7 +184,7 @@ def task_rule(service: Service, tool: Tool, use: object) -> TaskRule:
         raise ToolDefinitionError(
             f'{tool.name}: task has to be True, False, "optional" or "required", got {use!r:.40}'
         )
-    return TaskRule(service.feature(Tasks), tool.name, use == "required")
+    return TaskRule(service.feature(Tasks), use == "required")
 
 
 def unknown_task() -> ProtocolError:

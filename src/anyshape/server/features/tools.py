@@ -167,7 +167,7 @@ class Tools(Feature):
         if arguments is not None and may_mean_less(arguments):
             arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
         if becomes_task and offered.task is not None:
-            return await offered.task.begin(arguments, request)
+            return await offered.task.tasks.begin(offered, arguments, parameters, request)
         check_room(service)
         context = (
             make_context(parameters.meta, request, parameters) if offered.takes_context else None

@@ -36,7 +36,7 @@ class TaskCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call that became a task, with all that is needed to make it, in this process or another.
 
     `arguments` are JSON text, `meta` that of the `_meta` of the request, `request_id` that of its
-    id.
+    id, `answers` those of what was asked before there was a task.
     """
 
     id: str
@@ -46,6 +46,7 @@ class TaskCall(msgspec.Struct, frozen=True, kw_only=True):
     meta: bytes
     request_id: bytes
     access: AccessToken | None = None
+    answers: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
 
     @property
     def owner(self) -> str | None:

@@ -14,6 +14,7 @@ from anyshape.protocol.tasks import TaskStatus
 from anyshape.server.failures import Failure, translate, unknown_tool
 from anyshape.server.features.calls import read_id
 from anyshape.server.lazy_object import LazyObject
+from anyshape.server.tasks.asking import TaskAsker
 from anyshape.server.tasks.engine import TaskCall, TaskLink, TaskOutcome
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
@@ -42,7 +43,7 @@ async def perform(
         if offered is None:  # It was removed meanwhile, or this worker never had it.
             raise unknown_tool(call.tool)
         revision = Revision(call.revision)
-        context = _context(service, call, link) if offered.takes_context else None
+        context = _context(service, call, link, timeout) if offered.takes_context else None
         result = await _call(offered.tool, call, context, timeout)
         encode = offered.encoders.get(revision) or offered.make_encoder(revision)
         return TaskOutcome(TaskStatus.COMPLETED, encode(result))
@@ -58,7 +59,7 @@ def failed_outcome(failure: Failure) -> TaskOutcome:
     return TaskOutcome(TaskStatus.FAILED, _encode(error), failure.message)
 
 
-def _context(service: Service, call: TaskCall, link: TaskLink) -> Context:
+def _context(service: Service, call: TaskCall, link: TaskLink, timeout: float | None) -> Context:
     meta = LazyObject(call.meta)
     return Context(
         request_id=read_id(call.request_id),
@@ -67,6 +68,7 @@ def _context(service: Service, call: TaskCall, link: TaskLink) -> Context:
         access=call.access,
         state=service.lifespan.state,
         report=link.report,
+        find_asker=lambda clock: TaskAsker(call, link, clock, timeout),
     )
 
 
@@ -76,7 +78,7 @@ async def _call(
     if tool.timeout is not None or timeout is None:
         return await _until_begun(tool, call, context)
     try:
-        return await within(timeout, _until_begun(tool, call, context))
+        return await within(timeout, _until_begun(tool, call, context), context)
     except OvertimeError:
         give_up(context)
         return timed_out(tool.name, timeout)

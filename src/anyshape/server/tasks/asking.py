@@ -1,0 +1,150 @@
+"""Questions of a call that may become a task: those that come first, and those of the task.
+
+A parameter that is asked for is asked for before there is a task, by the rounds of the request
+itself, as the extension wants it; what was answered goes into the task. Whatever the function asks
+while it works is asked by the task, and waited for in place: the function does not run again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from anyshape.errors import AskError
+from anyshape.protocol.capabilities import lacking
+from anyshape.protocol.input_requests import InputRequest
+from anyshape.protocol.meta import CLIENT_CAPABILITIES
+from anyshape.protocol.result import EncodedResult
+from anyshape.protocol.revision import Revision
+from anyshape.server.asking.names import QuestionNames, question_digest
+from anyshape.server.failures import missing_capability
+from anyshape.server.lazy_object import LazyObject
+from anyshape.server.tasks.engine import TaskCall, TaskLink
+from anyshape.tools.asking import Asker
+from anyshape.tools.context import Context
+from anyshape.tools.deadline import Interruptible
+from anyshape.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from anyshape.server.parameters import CallParameters
+    from anyshape.server.request import OpenRequest
+
+__all__ = ["TaskAsker", "ask_ahead"]
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class _AllAnsweredError(BaseException):
+    """What comes first has been answered, and nothing was begun."""
+
+
+class _FirstAsker:
+    """Asks what comes before the function, keeps the answers, and stops there."""
+
+    def __init__(self, asker: Asker, answers: dict[str, bytes]) -> None:
+        self._asker = asker
+        self._answers = answers
+        self._is_done = False
+        self.revision = asker.revision
+        self.capabilities = asker.capabilities
+
+    async def ask(self, question: InputRequest, key: str | None) -> Any:
+        answer = await self._asker.ask(question, key)
+        if key is not None:
+            self._answers[key] = _encode(answer)
+        return answer
+
+    def refuse(self, question: InputRequest, reason: str) -> AskError:
+        return self._asker.refuse(question, reason)
+
+    def check(self) -> None:
+        """Stop: this comes when everything was asked, before the function."""
+        self._asker.check()
+        self._is_done = True
+        raise _AllAnsweredError
+
+    def finish(self) -> None:
+        """Say how it ended: with answers to come, with all of them, or by the user's own will."""
+        self._asker.check()
+        if self._is_done:
+            raise _AllAnsweredError
+
+
+class _FirstContext(Context[Any]):
+    """The context of a call that is made for what it asks first."""
+
+    __slots__ = ()
+
+    def end(self) -> None:
+        """Let what the questions came to count more than what became of the call."""
+        if isinstance(self._asker, _FirstAsker):
+            self._asker.finish()
+
+
+async def ask_ahead(
+    tool: Tool, arguments: bytes | None, parameters: CallParameters, request: OpenRequest
+) -> dict[str, bytes] | EncodedResult:
+    """Ask for the parameters of a tool that are asked for, and return the answers by parameter.
+
+    If the call ends by that, because its arguments or the user would not have it, its result is
+    returned. Raises `Unanswered` as long as there are answers to come.
+    """
+    answers: dict[str, bytes] = {}
+    request.open_rounds(parameters)
+    context = _FirstContext(find_asker=lambda call: _FirstAsker(request.find_asker(call), answers))
+    try:
+        return await tool.call(arguments, context)
+    except _AllAnsweredError:
+        return answers
+
+
+class TaskAsker:
+    """Asks the client of a task, and waits for the answer while the task does."""
+
+    def __init__(
+        self, call: TaskCall, link: TaskLink, clock: Interruptible, timeout: float | None
+    ) -> None:
+        self.revision = Revision(call.revision)
+        self.capabilities: Mapping[str, Any] = LazyObject(call.meta, CLIENT_CAPABILITIES)
+        self._known = call.answers
+        self._link = link
+        self._clock = clock
+        self._timeout = timeout
+        self._names = QuestionNames()
+
+    async def ask(self, question: InputRequest, key: str | None) -> Any:
+        """Return the client's answer."""
+        missing = lacking(question.requires, self.capabilities)
+        if missing:
+            refusal = missing_capability(missing)
+            raise AskError(refusal.message, refusal=refusal)
+        name = self._names.name(question, key)
+        known = self._known.get(name)
+        return _decode(await self._wait(question, name) if known is None else known)
+
+    def refuse(self, question: InputRequest, reason: str) -> AskError:
+        """Return the error for an answer that does not fit its question."""
+        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
+
+    def check(self) -> None:
+        """Do nothing: a question here is waited for."""
+
+    async def _wait(self, question: InputRequest, name: str) -> bytes:
+        # Work that is begun again may word a question anew, and that is another question.
+        key = f"{name}.{question_digest(question)[:8]}"
+        if self._clock.deadline is not None:
+            self._clock.deadline.pause()
+        try:
+            async with asyncio.timeout(self._timeout):
+                return (await self._link.ask({key: question.text}))[key]
+        except TimeoutError:
+            raise AskError(
+                f"the client did not answer {question.method} within {self._timeout:g} seconds"
+            ) from None
+        finally:
+            if self._clock.deadline is not None:
+                self._clock.deadline.resume()
