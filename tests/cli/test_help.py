@@ -16,8 +16,8 @@ from anyshape import __version__
 Run: TypeAlias = Callable[..., Any]
 
 COMMANDS = [
-    *("demo", "serve", "gateway", "tools", "call", "resources", "read", "prompts", "prompt"),
-    *("shapes", "check", "inspect", "pin", "logout"),
+    *("demo", "serve", "gateway", "worker", "tools", "call", "resources", "read"),
+    *("prompts", "prompt", "shapes", "check", "inspect", "pin", "logout"),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from anyshape.cli import terminal
+from anyshape.cli import json_text, options, terminal
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
 
@@ -30,6 +30,7 @@ def worker(
     concurrency: Annotated[
         int, typer.Option(metavar="N", help="How many tasks are worked on at once.")
     ] = 10,
+    json: options.JsonOption = False,
 ) -> int:
     """Work on the tasks of a server, on this machine or any other that reaches its store."""
     if context.obj["command"] is not None:
@@ -45,6 +46,10 @@ def worker(
             code=Exit.USAGE,
         )
     server = load_server(module)
+    if json:
+        terminal.write(json_text.compact({"name": server.name, "concurrency": concurrency}))
+    else:
+        terminal.say(f"{server.name}: at most {concurrency} tasks at a time\n\nCtrl-C stops it.")
     try:
         asyncio.run(_work(server, concurrency))
     except ValueError as error:
@@ -57,7 +62,6 @@ async def _work(server: Server, concurrency: int) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
-    terminal.say(f"{server.name}: at most {concurrency} tasks at a time\n\nCtrl-C stops it.")
     await asyncio.wait([working])
     if not working.cancelled():
         working.result()

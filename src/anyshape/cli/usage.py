@@ -31,6 +31,7 @@ USAGE: Final = {
     "serve": "MODULE[:NAME] [OPTIONS]",
     "shapes": "TARGET TOOL [ARGUMENT]... [OPTIONS]",
     "tools": "TARGET [TOOL]... [OPTIONS]",
+    "worker": "MODULE[:NAME] [OPTIONS]",
 }
 
 TargetWords: TypeAlias = Annotated[list[str] | None, typer.Argument(hidden=True)]
