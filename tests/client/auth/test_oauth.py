@@ -81,6 +81,8 @@ async def test_a_request_that_needs_more_asks_for_more_and_keeps_what_it_had(
     world.scopes = {"tools/call": "write"}
     assert await enter(world, world.oauth()) == "in"
     assert [visit["scope"] for visit in world.paths(AUTHORIZE)] == ["read", "read write"]
+    # Some authorization servers give a client no more than it was registered for.
+    assert [sent["scope"] for sent in world.paths("/as/register")] == ["read", "read write"]
 
 
 async def test_scopes_that_were_asked_for_in_vain_are_not_asked_for_again(world: World) -> None:

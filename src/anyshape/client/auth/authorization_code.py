@@ -171,7 +171,7 @@ class AuthorizationCode:
     async def _introduce(
         self, request: AccessRequest, known: Registration | None, redirect_uri: str
     ) -> Registration:
-        if known is not None and known.redirect_uri in (None, redirect_uri):
+        if known is not None and known.serves(redirect_uri, request.scopes):
             return known
         client = await register(
             request.exchange,

@@ -38,9 +38,18 @@ class Registration:
     method: str = "none"
     """How the token endpoint is shown that it is this client."""
     redirect_uri: str | None = None
+    """Where answers to it go; `None` if somebody else registered it."""
+    scopes: Sequence[str] = ()
+    """The scopes that it may ask for; others are refused to it by some authorization servers."""
     expires: float | None = None
     key: ClientKey | None = field(default=None, repr=False)
     """The private key that identifies it, of a client that is never kept."""
+
+    def serves(self, redirect_uri: str, scopes: Sequence[str]) -> bool:
+        """Say whether it will do for a login, as far as we know."""
+        if self.redirect_uri is None:
+            return True
+        return self.redirect_uri == redirect_uri and set(scopes) <= set(self.scopes)
 
     def write(self) -> str:
         """Return it as a text to keep."""
@@ -107,6 +116,7 @@ async def register(
         client_secret=secret,
         method=given,
         redirect_uri=redirect_uri,
+        scopes=tuple(scopes),
         expires=float(ends) if isinstance(ends, int | float) and ends > 0 else None,
     )
 
