@@ -30,6 +30,8 @@ class RefusedRequest:
     """Every `WWW-Authenticate` header."""
     nonce: str | None = None
     """The `DPoP-Nonce` header."""
+    peers: tuple[str, ...] = ()
+    """The addresses at which the server was reached; none if a proxy reached it."""
 
 
 class CredentialSource(Protocol):

@@ -293,7 +293,8 @@ async def test_no_server_makes_us_ask_a_special_address(world: World, host: str)
         ("https://8.8.8.8/mcp", "https://192.168.0.1/token", False),
         ("https://8.8.8.8/mcp", "https://100.64.0.1/token", False),
         ("https://8.8.8.8/mcp", "https://127.0.0.1/token", False),
-        ("https://8.8.8.8/mcp", "http://localhost/token", True),  # by name; see the next test
+        ("https://8.8.8.8/mcp", "http://localhost/token", False),
+        ("http://127.0.0.1:8000/mcp", "http://localhost/token", True),
         ("https://8.8.8.8/mcp", "https://[::1]/token", False),
         ("https://8.8.8.8/mcp", "https://[::ffff:10.0.0.1]/token", False),
         ("https://8.8.8.8/mcp", "https://169.254.169.254/token", False),
@@ -307,15 +308,50 @@ async def test_no_server_makes_us_ask_a_special_address(world: World, host: str)
         ("http://10.0.0.5/mcp", "http://10.0.0.6/token", False),
     ],
 )
-async def test_a_server_names_only_what_is_as_public_as_itself(
+def test_a_server_names_only_what_is_as_public_as_itself(
     server: str, target: str, allowed: bool
 ) -> None:
     reach = Reach(server)
     if allowed:
-        await reach.check(target, "the token endpoint")
+        reach.check(target, "the token endpoint")
         return
     with pytest.raises(AuthorizationError):
-        await reach.check(target, "the token endpoint")
+        reach.check(target, "the token endpoint")
+
+
+@pytest.mark.parametrize(
+    ("peers", "target", "allowed"),
+    [
+        ([], "https://10.0.0.1/token", False),
+        (["10.0.0.5"], "https://10.0.0.1/token", True),
+        (["10.0.0.5"], "https://127.0.0.1/token", False),
+        (["8.8.8.8", "10.0.0.5"], "https://10.0.0.1/token", False),
+        (["8.8.8.8", "127.0.0.1"], "https://127.0.0.1/token", False),
+        (["169.254.1.1"], "https://169.254.169.254/token", False),
+    ],
+)
+def test_a_server_with_a_name_is_as_public_as_the_address_it_was_reached_at(
+    peers: list[str], target: str, allowed: bool
+) -> None:
+    reach = Reach("https://mcp.example/mcp")
+    reach.learn(peers)
+    if allowed:
+        reach.check(target, "the token endpoint")
+        return
+    with pytest.raises(AuthorizationError):
+        reach.check(target, "the token endpoint")
+
+
+async def test_the_address_of_a_name_is_the_one_that_was_connected_to(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[tuple[str, ...]] = []
+    monkeypatch.setattr(Reach, "learn", lambda self, peers: learned.append(peers))  # pyright: ignore
+    url = world.url.replace("127.0.0.1", "localhost")
+    with pytest.raises(AuthorizationError):  # it describes itself by its address
+        async with Client(url, revision=REVISION, auth=world.oauth()):
+            pass
+    assert "127.0.0.1" in learned[0]
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.1", "::1", "169.254.169.254"])
@@ -328,7 +364,7 @@ async def test_a_name_is_judged_by_the_address_that_it_has_when_it_is_connected_
 
     monkeypatch.setattr(DefaultResolver, "resolve", resolve)
     reach = Reach("https://8.8.8.8/mcp")
-    await reach.check("https://as.example/token", "the token endpoint")
+    reach.check("https://as.example/token", "the token endpoint")
     resolver = VettingResolver(reach, "as.example")
     with pytest.raises(AuthorizationError, match="whose address"):
         await resolver.resolve("as.example", 443, socket.AF_INET)

@@ -74,7 +74,7 @@ async def assume_server(exchange: Exchange, url: str) -> AuthorizationServer:
 
 
 async def _look_up(exchange: Exchange, issuer: str) -> AuthorizationServer | None:
-    parts = await exchange.reach.check(issuer, "the authorization server")
+    parts = exchange.reach.check(issuer, "the authorization server")
     if parts.query:
         raise AuthorizationError(f"the issuer {without_secrets(issuer)} must not have a query")
     path = parts.path.rstrip("/")
@@ -83,13 +83,13 @@ async def _look_up(exchange: Exchange, issuer: str) -> AuthorizationServer | Non
         url = urlunsplit((parts.scheme, parts.netloc, place, "", ""))
         reply = await exchange.get(url, _WHAT)
         if reply.is_good:
-            return await _read(exchange, reply, issuer)
+            return _read(exchange, reply, issuer)
         if reply.status >= 500:
             raise AuthorizationError(f"{_WHAT} at {without_secrets(url)}: HTTP {reply.status}")
     return None
 
 
-async def _read(exchange: Exchange, reply: AuthReply, issuer: str) -> AuthorizationServer:
+def _read(exchange: Exchange, reply: AuthReply, issuer: str) -> AuthorizationServer:
     members = reply.members
     named: object = members.get("issuer")
     if named != issuer:
@@ -97,25 +97,25 @@ async def _read(exchange: Exchange, reply: AuthReply, issuer: str) -> Authorizat
             f"{_WHAT} for {without_secrets(issuer)} name another issuer, {shorten(str(named))!r}"
         )
 
-    async def endpoint(name: str) -> str | None:
+    def endpoint(name: str) -> str | None:
         url: Any = members.get(f"{name}_endpoint")
         if url is None:
             return None
         if not isinstance(url, str):
             raise AuthorizationError(f"{_WHAT}: {name}_endpoint is no string")
-        await exchange.reach.check(url, f"the {name} endpoint")
+        exchange.reach.check(url, f"the {name} endpoint")
         return url
 
-    token = await endpoint("token")
+    token = endpoint("token")
     if token is None:
         raise AuthorizationError(f"{_WHAT} for {without_secrets(issuer)} name no token endpoint")
     methods = strings(members.get("token_endpoint_auth_methods_supported"))
     return AuthorizationServer(
         issuer=issuer,
         token_endpoint=token,
-        authorization_endpoint=await endpoint("authorization"),
-        registration_endpoint=await endpoint("registration"),
-        revocation_endpoint=await endpoint("revocation"),
+        authorization_endpoint=endpoint("authorization"),
+        registration_endpoint=endpoint("registration"),
+        revocation_endpoint=endpoint("revocation"),
         scopes=strings(members.get("scopes_supported")),
         auth_methods=methods or ("client_secret_basic",),
         signing_algorithms=strings(members.get("token_endpoint_auth_signing_alg_values_supported")),

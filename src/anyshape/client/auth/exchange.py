@@ -85,7 +85,7 @@ class Exchange:
     async def _send(
         self, method: str, url: str, what: str, headers: Mapping[str, str], body: Body | None
     ) -> tuple[AuthReply, str | None]:
-        parts = await self.reach.check(url, what)
+        parts = self.reach.check(url, what)
         shown = f"{what} at {without_secrets(url)}"
         resolver = VettingResolver(self.reach, parts.hostname or "")
         connector = aiohttp.TCPConnector(

@@ -14,7 +14,6 @@ https://modelcontextprotocol.io/docs/tutorials/security/security_best_practices
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
 from collections.abc import Iterable
@@ -60,15 +59,26 @@ class Reach:
         self._origins = {origin_of(url) for url in (server, *trusted)}
         self._hosts = {host for _, host, _ in self._origins}
         self._server = urlsplit(server).hostname or ""
-        self._widest: int | None = None
+        self._widest = _PUBLIC
+        if is_literal(self._server):
+            self._widest = min(_rank(special_use(self._server)), _NEVER - 1)
+        elif is_loopback(self._server):
+            self._widest = _RANKS["loopback"]
 
-    async def check(self, url: str, what: str) -> SplitResult:
+    def learn(self, peers: Iterable[str]) -> None:
+        """Learn the addresses at which the server was reached; the most public of them counts.
+
+        Its name is not looked up again for that: the answer could be another one by then.
+        """
+        ranks = [_rank(special_use(peer)) for peer in peers]
+        if ranks and not is_literal(self._server) and not is_loopback(self._server):
+            self._widest = min(*ranks, _NEVER - 1)
+
+    def check(self, url: str, what: str) -> SplitResult:
         """Return a URL that may be asked or opened, taken apart; `AuthorizationError` says why not.
 
         A name is checked again, by its addresses, when it is connected to.
         """
-        if self._widest is None:
-            self._widest = await self._rank_server()
         shown = f"{what} at {without_secrets(url[:_LONGEST])}"
         if len(url) > _LONGEST or not _CHARACTERS.fullmatch(url):
             raise AuthorizationError(f"{shown}: not a URL without fragment, of {_LONGEST} at most")
@@ -84,6 +94,8 @@ class Reach:
             raise AuthorizationError(f"{shown}: expected https, got {scheme}")
         if is_literal(host):
             self.vet(host, host)
+        elif is_loopback(host):
+            self.vet(host, "127.0.0.1")  # before a browser is sent there
         return parts
 
     def vet(self, host: str, address: str) -> None:
@@ -91,22 +103,11 @@ class Reach:
         if host.lower() in self._hosts:
             return
         kind = special_use(address)
-        if _rank(kind) > (self._widest or _PUBLIC):
+        if _rank(kind) > self._widest:
             raise AuthorizationError(
                 f"{shorten(self._server, 60)} names {shorten(host, 60)}, whose address "
                 f"{shorten(address, 60)} is {kind}; pass issuer=… if it is right"
             )
-
-    async def _rank_server(self) -> int:
-        host = self._server
-        if is_literal(host):
-            return min(_rank(special_use(host)), _NEVER - 1)
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, None)
-        except OSError:  # a proxy may know it
-            return _PUBLIC
-        ranks = [_rank(special_use(str(address[0]))) for *_, address in found]
-        return min(max(ranks, default=_PUBLIC), _NEVER - 1)
 
 
 def _rank(kind: str | None) -> int:

@@ -146,6 +146,7 @@ class AccessSession:
         """Get a token that the server may like better; say whether there is one to try."""
         challenge = read_challenge(refusal.challenges)
         refused = refusal.sent.get("Authorization")
+        self._exchange.reach.learn(refusal.peers)
         async with self._lock:
             await self._load(other_than=refused)
             token = self._token

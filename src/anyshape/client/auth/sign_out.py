@@ -33,7 +33,8 @@ async def sign_out(url: str, storage: TokenStorage, http: Http | None = None) ->
     token = HeldToken.read(text)
     if token is not None:
         try:
-            await _revoke(token, Exchange(Reach(url), http or Http()), storage)
+            exchange = Exchange(Reach(url, [token.issuer]), http or Http())
+            await _revoke(token, exchange, storage)
         except AuthorizationError as error:
             logger.debug("the token could not be revoked: %s", error)
     return True

@@ -14,6 +14,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies
 
 import aiohttp
 
@@ -245,6 +246,7 @@ class HttpTransport:
             attempt,
             tuple(response.headers.getall("WWW-Authenticate", ())),
             response.headers.get(_NONCE),
+            self._peers(),
         )
         try:
             renewed = await self._credentials.renew(refusal)
@@ -254,6 +256,12 @@ class HttpTransport:
         if renewed:
             response.release()
         return renewed
+
+    def _peers(self) -> tuple[str, ...]:
+        is_proxied = self._http.proxy is not None or (
+            self._http.proxy_from_environment and bool(getproxies())
+        )
+        return () if is_proxied or self._pools is None else tuple(self._pools.peers)
 
     def _follow(self, response: aiohttp.ClientResponse) -> None:
         target = urljoin(self._url, response.headers.get("Location", ""))

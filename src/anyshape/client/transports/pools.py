@@ -19,6 +19,7 @@ __all__ = ["Pools"]
 
 _ASIDE = 4
 _GLANCE = 0.01
+_PEERS = 64
 
 Address = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -32,6 +33,8 @@ class Pools:
         self._first: list[socket.socket] | None = []
         self._kept: aiohttp.ClientSession | None = None
         self._calls = self._pool(http.max_connections, keep=True)
+        self.peers: set[str] = set()
+        """The addresses that were connected to, or tried."""
         self.answered = False
         """Whether an answer was read to its end, so that hanging up was the server's idea."""
         self.aside = self._pool(_ASIDE, keep=False)
@@ -73,7 +76,9 @@ class Pools:
         )
 
     def _make_socket(self, address: Address) -> socket.socket:
-        family, kind, protocol, *_ = address
+        family, kind, protocol, _, place = address
+        if len(self.peers) < _PEERS:
+            self.peers.add(str(place[0]))
         made = socket.socket(family, kind, protocol)
         if self._first is not None:
             self._first.append(made)
