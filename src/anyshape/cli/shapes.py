@@ -13,7 +13,7 @@ from anyshape.cli import json_text, options, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.call import split_tool
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect_as, split_target, take_target
 from anyshape.cli.tools import find_tool
 from anyshape.cli.usage import TargetWords
 
@@ -74,9 +74,6 @@ async def _look(target: NamedTarget, choose: ToolChoice) -> list[View]:
     from anyshape.client.views import look
     from anyshape.protocol.revision import RELEASED
 
-    if target.login:
-        async with connect(target):
-            pass  # one sign-in serves all that follow
     return await look(partial(connect_as, target), tuple(reversed(RELEASED)), choose)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import typer
 
     from anyshape.client import Client, OnElicit, OnFrame, OnLog
+    from anyshape.client.auth import OAuth
     from anyshape.protocol.revision import Revision
 
 __all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
@@ -33,8 +34,8 @@ class NamedTarget:
     """As it stands on a command line, less what may be secret."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float = 60.0
-    login: bool = False
-    """Whether its user may be asked to sign in."""
+    auth: OAuth | None = None
+    """Who signs in to it, if its user may be asked to."""
 
     @property
     def is_command(self) -> bool:
@@ -85,7 +86,9 @@ def take_target(
         rest = " …" if len(written) > 1 else ""
         return NamedTarget(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
     if is_url:
-        return NamedTarget(written, without_secrets(written), pairs, timeout, login)
+        return NamedTarget(
+            written, without_secrets(written), pairs, timeout, person() if login else None
+        )
     if "://" in written:
         raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
     return NamedTarget(load_server(written), written, pairs, timeout)
@@ -135,7 +138,7 @@ async def connect(
         revision="auto" if revision is None else revision,
         or_older=or_older,
         timeout=target.timeout,
-        auth=person() if target.login else None,
+        auth=target.auth,
         unwrap=unwrap,
         listen=False,
         on_elicit=on_elicit or (questions() if asks is True else asks) or None,

@@ -35,6 +35,12 @@ async def test_one_login_serves_every_request_and_every_client_of_the_same_auth(
     assert world.paths("/as/register")[0]["application_type"] == "native"
 
 
+async def test_clients_that_open_at_once_share_one_login(world: World) -> None:
+    auth = world.oauth()
+    assert await asyncio.gather(*(enter(world, auth) for _ in range(4))) == ["in"] * 4
+    assert len(world.paths(AUTHORIZE)) == 1
+
+
 async def test_requests_that_are_refused_at_once_share_one_login(world: World) -> None:
     async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
         world.tokens.clear()

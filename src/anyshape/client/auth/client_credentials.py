@@ -12,6 +12,7 @@ from anyshape.client.auth.registered_client import ClientGrant, RegisteredClient
 from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
 from anyshape.client.auth.token_endpoint import AccessRequest
+from anyshape.client.auth.turns import Turns
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
@@ -36,6 +37,7 @@ class ClientCredentials:
     scopes: Sequence[str] = ()
     storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     dpop: bool = False
+    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.client_secret is None) == (self.private_key is None):

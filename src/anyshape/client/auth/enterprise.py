@@ -15,6 +15,7 @@ from anyshape.client.auth.registration import describe_failure
 from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
 from anyshape.client.auth.token_endpoint import AccessRequest
+from anyshape.client.auth.turns import Turns
 from anyshape.client.auth.workload_identity import JWT_BEARER
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
@@ -55,6 +56,7 @@ class EnterpriseManaged:
     scopes: Sequence[str] = ()
     storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     dpop: bool = False
+    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""

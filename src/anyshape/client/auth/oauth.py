@@ -13,6 +13,7 @@ from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.reach import is_loopback
 from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.turns import Turns
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
@@ -44,6 +45,7 @@ class OAuth:
     redirect_uri: str | None = None
     storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     dpop: bool = False
+    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.scopes, str):

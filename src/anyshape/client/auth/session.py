@@ -6,7 +6,6 @@ is found out anew with every refusal, so a server may move to another authorizat
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from anyshape.client.auth.resource import ProtectedResource, canonical, find_res
 from anyshape.client.auth.storage import TokenStorage
 from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
+from anyshape.client.auth.turns import Turns
 from anyshape.client.authorizer import RefusedRequest
 from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
@@ -87,6 +87,11 @@ class AccessSettings(Protocol):
         """Whether tokens have to be bound to a key."""
         ...
 
+    @property
+    def turns(self) -> Turns:
+        """Who of several clients may get a token."""
+        ...
+
 
 def open_session(
     url: str, http: Http, grant: TokenGrant, settings: AccessSettings, *trusted: str
@@ -112,7 +117,6 @@ class AccessSession:
         self._exchange = exchange
         self._grant = grant
         self._settings = settings
-        self._lock = asyncio.Lock()
         self._token: HeldToken | None = None
         self._is_loaded = False
         self._is_new = False
@@ -125,7 +129,7 @@ class AccessSession:
     async def headers(self, method: str, url: str) -> Mapping[str, str]:
         """Return the headers with the token, if there is one yet."""
         if not self._is_loaded:
-            async with self._lock:
+            async with self._settings.turns.of(self._url):
                 await self._load()
         token = self._token
         if token is not None and token.is_stale and token.refresh is not None:
@@ -147,7 +151,7 @@ class AccessSession:
         challenge = read_challenge(refusal.challenges)
         refused = refusal.sent.get("Authorization")
         self._exchange.reach.learn(refusal.peers)
-        async with self._lock:
+        async with self._settings.turns.of(self._url):
             await self._load(other_than=refused)
             token = self._token
             if token is not None and token.authorization != refused:
@@ -276,7 +280,8 @@ class AccessSession:
 
     async def _refresh_early(self, token: HeldToken) -> HeldToken | None:
         """Renew a token before a server refuses it; if that fails, the server may decide."""
-        async with self._lock:
+        async with self._settings.turns.of(self._url):
+            await self._load(other_than=token.authorization)
             if self._token is not token or self._unrefreshable is token:
                 return self._token
             try:

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar, cast
@@ -64,12 +65,11 @@ class FileStorage:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._lock = asyncio.Lock()
+        self._writing = threading.Lock()
 
     async def load(self, key: str) -> str | None:
         """Return what was saved under a key."""
-        async with self._lock:
-            return (await self._aside(self._read)).get(key)
+        return (await self._aside(self._read)).get(key)
 
     async def save(self, key: str, value: str) -> None:
         """Save a text under a key."""
@@ -80,8 +80,7 @@ class FileStorage:
         await self._change(key, None)
 
     async def _change(self, key: str, value: str | None) -> None:
-        async with self._lock:
-            await self._aside(self._rewrite, key, value)
+        await self._aside(self._rewrite, key, value)
 
     async def _aside(
         self, work: Callable[Arguments, Returned], *values: Arguments.args, **more: Arguments.kwargs
@@ -96,7 +95,7 @@ class FileStorage:
 
     def _rewrite(self, key: str, value: str | None) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _alone(self._path.with_name(f".{self._path.name}.lock")):
+        with self._writing, _alone(self._path.with_name(f".{self._path.name}.lock")):
             self._rewrite_alone(key, value)
 
     def _rewrite_alone(self, key: str, value: str | None) -> None:
