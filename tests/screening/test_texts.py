@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from patience import PATIENCE
 
 from anyshape.screening import CODES, screen_entry, screen_schema
+from anyshape.screening.finding import UNSEEN
 
 
 def codes(description: str) -> list[str]:
@@ -142,6 +145,49 @@ def test_long_hostile_text_takes_time_in_proportion(piece: str) -> None:
     started = time.monotonic()
     screen_entry({"name": "tool", "description": text, "inputSchema": {"default": text}})
     assert time.monotonic() - started < PATIENCE
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["default", "properties", "items", "$ref", "$defs", "enum", "type", "a/b"]
+            )
+            | st.text(max_size=4),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(JSON, JSON, JSON)
+@settings(max_examples=300)
+def test_whatever_is_listed_is_screened_and_shown_without_harm(
+    name: object, description: object, schema: object
+) -> None:
+    entry = {"name": name, "description": description, "inputSchema": schema}
+    for finding in (*screen_entry(entry), *screen_schema(schema)):
+        assert finding.code in CODES
+        assert UNSEEN.search(str(finding)) is None
+        assert UNSEEN.search(finding.found) is None
+
+
+@pytest.mark.parametrize("depth", [400, 3_000])
+def test_a_schema_that_is_nested_too_deeply_is_screened_as_far_as_it_goes(depth: int) -> None:
+    document: dict[str, Any] = {"description": "x\u202ey", "default": 1}
+    for _ in range(depth):
+        document = {"properties": {"a": document}}
+    assert "bidirectional" in [finding.code for finding in screen_schema(document)]
+
+
+def test_a_default_without_end_is_not_compared_with_its_schema() -> None:
+    short, long = ({"type": "string", "default": [1] * count} for count in (10, 10_000))
+    assert [finding.code for finding in screen_schema(short)] == ["default-mismatch"]
+    assert screen_schema(long) == ()
 
 
 def test_every_code_that_is_found_has_a_meaning() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Any, Final, cast
 
-from anyshape.documents.pointers import pointer
+from anyshape.documents.pointers import escape
 from anyshape.screening.characters import screen_characters
 from anyshape.screening.defaults import screen_defaults
 from anyshape.screening.finding import Finding
@@ -20,6 +20,8 @@ _MOST: Final = 100
 """Findings about one entry; who has more has shown enough."""
 _UNREAD: Final = frozenset({"_meta", "icons"})
 """Members that no model is given."""
+_SHORT: Final = 8
+"""Characters of a text in which there is no room for markup or words."""
 _SCHEMAS: Final = ("inputSchema", "outputSchema")
 
 
@@ -43,13 +45,13 @@ def _worst(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _screen_entry(entry: Mapping[str, Any]) -> Iterator[Finding]:
     name = entry.get("name")
     if isinstance(name, str):
-        yield from screen_name(name, pointer(["name"]))
+        yield from screen_name(name, "/name")
     read = {key: value for key, value in entry.items() if key not in _UNREAD}
     yield from _screen_texts(read)
     for member in _SCHEMAS:
         schema = entry.get(member)
         if isinstance(schema, dict):
-            yield from screen_defaults(cast("dict[str, Any]", schema), pointer([member]))
+            yield from screen_defaults(cast("dict[str, Any]", schema), f"/{member}")
 
 
 def _screen_document(document: object) -> Iterator[Finding]:
@@ -60,8 +62,11 @@ def _screen_document(document: object) -> Iterator[Finding]:
 
 def _screen_texts(value: object) -> Iterator[Finding]:
     for where, text in _texts(value):
+        is_short = len(text) <= _SHORT
+        if is_short and text.isascii() and text.isprintable():
+            continue  # as nearly all names and values are
         yield from screen_characters(text, where)
-        if len(text) > 8:
+        if not is_short:
             yield from screen_markup(text, where)
             yield from screen_instructions(text, where)
 
@@ -75,9 +80,9 @@ def _texts(value: object) -> Iterator[tuple[str, str]]:
             yield where, each
         elif isinstance(each, list):
             items = enumerate(cast("list[object]", each))
-            waiting.extend((where + pointer([index]), item) for index, item in items)
+            waiting.extend((f"{where}/{index}", item) for index, item in items)
         elif isinstance(each, dict):
             for key, member in cast("dict[str, object]", each).items():
-                place = where + pointer([key])
+                place = f"{where}/{escape(key)}"
                 yield place, key
                 waiting.append((place, member))
