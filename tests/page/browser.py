@@ -13,19 +13,16 @@ import contextlib
 import itertools
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import AsyncGenerator, Generator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 from patience import PATIENCE
 
-__all__ = ["Browser", "Page", "find_chromium", "launched"]
+__all__ = ["Browser", "Page", "launched"]
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _SWITCHES = (
     "--headless=new",
     "--remote-debugging-port=0",
@@ -43,33 +40,21 @@ _SWITCHES = (
 )
 
 
-def find_chromium() -> str:
-    """Return the browser of this machine; that there is none is an error, no reason to skip."""
-    for name in _NAMES:
-        found = shutil.which(name)
-        if found is not None:
-            return found
-    raise RuntimeError(
-        "there is no Chromium: `python scripts/environment.py browser` installs Debian's "
-        "(root), or put a chromium or google-chrome on the path"
-    )
-
-
 @contextlib.contextmanager
-def launched() -> Generator[Browser]:
+def launched(program: str) -> Generator[Browser]:
     """Run one browser, with a profile of its own, for as long as the block runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [find_chromium(), *_SWITCHES, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        try:
-            yield Browser(_address(process))
-        finally:
-            process.terminate()
+        command = [program, *_SWITCHES, f"--user-data-dir={profile}", "about:blank"]
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+        ) as process:
             try:
-                process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
+                yield Browser(_address(process))
+            finally:
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE)
                 process.kill()
-                process.wait()
 
 
 def _address(process: subprocess.Popen[bytes]) -> str:
@@ -240,9 +225,14 @@ class Page:
 
     async def text(self, selector: str) -> str:
         """Return the text of the first element, as soon as there is one."""
-        return await self.until(
-            f"({{t: document.querySelector({json.dumps(selector)}).innerText}})"
-        ) and await self.run(f"document.querySelector({json.dumps(selector)}).innerText")
+        found = f"document.querySelector({json.dumps(selector)})"
+        await self.until(found)
+        return await self.run(f"{found}.innerText")
+
+    async def texts(self, selector: str) -> list[str]:
+        """Return the texts of all elements that are there now."""
+        found = f"document.querySelectorAll({json.dumps(selector)})"
+        return await self.run(f"[...{found}].map((each) => each.innerText)")
 
     async def click(self, selector: str, text: str | None = None) -> None:
         """Click on the middle of an element, the first that has the text."""
@@ -277,8 +267,7 @@ class Page:
         found = json.dumps(selector)
         await self.until(f"document.querySelector({found})")
         await self.run(
-            f"(() => {{ const field = document.querySelector({found}); "
-            "field.focus(); field.select(); })()"
+            f"((field) => {{ field.focus(); field.select(); }})(document.querySelector({found}))"
         )
         if text:
             await self.type(text)
@@ -307,14 +296,14 @@ class Page:
             if not node.get("ignored") and node.get("role", {}).get("value") == role
         ]
 
-    async def picture(self, path: Path) -> None:
-        """Take a picture of what is shown."""
-        shot = await self.ask("Page.captureScreenshot", format="png", optimizeForSpeed=False)
-        path.write_bytes(base64.b64decode(shot["data"]))  # noqa: ASYNC240 - nobody else waits
+    async def picture(self) -> bytes:
+        """Return a picture of what is shown, as PNG."""
+        shot = await self.ask("Page.captureScreenshot", format="png")
+        return base64.b64decode(shot["data"])
 
 
 def _box_of(selector: str, text: str | None) -> str:
-    """Return an expression for the middle of an element that can be clicked."""
+    """Return an expression for the middle of an element, once it stands still to be clicked."""
     return f"""(() => {{
         const all = [...document.querySelectorAll({json.dumps(selector)})];
         const text = {json.dumps(text)};
@@ -323,5 +312,9 @@ def _box_of(selector: str, text: str | None) -> str:
         if (!found) return null;
         found.scrollIntoView({{block: "center", inline: "center"}});
         const box = found.getBoundingClientRect();
-        return {{x: box.x + box.width / 2, y: box.y + box.height / 2}};
+        const at = {{x: box.x + box.width / 2, y: box.y + box.height / 2}};
+        const before = window.lastClickable;
+        window.lastClickable = {{found, at}};
+        const isStill = before?.found === found && before.at.x === at.x && before.at.y === at.y;
+        return isStill && found.contains(document.elementFromPoint(at.x, at.y)) ? at : null;
     }})()"""

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
+from anyshape.cli.check import read_source
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.target import connect, connect_as, split_target, take_target
 from anyshape.cli.usage import TargetWords
@@ -16,8 +17,8 @@ from anyshape.cli.usage import TargetWords
 __all__ = ["EXAMPLES", "inspect"]
 
 EXAMPLES: Final = """\b
-The address is the first line on stdout; its token is the key to the page, which
-is served to this machine alone.
+The address is the first line on stdout; its token is the key to the page,
+which is served to this machine alone.
 
 \b
 Examples:
@@ -35,6 +36,7 @@ def inspect(
         bool, typer.Option("--no-open", help="Do not open the page in a browser.")
     ] = False,
     headers: options.HeadersOption = None,
+    login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
     json: options.JsonOption = False,
 ) -> int:
@@ -49,8 +51,13 @@ def inspect(
             hint="choose the tool on the page",
             code=Exit.USAGE,
         )
-    target = take_target(written, headers, timeout)
-    inspection = Inspection(target.shown, partial(connect, target), partial(connect_as, target))
+    target = take_target(written, headers, timeout, login=login)
+    inspection = Inspection(
+        target.shown,
+        partial(connect, target),
+        partial(connect_as, target),
+        partial(read_source, target),
+    )
     page = PageApplication(inspection)
     listener = listen("127.0.0.1", port)
     address = page.address(listener.getsockname()[1])

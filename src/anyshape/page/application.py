@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from anyshape.errors import AnyshapeError
-from anyshape.page.conversation import Tell
 from anyshape.page.inspection import Inspection
+from anyshape.page.talk import Tell
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive
 from anyshape.server.guard import Guard
 from anyshape.server.headers import is_json

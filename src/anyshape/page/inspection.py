@@ -10,16 +10,17 @@ from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from anyshape.client import Client, ListedTool
-from anyshape.client.findings import find_out
+from anyshape.client.findings import ReadSource, find_out, uncover
 from anyshape.client.review import review_tool
 from anyshape.client.views import ConnectAs, describe_output, group, look
 from anyshape.errors import AnyshapeError, Problem, ProtocolError
-from anyshape.page.conversation import Conversation, Tell
 from anyshape.page.forms import SchemaForm
 from anyshape.page.summaries import summarize_listing, summarize_problem
+from anyshape.page.talk import PageTalk, Tell
 from anyshape.protocol.revision import RELEASED
 from anyshape.providers import PROFILES, lower, outlook
 from anyshape.schema import Schema, aside, compile
+from anyshape.screening import Severity
 
 __all__ = ["ConnectWatched", "Inspection"]
 
@@ -41,12 +42,19 @@ class ConnectWatched(Protocol):
 class Inspection:
     """What is known of one server; connects when it is first asked."""
 
-    def __init__(self, shown: str, connect: ConnectWatched, connect_as: ConnectAs) -> None:
+    def __init__(
+        self,
+        shown: str,
+        connect: ConnectWatched,
+        connect_as: ConnectAs,
+        read_source: ReadSource = lambda review: review,
+    ) -> None:
         self.shown = shown
         """How the server was named, less what may be secret."""
+        self._read_source = read_source
         self._connect = connect
         self._connect_as = connect_as
-        self._talk = Conversation()
+        self._talk = PageTalk()
         self._client: Client | None = None
         self._opened = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -266,8 +274,8 @@ class Inspection:
         client = await self.client()
         few = len(await client.list_tools()) <= _MOST_FORESEEN
         providers = list(PROFILES) if few else []
-        judgement = await find_out(nullcontext(client), self._connect_as, providers)
-        return judgement.as_data()
+        found = await find_out(nullcontext(client), self._connect_as, providers, self._read_source)
+        return uncover({self.shown: found}, Severity.HIGH)[self.shown].as_data()
 
 
 def _make_form(document: Mapping[str, Any], schema: Schema | None) -> tuple[SchemaForm, Schema]:

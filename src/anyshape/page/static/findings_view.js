@@ -16,11 +16,12 @@ export function findingsView(onTool) {
   return element;
 }
 
-function parts({ reviews, refused, bytes, tokens, gaps, answered }, onTool) {
+function parts({ reviews, refused, suspect, bytes, tokens, gaps, answered }, onTool) {
   return [
     el("h1", {}, "Findings"),
     el("p", { className: "badges" }, badge(`${plural(reviews.length, "tool")} checked`),
       badge(refused ? `${refused} refused` : "none refused", refused ? "bad" : "good"),
+      suspect ? badge(`${suspect} suspect`, "bad") : "",
       badge(`${bytes.toLocaleString("en")} bytes listed`), badge(`about ${tokens.toLocaleString("en")} tokens`)),
     gaps.length || Object.keys(answered).length ? el("ul", { className: "gaps" },
       Object.entries(answered).map(([asked, chosen]) => el("li", {}, `clients of ${asked} are answered with ${chosen}`)),
@@ -36,9 +37,15 @@ function reviewCard(review, onTool) {
       review.refused ? badge("refused", "bad") : ""),
     review.refused ? el("p", {}, line(review.refused, 600)) : el("p", { className: "faint" },
       `${costs(review.cost)} · ${stringify(review.tokens)} tokens · ${carried(review.olderClients)}`),
+    review.findings.length ? el("ul", { className: "hidden-things" }, review.findings.map((finding) =>
+      el("li", {}, badge(finding.severity, finding.severity === "high" ? "bad" : "warn"), ` ${findingText(finding)}`))) : null,
     review.advice.length ? el("ul", { className: "advice" }, review.advice.map((text) => el("li", {}, line(text, 600)))) : null,
     outcomes.length ? el("p", { className: "badges" }, outcomes.map(([profile, { outcome, why, losses }]) =>
       badge(`${profile}${losses.length ? ` −${losses.length}` : ""}`, TONES[outcome], why ?? `${outcome}${losses.length ? `, ${losses.map((loss) => loss.words).join("; ").slice(0, 400)}` : ""}`))) : null);
+}
+
+function findingText({ code, where, message }) {
+  return `${code} at ${line(where || "/", 120)}: ${line(message, 600)}`;
 }
 
 function costs(cost) {

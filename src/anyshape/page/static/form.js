@@ -50,14 +50,25 @@ export class FormView {
     return undefined;
   }
 
-  put(path, value) { return this.set(setAt(this.value, path, value)); }
+  put(path, value) { return this.set(this.placed(path, value)); }
 
   remove(path) { return this.set(removeAt(this.value, path), { now: true }); }
 
   add(path) { return this.set(this.value, { change: { kind: "add", path } }); }
 
   /** Return the value with one part exchanged, or taken away. */
-  placed(path, value) { return setAt(this.value, path, value); }
+  placed(path, value) {
+    let placed = setAt(this.value, path, value);
+    for (let depth = path.length - 1; depth >= 0; depth -= 1) {
+      // What can only be one thing, such as the kind of an alternative, need not be filled in.
+      for (const field of this.rows.get(pointer(path.slice(0, depth)))?.field.fields ?? []) {
+        const own = tokens(field.path);
+        const isSettled = field.required && field.options?.length === 1 && getAt(placed, own) === undefined;
+        if (isSettled) placed = setAt(placed, own, field.options[0]);
+      }
+    }
+    return placed;
+  }
 
   without(path) { return removeAt(this.value, path); }
 

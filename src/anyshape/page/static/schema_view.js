@@ -44,5 +44,5 @@ function row(margin, key, text, kind, comma, notes) {
   return el("span", { className: `line ${notes.length ? "lost" : ""}` }, margin,
     key ? el("span", { className: "key" }, visible(key)) : "", key ? ": " : "",
     el("span", { className: kind }, visible(text)), comma,
-    notes.length ? el("span", { className: "lost-note" }, visible(notes.join("; "))) : "", "\n");
+    notes.length ? el("span", { className: "lost-note" }, visible(notes.join("; "))) : "");
 }

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from anyshape.client import ElicitAnswer, Elicitation, Frame, LogMessage, Progress
 from anyshape.errors import ProtocolError
 
-__all__ = ["Conversation", "Tell"]
+__all__ = ["PageTalk", "Tell"]
 
 Tell: TypeAlias = Callable[[dict[str, Any]], None]
 """Takes one thing that happened to whoever follows a request."""
@@ -24,7 +24,7 @@ _LONGEST_FRAME: Final = 200_000
 """Bytes of a frame that are shown; the rest is counted."""
 
 
-class Conversation:
+class PageTalk:
     """Who follows, and what waits for an answer."""
 
     def __init__(self) -> None:
