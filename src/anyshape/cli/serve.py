@@ -16,7 +16,16 @@ from anyshape.cli.loading import load_server
 if TYPE_CHECKING:
     from anyshape.server import Server
 
-__all__ = ["EXAMPLES", "TARGET_VARIABLE", "announce", "listen", "serve", "serve_http", "url_of"]
+__all__ = [
+    "EXAMPLES",
+    "TARGET_VARIABLE",
+    "WORKERS_VARIABLE",
+    "announce",
+    "listen",
+    "serve",
+    "serve_http",
+    "url_of",
+]
 
 EXAMPLES: Final = """\b
 Examples:
@@ -26,6 +35,7 @@ Examples:
 """
 
 TARGET_VARIABLE: Final = "ANYSHAPE_SERVE"
+WORKERS_VARIABLE: Final = "ANYSHAPE_WORKERS"
 """Tells worker processes which server to load."""
 
 _SETTINGS: Final = {"log_level": "warning"}
@@ -129,6 +139,7 @@ def _serve_with_workers(
         url, port = url_of(host, probe), probe.getsockname()[1]
     announce(server, url, json=json)
     os.environ[TARGET_VARIABLE] = module
+    os.environ[WORKERS_VARIABLE] = str(workers)
     settings = {**_SETTINGS, **({"reload": True} if reload else {"workers": workers})}
     run_workers(
         "anyshape.cli.worker:create",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
     from anyshape.server.rate_limit import RateLimit
+    from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
     from anyshape.server.tasks.redis_store import RedisTasks
 
@@ -36,6 +37,7 @@ __all__ = [
     "Need",
     "Proceed",
     "RateLimit",
+    "RedisStore",
     "RedisTasks",
     "Server",
     "ServerOptions",
@@ -53,6 +55,7 @@ _HOMES = {
     "MiddlewareRequest": "anyshape.server.middleware",
     "Proceed": "anyshape.server.middleware",
     "RateLimit": "anyshape.server.rate_limit",
+    "RedisStore": "anyshape.server.stores.redis_store",
     "RedisTasks": "anyshape.server.tasks.redis_store",
     "TaskOptions": "anyshape.server.tasks.options",
 }

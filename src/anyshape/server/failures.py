@@ -45,6 +45,7 @@ __all__ = [
     "not_acceptable",
     "resource_not_found",
     "stopping",
+    "store_away",
     "translate",
     "unknown_session",
     "unknown_tool",
@@ -210,6 +211,13 @@ def busy(allowed: int, what: str = "calls") -> ProtocolError:
     return ProtocolError(
         f"Server busy: {allowed} {what} are in flight, which is all it takes; try again",
         code=SERVER_BUSY,
+    )
+
+
+def store_away() -> ProtocolError:
+    """Return the error for what needs the store that replicas share, while that is away."""
+    return ProtocolError(
+        "Server busy: what its replicas share cannot be reached; try again", code=SERVER_BUSY
     )
 
 

@@ -237,6 +237,7 @@ class HttpApplication:
         async with self.service.lifespan.held():
             self._is_unopened = False
             self._draining = None
+            await self._join_replicas()
             try:
                 yield
             finally:
@@ -248,10 +249,17 @@ class HttpApplication:
         await self.service.lifespan.acquire()
         if self._is_unopened:
             self._is_unopened = False
+            await self._join_replicas()
             _log.warning(
                 "the ASGI host sends no lifespan events, so what the server's lifespan has opened "
                 "stays open until the process ends; give the host application.lifespan"
             )
+
+    async def _join_replicas(self) -> None:
+        """Hear of other replicas from now on, where there is a store to do so."""
+        shared = None if self.streams is None else self.streams.share()
+        if shared is not None:
+            await shared.attempt(shared.recall())
 
     def drain(self) -> Awaitable[None]:
         """Give what is in flight the grace time to finish, then give up what is left.
@@ -278,7 +286,7 @@ class HttpApplication:
         if self._answers is None:
             from anyshape.server.asking.exchange import HttpAnswers
 
-            self._answers = HttpAnswers(self.options.answers)
+            self._answers = HttpAnswers(self.options.answers or self.service.find_exchange())
         return self._answers
 
     @property
@@ -328,13 +336,13 @@ class HttpApplication:
             await self._answer_all(message, peer, headers.revision, send)
         else:
             if isinstance(message, Notification) and message.method == CANCELLED:
-                self._cancel(message, peer)
+                await self._cancel(message, peer)
             await self._take_answers([message], peer)
             await accept(send)
 
-    def _cancel(self, notification: Notification, peer: HttpPeer) -> None:
+    async def _cancel(self, notification: Notification, peer: HttpPeer) -> None:
         if peer.handshake is not None and self.streams is not None:
-            self.streams.cancel(peer.handshake.key, notification)
+            await self.streams.cancel(peer.handshake.key, notification)
 
     async def _take_answers(self, messages: Iterable[object], peer: HttpPeer) -> None:
         """Hand over what are responses to questions of ours; without a session there are none."""

@@ -124,13 +124,13 @@ class HttpPeer(Peer):
         if streams is not None:
             if self.handshake is None:
                 raise untold()
-            streams.table.subscribe(self.handshake.key, topic)
+            await streams.subscribe(self.handshake.key, topic)
 
     async def unsubscribe(self, topic: Topic) -> None:
         """Tell the session no more of that topic."""
         streams = self._application.streams
         if streams is not None and self.handshake is not None:
-            streams.table.unsubscribe(self.handshake.key, topic)
+            await streams.unsubscribe(self.handshake.key, topic)
 
     def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""

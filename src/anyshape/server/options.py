@@ -13,6 +13,7 @@ from anyshape.server.sessions import Sessions
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
+    from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
 
 __all__ = ["HttpOptions", "ServerOptions", "Streams"]
@@ -46,7 +47,8 @@ class ServerOptions:
     nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
     one revision has, holds at most `max_batch` messages and is answered in at most
     `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops;
-    `tasks` bounds the calls that become tasks.
+    `tasks` bounds the calls that become tasks; `store` is what the replicas of a server share, if
+    there are several.
 
     A call that asks its client something at 2026-07-28 is remembered by that client, sealed.
     `state_keys` are secrets of 16 bytes or more that the replicas of a server share: the first
@@ -72,6 +74,7 @@ class ServerOptions:
     caching: Caching = field(default_factory=Caching)
     shape: ShapeOptions = field(default_factory=ShapeOptions)
     tasks: TaskOptions | None = None
+    store: RedisStore | None = None
 
     def __post_init__(self) -> None:
         for name in _COUNTS:

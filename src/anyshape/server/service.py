@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
@@ -21,10 +22,12 @@ from anyshape.server.methods import METHODS
 from anyshape.server.options import ServerOptions
 
 if TYPE_CHECKING:
+    from anyshape.server.asking.exchange import AnswerExchange
     from anyshape.server.asking.state import RequestStates
     from anyshape.server.features.log_messages import LogMessages
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Layers
+    from anyshape.server.stores.link import StoreLink
     from anyshape.server.tasks.options import TaskUse
     from anyshape.tools.tool import Tool
 
@@ -41,6 +44,12 @@ class Service:
     ) -> None:
         self.options = options
         self.lifespan = Lifespan(opening)
+        self.link: StoreLink | None = None
+        """The link to other replicas, once it is made."""
+        if options.store is not None:
+            from anyshape.server.stores.link import open_link
+
+            self.lifespan.add(partial(open_link, self, options.store))
         self.introduction = ServerIntroduction(identity, options.caching, self._capabilities)
         self.clients = KnownClients(options.shape.known_clients)
         self.listeners = Listeners()
@@ -118,6 +127,14 @@ class Service:
 
             rule = task_rule(self, tool, task)
         self.tools.add(tool, requires, rule)
+
+    def find_exchange(self) -> AnswerExchange | None:
+        """Return where answers reach the replica that asked, `None` if there is no store."""
+        if self.link is None:
+            return None
+        from anyshape.server.stores.exchange import StoreExchange
+
+        return StoreExchange(self)
 
     def list_topics(self) -> list[Topic]:
         """Return the lists whose changes every peer of a handshake is told of."""

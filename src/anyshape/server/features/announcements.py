@@ -78,6 +78,8 @@ class Listeners:
         self._changing = threading.Lock()
         self._changed: dict[Topic, Position] = {}
         self._last = self._forgotten = (time.time_ns() // 1_000_000, 0)
+        self.relay: Callable[[Topic], bool] | None = None
+        """Has other processes told; tells whether we will hear of it from them."""
 
     @property
     def position(self) -> Position:
@@ -108,10 +110,51 @@ class Listeners:
         return topic in self._by_topic
 
     def notify(self, topic: Topic) -> None:
-        """Tell everyone who listens for a topic, from any thread."""
+        """Tell everyone who listens for a topic, from any thread, and other processes if any."""
+        if self.relay is None:
+            with self._changing:
+                time, number = self._last
+                self._tell(topic, (time, number + 1))
+        elif not self.relay(topic):
+            self.tell(topic)
+
+    def tell(self, topic: Topic) -> None:
+        """Tell those in this process alone; the news do not move on by it."""
         with self._changing:
-            time, number = self._last
-            self._tell(topic, (time, number + 1))
+            self._call(topic, self._last)
+
+    def take(self, topic: Topic, position: Position) -> None:
+        """Tell those in this process of news that has come from elsewhere."""
+        with self._changing:
+            self._tell(topic, position)
+
+    def adopt(
+        self,
+        news: Iterable[tuple[Topic, Position]],
+        start: Position,
+        end: Position,
+        *,
+        is_told: bool,
+    ) -> None:
+        """Go by news that others keep, which are known from `start` to `end`.
+
+        With `is_told` those who listen are told what is new to them: of everything, if what they
+        missed is not all there.
+        """
+        with self._changing:
+            before, is_whole = self._last, start <= self._last <= end
+            self._changed = {}
+            self._forgotten = start
+            for topic, position in news:
+                if is_told and is_whole and position > before:
+                    self._tell(topic, position)
+                else:
+                    self._changed.pop(topic, None)
+                    self._changed[topic] = position
+            self._last = end
+            if is_told and not is_whole:
+                for topic in tuple(self._by_topic):
+                    self._call(topic, end)
 
     def since(self, position: Position, topics: Iterable[Topic]) -> list[tuple[Topic, Position]]:
         """Return which of the topics may have changed after a position, in the order they did.
@@ -131,5 +174,8 @@ class Listeners:
         self._changed[topic] = position
         if len(self._changed) > _REMEMBERED:
             self._forgotten = self._changed.pop(next(iter(self._changed)))
+        self._call(topic, position)
+
+    def _call(self, topic: Topic, position: Position) -> None:
         for listener in self._by_topic.get(topic, ()):
             listener.notify(topic, position)

@@ -13,13 +13,19 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification, encode_error
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.server.bodies import Receive
-from anyshape.server.failures import busy, http_status, unknown_session, unsupported_version
+from anyshape.server.failures import busy, http_status, unsupported_version
+from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.http_peer import HttpPeer
 from anyshape.server.options import Streams
 from anyshape.server.parameters import read_cancellation
-from anyshape.server.request import Interruption, OpenRequest
+from anyshape.server.request import Interruption
 from anyshape.server.response import EventStream, Send, accept, refuse, send_json
-from anyshape.server.streams.event_ids import ReplyId, read_event_id, sealed_stream
+from anyshape.server.streams.event_ids import (
+    ReplyId,
+    is_of_session,
+    read_event_id,
+    sealed_stream,
+)
 from anyshape.server.streams.replies import Archive, ReplyStream
 from anyshape.server.streams.standing import StandingStream
 from anyshape.server.streams.table import SessionTable
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from anyshape.server.headers import RequestHeaders
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Handshake
+    from anyshape.server.stores.sessions import SharedSessions
 
 __all__ = ["SessionStreams"]
 
@@ -40,9 +47,10 @@ class SessionStreams:
     def __init__(self, application: HttpApplication) -> None:
         self._application = application
         self._service = application.service
-        self._options = application.options.streams or Streams()
-        self.table = SessionTable(application.service, self._options)
-        self.archive = Archive(self._options)
+        self.options = application.options.streams or Streams()
+        self.table = SessionTable(application.service, self.options)
+        self.archive = Archive(self.options)
+        self._shared: SharedSessions | None = None
 
     async def serve(
         self, method: str, peer: HttpPeer, headers: RequestHeaders, receive: Receive, send: Send
@@ -60,7 +68,7 @@ class SessionStreams:
                 reason = f"{method} is served to sessions of this server alone; use POST"
                 await refuse(send, 405, reason, (b"allow", b"POST"))
             elif method == "DELETE":
-                self._end(session)
+                await self._end(session)
                 await accept(send, 204)
             elif not peer.takes_stream:
                 await refuse(send, 406, "Accept has to allow text/event-stream")
@@ -71,16 +79,72 @@ class SessionStreams:
             status = http_status(error.code, MODERN[-1])
             await send_json(send, status, encode_error(None, error.code, error.message, error.data))
 
-    def _end(self, session: Handshake) -> None:
+    @property
+    def position(self) -> Position:
+        """Where the news are."""
+        return self._service.listeners.position
+
+    def share(self) -> SharedSessions | None:
+        """Return what is shared with other replicas, `None` if there is no store to do so."""
+        link = self._service.link
+        if link is not None and (self._shared is None or self._shared.link is not link):
+            from anyshape.server.stores.sessions import SharedSessions
+
+            self._shared = SharedSessions(self, link)
+        return self._shared
+
+    async def subscribe(self, session: str, topic: Topic) -> None:
+        """Have a session told of a topic."""
+        shared = self.share()
+        if shared is None:
+            self.table.subscribe(session, topic)
+        else:
+            allowed = self._service.options.max_resource_subscriptions
+            await shared.insist(shared.subscribe(session, topic, allowed))
+
+    async def unsubscribe(self, session: str, topic: Topic) -> None:
+        """Tell a session no more of a topic."""
+        shared = self.share()
+        if shared is None:
+            self.table.unsubscribe(session, topic)
+        else:
+            await shared.insist(shared.unsubscribe(session, topic))
+
+    async def _end(self, session: Handshake) -> None:
+        """Let a session be over, here and elsewhere."""
+        self.forget(session.key, session.expires)
+        shared = self.share()
+        if shared is not None:
+            await shared.attempt(shared.end(session.key, session.expires))
+
+    def forget(self, session: str, expires: float) -> None:
         """Let a session be over: its streams, its requests, and what is remembered of it."""
         ids = self._application.session_ids
-        if ids is None:
-            raise unknown_session()
-        ids.end(session.key, session.expires)
-        self.table.end(session.key)
-        self.archive.end(session.key)
-        for flight in self._flights(session.key):
-            flight.interrupt(Interruption.CANCELLED)
+        if ids is not None:
+            ids.end(session, expires)
+        self.table.end(session)
+        self.archive.end(session)
+        self.stop(session)
+
+    async def cancel(self, session: str, notification: Notification) -> None:
+        """Stop the request of a session that a notification says is no longer wanted."""
+        cancellation = read_cancellation(notification.params)
+        if cancellation is not None and not self.stop(session, cancellation[0]):
+            shared = self.share()
+            if shared is not None:
+                await shared.attempt(shared.cancel(session, cancellation[0]))
+
+    def stop(self, session: str, request: bytes | None = None) -> bool:
+        """Stop the requests of a session, or the one of a key; tell whether there are any."""
+        found = False
+        for flight in tuple(self._application.flights):
+            handshake = flight.peer.handshake if isinstance(flight.peer, HttpPeer) else None
+            if handshake is None or handshake.key != session:
+                continue
+            if request is None or flight.key == request:
+                flight.interrupt(Interruption.CANCELLED)
+                found = True
+        return found
 
     def reply(
         self, session: Handshake, revision: Revision, response: EventStream
@@ -94,24 +158,6 @@ class SessionStreams:
         stream = ReplyStream(self.archive, session.key, name, response, polled=polled)
         self.archive.add(stream)
         return stream
-
-    def cancel(self, session: str, notification: Notification) -> None:
-        """Stop the request of a session that a notification says is no longer wanted."""
-        cancellation = read_cancellation(notification.params)
-        if cancellation is not None:
-            for flight in self._flights(session):
-                if flight.key == cancellation[0]:
-                    flight.interrupt(Interruption.CANCELLED)
-
-    def _flights(self, session: str) -> list[OpenRequest]:
-        """Return the requests of a session that wait."""
-        return [
-            flight
-            for flight in self._application.flights
-            if isinstance(flight.peer, HttpPeer)
-            and flight.peer.handshake is not None
-            and flight.peer.handshake.key == session
-        ]
 
     async def _listen(
         self,
@@ -141,11 +187,18 @@ class SessionStreams:
         watch = asyncio.ensure_future(_disconnected(receive))
         try:
             topics = [*service.list_topics(), *live.topics]
+            shared = self.share()
+            if shared is not None:
+                known = await shared.attempt(shared.listen(session.key))
+                if known is not None:
+                    topics += known.topics
+                    if heard is None and known.told is not None:
+                        stream.told = known.told
             if revision.has_empty_events:
-                stream.begin(topics, self._options.retry, self._options.hold)
+                stream.begin(topics, self.options.retry, self.options.hold)
             else:
                 stream.begin(topics)
-            await asyncio.wait((watch, stream.ended), return_when=asyncio.FIRST_COMPLETED)
+            await self._hold(session.key, stream, watch)
             if stream.ended.done():
                 await response.end()
         finally:
@@ -153,16 +206,40 @@ class SessionStreams:
             response.abandon()
             service.subscriptions.discard(stream.ended)
             self.table.release(session.key, stream)
+            shared = self.share()
+            if shared is not None:
+                shared.leave_later(session.key, stream.told)
+
+    async def _hold(
+        self, session: str, stream: StandingStream, watch: asyncio.Future[None]
+    ) -> None:
+        """Wait until a stream is over, and have its session remembered all the while."""
+        while True:
+            done, _ = await asyncio.wait(
+                (watch, stream.ended),
+                timeout=self.options.idle / 3,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if done:
+                return
+            shared = self.share()
+            if shared is not None:
+                await shared.attempt(shared.renew(session))
 
     async def _resume(
         self, session: Handshake, heard: ReplyId, receive: Receive, send: Send
     ) -> None:
         """Go on with the reply to a request of a session, behind what its client has heard."""
         stream = self.archive.find(session.key, heard.stream)
-        if stream is None or not stream.reaches(heard.number):
-            raise _not_resumable()
         response = EventStream(send, self._application.keep_alive)
-        left = stream.resume(heard.number, response)
+        if stream is not None and stream.reaches(heard.number):
+            left = stream.resume(heard.number, response)
+        else:
+            left = None if stream is not None else await self._find(session, heard, response)
+            if left is None:
+                response.abandon()
+                raise _not_resumable()
+            response.break_silence()
         watch = asyncio.ensure_future(_disconnected(receive))
         try:
             await asyncio.wait((watch, left), return_when=asyncio.FIRST_COMPLETED)
@@ -170,8 +247,20 @@ class SessionStreams:
                 await response.end()
         finally:
             watch.cancel()
-            stream.leave(response)
+            if stream is None:
+                left.cancel()
+            else:
+                stream.leave(response)
             response.abandon()
+
+    async def _find(
+        self, session: Handshake, heard: ReplyId, response: EventStream
+    ) -> asyncio.Future[None] | None:
+        """Have a reply gone on with that another replica has, if one can have it."""
+        ids, shared = self._application.session_ids, self.share()
+        if ids is None or shared is None or not is_of_session(ids, session.key, heard.stream):
+            return None
+        return await shared.insist(shared.resume(session.key, heard, response))
 
 
 def _not_resumable() -> ProtocolError:

@@ -9,18 +9,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from anyshape.server.response import EventStream, write_event
+from anyshape.server.response import write_event
 from anyshape.server.streams.event_ids import ReplyId
 
 if TYPE_CHECKING:
     from anyshape.server.options import Streams
 
-__all__ = ["Archive", "ReplyStream"]
+__all__ = ["Archive", "ReplyOutlet", "ReplyStream"]
 
 _OVERHEAD: Final = 512
 """Bytes that an event takes beside its own."""
+
+
+class ReplyOutlet(Protocol):
+    """Where a reply goes: an `EventStream`, or another replica that has one."""
+
+    def push_event(self, event: bytes) -> None:
+        """Send an event as it is."""
+        ...
+
+    def break_silence(self) -> None:
+        """Send a comment if nothing else is on its way."""
+        ...
+
+    def abandon(self) -> None:
+        """Send nothing more."""
+        ...
+
+    async def end(self, last: bytes = b"", status: int = 200) -> None:
+        """End the response, with a last event if there is one."""
+        ...
 
 
 class ReplyStream:
@@ -30,7 +50,7 @@ class ReplyStream:
     """
 
     def __init__(
-        self, archive: Archive, session: str, name: str, response: EventStream, *, polled: bool
+        self, archive: Archive, session: str, name: str, response: ReplyOutlet, *, polled: bool
     ) -> None:
         self.session = session
         self.name = name
@@ -41,7 +61,7 @@ class ReplyStream:
         self._polled = polled
         self._events: deque[tuple[int, bytes]] = deque()
         self._number = 0
-        self._response: EventStream | None = response
+        self._response: ReplyOutlet | None = response
         self._left: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -95,7 +115,7 @@ class ReplyStream:
         """Tell whether what counts is still kept of what follows an event: the answer."""
         return not self.is_over or bool(self._events) or after >= self._number
 
-    def resume(self, after: int, response: EventStream) -> asyncio.Future[None]:
+    def resume(self, after: int, response: ReplyOutlet) -> asyncio.Future[None]:
         """Reply on another connection from now on; what is returned is done when it is over.
 
         The one before, if it is still there, is left: its client has lost it.
@@ -117,7 +137,7 @@ class ReplyStream:
             self._wind()
         return done
 
-    def leave(self, response: EventStream) -> None:
+    def leave(self, response: ReplyOutlet) -> None:
         """Know that a connection is gone."""
         if self._response is response:
             self._part()
@@ -130,7 +150,7 @@ class ReplyStream:
         self.size -= freed
         return freed
 
-    def _end(self, response: EventStream) -> None:
+    def _end(self, response: ReplyOutlet) -> None:
         """End a response while its request goes on."""
         task = asyncio.get_running_loop().create_task(_end_response(response))
         self._ending.add(task)
@@ -151,7 +171,7 @@ class ReplyStream:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._options.hold, self.hang_up)
 
-    def _part(self) -> tuple[EventStream | None, asyncio.Future[None] | None]:
+    def _part(self) -> tuple[ReplyOutlet | None, asyncio.Future[None] | None]:
         """Return the connection, and who waits there, which are no longer written to."""
         if self._timer is not None:
             self._timer.cancel()
@@ -161,7 +181,7 @@ class ReplyStream:
         return response, left
 
 
-async def _end_response(response: EventStream) -> None:
+async def _end_response(response: ReplyOutlet) -> None:
     with contextlib.suppress(OSError):
         await response.end()
 

@@ -74,6 +74,14 @@ class SessionTable:
         """Return the session of a key, if anything is remembered of it."""
         return self._sessions.get(key)
 
+    def streaming(self) -> list[tuple[str, StandingStream]]:
+        """Return the sessions that have a stream, with it."""
+        return [
+            (key, session.stream)
+            for key, session in self._sessions.items()
+            if session.stream is not None
+        ]
+
     def subscribe(self, key: str, topic: Topic) -> None:
         """Have a session told of a topic, on the stream it has or will have."""
         session = self.touch(key)

@@ -1,0 +1,101 @@
+"""Answers to questions, which reach the process that asked whichever of them receives them.
+
+While a question waits, its address is in the store; the first answer takes it away, so that there
+is no second one. An answer is in the store from when it comes until it is fetched, and for a minute
+at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
+
+if TYPE_CHECKING:
+    from anyshape.server.service import Service
+
+__all__ = ["StoreExchange"]
+
+_log = logging.getLogger("anyshape.server.stores")
+
+_LONGEST_WAIT: Final = 3600
+"""Seconds after which a question is forgotten in any case."""
+_FETCHED_WITHIN: Final = 60
+
+
+class StoreExchange:
+    """Answers for questions of all replicas; those of this process need no store."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._bound: StoreLink | None = None
+
+    @asynccontextmanager
+    async def expect(self, address: str) -> AsyncGenerator[Awaitable[bytes]]:
+        """Wait for an answer, for as long as the context is open."""
+        answer = self._waiting[address] = asyncio.get_running_loop().create_future()
+        link = self._link()
+        try:
+            if link is not None:
+                await self._register(link, address)
+            yield answer
+        finally:
+            del self._waiting[address]
+            if link is not None:
+                link.spawn(_forget(link, address))
+
+    async def deliver(self, address: str, answer: bytes) -> bool:
+        """Hand an answer to whoever waits for it, here or elsewhere."""
+        if address in self._waiting:
+            return self._settle(address, answer)
+        link = self._link()
+        if link is None:
+            return False
+        try:
+            if await link.client.getdel(link.key("question", address)) is None:
+                return False
+            await link.client.set(link.key("answer", address), answer, ex=_FETCHED_WITHIN)
+            await link.signal("answer", address=address)
+        except failures_of_store() as error:
+            _log.warning("%s did not take an answer: %s", link.store.place, error)
+            return False
+        return True
+
+    async def _register(self, link: StoreLink, address: str) -> None:
+        try:
+            await link.client.set(link.key("question", address), b"1", ex=_LONGEST_WAIT)
+        except failures_of_store() as error:
+            _log.warning(
+                "%s did not take a question, so it can be answered here alone: %s",
+                *(link.store.place, error),
+            )
+
+    def _settle(self, address: str, answer: bytes) -> bool:
+        waiting = self._waiting.get(address)
+        if waiting is None or waiting.done():
+            return False
+        waiting.set_result(answer)
+        return True
+
+    def _link(self) -> StoreLink | None:
+        link = self._service.link
+        if link is not None and link is not self._bound:
+            self._bound = link
+            link.on("answer", self._fetch)
+        return link
+
+    async def _fetch(self, signal: Signal) -> None:
+        address = str(signal.get("address"))
+        if address in self._waiting and self._bound is not None:
+            found = await self._bound.client.getdel(self._bound.key("answer", address))
+            if isinstance(found, bytes):
+                self._settle(address, found)
+
+
+async def _forget(link: StoreLink, address: str) -> None:
+    await link.client.delete(link.key("question", address), link.key("answer", address))

@@ -1,0 +1,313 @@
+"""Sessions of a server that has several replicas.
+
+What a session has subscribed to, and where in the news it was, is in the store for as long as one
+process alone would remember it. A reply is kept by the process that answers; to a client that comes
+back elsewhere it is passed on through the store, and only then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+
+from anyshape.server.failures import busy, store_away
+from anyshape.server.features.announcements import Position, Topic
+from anyshape.server.stores.link import (
+    Signal,
+    StoreLink,
+    failures_of_store,
+    read_topic,
+    write_topic,
+)
+
+if TYPE_CHECKING:
+    from anyshape.server.response import EventStream
+    from anyshape.server.streams.endpoint import SessionStreams
+    from anyshape.server.streams.event_ids import ReplyId
+
+__all__ = ["KnownSession", "RemoteReply", "SharedSessions"]
+
+_log = logging.getLogger("anyshape.server.stores")
+
+Found = TypeVar("Found")
+
+_HEARD_WITHIN: Final = 3.0
+"""Seconds in which the process that has a reply says so."""
+_PASSED_ON: Final = 60
+"""Seconds for which a piece of a reply stays in the store."""
+_MOST_ENDED: Final = 10_000
+
+
+class KnownSession(NamedTuple):
+    """What the store knows of a session: its topics, and where in the news it was."""
+
+    topics: list[Topic]
+    told: Position | None
+
+
+class SharedSessions:
+    """What the sessions of one application share with those of its replicas."""
+
+    def __init__(self, streams: SessionStreams, link: StoreLink) -> None:
+        self._streams = streams
+        self.link = self._link = link
+        self._all = link.key("sessions")
+        self._ended = link.key("ended")
+        for kind in ("subscribed", "unsubscribed", "listening", "ended", "cancelled", "resume"):
+            link.on(kind, getattr(self, f"_on_{kind}"))
+        link.on_return = self.recall
+
+    async def insist(self, work: Awaitable[Found]) -> Found:
+        """Return what the store was asked for; that it is away is an error for who asked."""
+        try:
+            return await work
+        except failures_of_store() as error:
+            _log.warning("%s could not be asked: %s", self._link.store.place, error)
+            raise store_away() from None
+
+    async def attempt(self, work: Awaitable[Found]) -> Found | None:
+        """Return what the store was asked for, `None` if it is away."""
+        try:
+            return await work
+        except failures_of_store() as error:
+            _log.warning("%s could not be asked: %s", self._link.store.place, error)
+            return None
+
+    async def recall(self) -> None:
+        """Learn what was said while we could not hear it."""
+        now = time.time()
+        client = cast("Any", self._link.client)
+        found = await client.zrangebyscore(
+            self._ended, now, "+inf", start=0, num=_MOST_ENDED, withscores=True
+        )
+        for key, expires in cast("list[tuple[bytes, float]]", found):
+            self._streams.forget(key.decode(), expires)
+        for key, live in self._streams.table.streaming():
+            for topic in await self._topics(key):
+                live.add(topic)
+
+    async def subscribe(self, session: str, topic: Topic, allowed: int) -> None:
+        """Have a session told of a topic, wherever its stream is or will be."""
+        key, client = self._link.key("topics", session), self._link.client
+        text = write_topic(topic)
+        options = self._streams.options
+        pipeline = client.pipeline(transaction=True)
+        pipeline.sadd(key, text)
+        pipeline.scard(key)
+        pipeline.zadd(self._all, {session: time.time()})
+        pipeline.zcard(self._all)
+        pipeline.set(self._told(session), _write(self._streams.position), nx=True)
+        self._renew(pipeline, session)
+        is_new, count, _, sessions, *_ = await pipeline.execute()
+        if count > allowed and is_new:
+            await client.srem(key, text)
+            raise busy(allowed, "subscriptions")
+        if sessions > options.max_sessions:
+            await self._make_room(sessions - options.max_sessions)
+        await self._link.signal("subscribed", session=session, topic=text.decode())
+
+    async def unsubscribe(self, session: str, topic: Topic) -> None:
+        """Tell a session no more of a topic."""
+        text = write_topic(topic)
+        await self._link.client.srem(self._link.key("topics", session), text)
+        await self._link.signal("unsubscribed", session=session, topic=text.decode())
+
+    async def listen(self, session: str) -> KnownSession:
+        """Return a session's topics, and where in the news it was; its other streams end."""
+        told = cast("bytes | None", await self._link.client.get(self._told(session)))
+        topics = await self._topics(session)
+        await self._link.signal("listening", session=session)
+        return KnownSession(topics, None if told is None else _read(told))
+
+    def leave_later(self, session: str, told: Position) -> None:
+        """Remember where in the news a session was; nobody waits for that."""
+        self._link.spawn(self._leave(session, told))
+
+    async def _leave(self, session: str, told: Position) -> None:
+        """Remember where in the news a session was, for as long as it may be idle."""
+        pipeline = self._link.client.pipeline(transaction=True)
+        pipeline.set(self._told(session), _write(told))
+        self._renew(pipeline, session)
+        await pipeline.execute()
+
+    async def renew(self, session: str) -> None:
+        """Have a session that has a stream remembered for longer."""
+        pipeline = self._link.client.pipeline(transaction=True)
+        self._renew(pipeline, session)
+        await pipeline.execute()
+
+    async def end(self, session: str, expires: float) -> None:
+        """Let a session be over in every replica."""
+        pipeline = self._link.client.pipeline(transaction=True)
+        pipeline.delete(self._link.key("topics", session), self._told(session))
+        pipeline.zrem(self._all, session)
+        pipeline.zadd(self._ended, {session: expires})
+        pipeline.zremrangebyscore(self._ended, 0, time.time())
+        pipeline.zremrangebyrank(self._ended, 0, -_MOST_ENDED - 1)
+        await pipeline.execute()
+        await self._link.signal("ended", session=session, expires=expires)
+
+    async def cancel(self, session: str, request: bytes) -> None:
+        """Stop a request of a session, whichever replica answers it."""
+        await self._link.signal("cancelled", session=session, request=request.decode())
+
+    async def resume(
+        self, session: str, heard: ReplyId, response: EventStream
+    ) -> asyncio.Future[None] | None:
+        """Go on with a reply of another replica; `None` if none of them has it.
+
+        What is returned is done when the reply is over, or goes on elsewhere.
+        """
+        key = self._link.key("reply", secrets.token_urlsafe(12))
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[bool] = loop.create_future()
+        done: asyncio.Future[None] = loop.create_future()
+        done.add_done_callback(lambda _: self._link.leave(key))
+
+        def take(fields: dict[bytes, bytes]) -> None:
+            if not found.done():
+                found.set_result(b"lost" not in fields)
+            if b"event" in fields:
+                response.push_event(fields[b"event"])
+            if b"end" in fields and not done.done():
+                done.set_result(None)
+
+        await self._link.follow(key, take)
+        await self._link.signal(
+            "resume", session=session, stream=heard.stream, after=heard.number, key=key
+        )
+        try:
+            if await asyncio.wait_for(found, _HEARD_WITHIN):
+                return done
+        except TimeoutError:
+            pass
+        done.cancel()
+        return None
+
+    # What other replicas say.
+
+    def _on_subscribed(self, signal: Signal) -> None:
+        live = self._streams.table.find(str(signal.get("session")))
+        topic = read_topic(str(signal.get("topic")).encode())
+        if live is not None and live.stream is not None and topic is not None:
+            live.stream.add(topic)
+
+    def _on_unsubscribed(self, signal: Signal) -> None:
+        live = self._streams.table.find(str(signal.get("session")))
+        topic = read_topic(str(signal.get("topic")).encode())
+        if live is not None and live.stream is not None and topic is not None:
+            live.stream.remove(topic)
+
+    def _on_listening(self, signal: Signal) -> None:
+        live = self._streams.table.find(str(signal.get("session")))
+        if live is not None and signal.get("from") != self._link.replica:
+            live.leave()
+
+    def _on_ended(self, signal: Signal) -> None:
+        expires = signal.get("expires")
+        if isinstance(expires, int | float):
+            self._streams.forget(str(signal.get("session")), expires)
+
+    def _on_cancelled(self, signal: Signal) -> None:
+        request = str(signal.get("request")).encode()
+        self._streams.stop(str(signal.get("session")), request)
+
+    def _on_resume(self, signal: Signal) -> None:
+        stream = self._streams.archive.find(str(signal.get("session")), str(signal.get("stream")))
+        after, key = signal.get("after"), str(signal.get("key"))
+        if stream is None or not isinstance(after, int) or signal.get("from") == self._link.replica:
+            return
+        remote = RemoteReply(self._link, key)
+        if stream.reaches(after):
+            done = stream.resume(after, remote)
+            done.add_done_callback(lambda _: remote.close())
+        else:
+            remote.add(lost=b"1")
+
+    async def _topics(self, session: str) -> list[Topic]:
+        found = cast(
+            "set[bytes]", await self._link.client.smembers(self._link.key("topics", session))
+        )
+        topics = (read_topic(text) for text in sorted(found))
+        return [topic for topic in topics if topic is not None]
+
+    async def _make_room(self, count: int) -> None:
+        """Forget the sessions that were used longest ago."""
+        popped = await self._link.client.zpopmin(self._all, count)
+        for session, _ in cast("list[tuple[bytes, float]]", popped):
+            key = session.decode()
+            await self._link.client.delete(self._link.key("topics", key), self._told(key))
+
+    def _renew(self, pipeline: Any, session: str) -> None:
+        idle = int(self._streams.options.idle) + 1
+        pipeline.expire(self._link.key("topics", session), idle)
+        pipeline.expire(self._told(session), idle)
+        pipeline.zadd(self._all, {session: time.time()}, xx=True)
+        pipeline.zremrangebyscore(self._all, 0, time.time() - idle)
+
+    def _told(self, session: str) -> str:
+        return self._link.key("told", session)
+
+
+class RemoteReply:
+    """The connection of a client at another replica, as far as a reply is concerned."""
+
+    def __init__(self, link: StoreLink, key: str) -> None:
+        self._link = link
+        self._key = key
+        self._is_open = True
+        self._last: asyncio.Task[None] | None = None
+        self.add(found=b"1")
+
+    def push_event(self, event: bytes) -> None:
+        """Pass an event on."""
+        if self._is_open:
+            self.add(event=event)
+
+    async def end(self, last: bytes = b"", status: int = 200) -> None:
+        """Pass on the last event, and that it was the last."""
+        if self._is_open:
+            self._is_open = False
+            self.add(event=last, end=b"1")
+
+    def close(self) -> None:
+        """Pass on that there is no more here."""
+        if self._is_open:
+            self._is_open = False
+            self.add(end=b"1")
+
+    def abandon(self) -> None:
+        """Pass on that there is no more."""
+        self.close()
+
+    def break_silence(self) -> None:
+        """Do nothing: the other replica sees to silence."""
+        return
+
+    def add(self, **fields: bytes) -> None:
+        """Add something to what the other replica reads, after all that was added before."""
+        before = self._last
+
+        async def write() -> None:
+            if before is not None:
+                await asyncio.wait((before,))
+            entry: dict[Any, Any] = {name.encode(): value for name, value in fields.items()}
+            pipeline = self._link.client.pipeline(transaction=False)
+            pipeline.xadd(self._key, entry)
+            pipeline.expire(self._key, _PASSED_ON)
+            await pipeline.execute()
+
+        self._last = self._link.spawn(write())
+
+
+def _write(position: Position) -> bytes:
+    return b"%d-%d" % position
+
+
+def _read(text: bytes) -> Position | None:
+    time, _, number = text.partition(b"-")
+    return (int(time), int(number)) if time.isdigit() and number.isdigit() else None
