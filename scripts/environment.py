@@ -4,11 +4,14 @@
     python scripts/environment.py .cache/agents requirements/agents.txt
     python scripts/environment.py .cache/docs requirements/docs.txt
 
-Uses uv where there is one, else the standard library's venv and pip. Run by `make`.
+Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
+several replicas need a Redis or Valkey server: where there is none, Debian's is installed if that
+may be.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -35,8 +38,25 @@ def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
             venv.EnvBuilder(with_pip=True, clear=True).create(target)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
+    if requirements == DEVELOPMENT:
+        install_redis()
     if requirements != WITHOUT_US:
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
+
+
+def install_redis() -> None:
+    """Install Debian's `redis-server` if there is no such program; say so if that fails."""
+    if shutil.which("redis-server") or shutil.which("valkey-server"):
+        return
+    apt = shutil.which("apt-get")
+    if apt is not None and os.geteuid() == 0:
+        quietly = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        command = [apt, "install", "--quiet", "--yes", "--no-install-recommends", "redis-server"]
+        for attempt in (command, [apt, "update", "--quiet"], command):
+            done = subprocess.run(attempt, env=quietly, check=False, stdout=subprocess.DEVNULL)
+            if attempt is command and done.returncode == 0:
+                return
+    print("tests of several replicas need redis-server; please install it", file=sys.stderr)
 
 
 if __name__ == "__main__":
