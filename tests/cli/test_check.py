@@ -47,7 +47,7 @@ def test_a_server_is_judged_tool_by_tool(run: Run, demo_words: Callable[..., lis
         "  size           "
     )
     assert "folder_tree  ok\n" in judged.out
-    assert judged.out.splitlines()[-1].startswith("11 checked, none refused; ")
+    assert judged.out.splitlines()[-1].startswith("12 checked, none refused; ")
     assert max(map(len, judged.out.splitlines())) <= 80
 
 

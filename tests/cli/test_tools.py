@@ -33,7 +33,7 @@ def test_tools_are_listed_with_their_types(run: Run, demo_words: Callable[..., l
     assert listed.out.startswith(LISTED)
     assert "\n  () → Folder {name: string, bytes?: integer, folders?: Folder[]}\n" in listed.out
     assert "\n  (name: string) → {name: string, age: integer ≥0} | null\n" in listed.out
-    assert listed.err == "anyshape-demo 0.1.0 · 11 tools · as of 2026-07-28\n\n"
+    assert listed.err == "anyshape-demo 0.1.0 · 12 tools · as of 2026-07-28\n\n"
 
 
 def test_the_listing_fits_the_columns_there_are_and_ends_without_padding(run: Run) -> None:

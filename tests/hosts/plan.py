@@ -50,7 +50,8 @@ SHOWN = {
 def calls() -> list[Json]:
     """Return every call: of the demo's tools, and of those beside them."""
     demo: list[Json] = json.loads(DEMO.read_text())
-    return [call for call in demo if "unknown" not in call] + OTHERS
+    # Nobody is there to be asked.
+    return [call for call in demo if "unknown" not in call and "asks" not in call] + OTHERS
 
 
 def tools() -> set[str]:

@@ -10,6 +10,8 @@ from anyshape.demo.server import server
 
 __all__ = ["server"]
 
+server.remove_tool("choose_seat")  # It asks its user, and there is none.
+
 
 class Circle(BaseModel):
     """A circle."""

@@ -56,6 +56,15 @@ SECTIONS = (
 )
 
 
+BESIDE_TOOLS = """\
+## Beside tools
+
+Each of them listed the prompt, the resources and the template, got the prompt with arguments, read
+text and a picture, completed an argument, heard the log message of a call, and had its user fill in
+a form, in the way of its revision: requests to the client up to 2025-11-25, after that results that
+ask for input.
+"""
+
 MARKS = ("¹", "²")
 
 
@@ -96,6 +105,8 @@ def document(visit: Visit) -> str:
         peers = [peer for peer in visits.PEERS if peer.revision in revisions]
         parts.append(f"## {title}\n\n{explanation}\n")
         parts.append(_table(peers, reports))
+    parts.append(BESIDE_TOOLS)
+    parts.append(_beside_tools(reports))
     parts.append("## What a wrong call says\n\nTo every client alike:\n")
     parts.append(_failures([report for both in reports.values() for report in both.values()]))
     parts.append("## What is peculiar to a peer\n")
@@ -115,6 +126,48 @@ def _table(peers: Sequence[Peer], reports: dict[Peer, dict[str, Json]]) -> str:
             told = [_progress(call["id"], reports[peer]) for peer in peers]
             rows.append(["*and its progress*", *told])
     return _markdown(heading, rows)
+
+
+def _beside_tools(reports: dict[Peer, dict[str, Json]]) -> str:
+    heading = ["peer", "revision", "prompt", "resources", "template", "completion", "log", "user"]
+    rows = [
+        [
+            peer.name,
+            peer.revision,
+            *(_both(both, tell) for tell in (_prompt, _resources, _template, _completion)),
+            _both(both, lambda report: "told" if report["logs"] else "–"),
+            _both(both, _user),
+        ]
+        for peer, both in reports.items()
+    ]
+    return _markdown(heading, rows)
+
+
+def _both(reports: dict[str, Json], tell: Callable[[Json], str]) -> str:
+    return " / ".join(sorted({tell(report) for report in reports.values()}))
+
+
+def _prompt(report: Json) -> str:
+    return f"{len(report['features']['prompt'])} messages"
+
+
+def _resources(report: Json) -> str:
+    found = report["features"]
+    return f"{len(found['resources'])}, {'read' if found['blob'] else '–'}"
+
+
+def _template(report: Json) -> str:
+    found = report["features"]
+    return f"{len(found['templates'])}, {'read' if found['resource'] else '–'}"
+
+
+def _completion(report: Json) -> str:
+    return ", ".join(report["features"].get("completion", ["–"]))
+
+
+def _user(report: Json) -> str:
+    outcome = report["calls"]["seat"]
+    return "–" if "raised" in outcome or outcome.get("isError") else "asked"
 
 
 def _peers() -> str:
@@ -205,7 +258,10 @@ def _notes() -> list[str]:
         "The TypeScript SDKs and the SEP's client, over stdio, lose progress that arrives together "
         "with the answer."
     )
-    notes.append("The Inspector's command line shows no progress.")
+    notes.append(
+        "The Inspector's command line shows no progress and no log messages, has no form to ask "
+        "its user with, and completes nothing."
+    )
     notes.append(
         "FastMCP's results cannot tell null from nothing. Its `data` is the value, since envelopes "
         "are marked for it as it marks its own."

@@ -7,6 +7,7 @@ by itself, `visits.QUIRKS` says what it shows, so that a change on either side i
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ import visits
 from visits import Peer
 
 from anyshape import __version__
+from anyshape.demo.records import LOGO
 
 Json = dict[str, Any]
 Visit = Callable[[Peer, str], Json]
@@ -99,6 +101,9 @@ def test_a_peer_sees_what_its_revision_is_entitled_to(
     if "unknown" in call:
         assert shown == unknown_tool(peer, call["unknown"])
         return
+    if "asks" in call and not can_be_asked(peer):
+        assert shown.get("raised", shown.get("content")) == nobody_asked(peer)
+        return
     texts = [block["text"] for block in shown.pop("content")]
     if "value" in call:
         assert texts[:-1] == ([call["text"]] if "text" in call else [])
@@ -136,6 +141,24 @@ def members(peer: Peer, call: Json) -> Json:
     return expected
 
 
+def can_be_asked(peer: Peer) -> bool:
+    """Tell whether there is a user at this client, at this revision."""
+    return peer.name not in visits.ASKS_NOBODY and peer.revision not in visits.UNSTRUCTURED
+
+
+def nobody_asked(peer: Peer) -> Any:
+    """Return what a tool that asks the user comes to where there is none."""
+    if peer.revision == "2026-07-28":
+        return "Missing required client capability: elicitation"
+    reason = f"at revision {peer.revision} a user cannot be asked"
+    if peer.revision not in visits.UNSTRUCTURED:
+        reason = (
+            "the client cannot be asked with elicitation/create: "
+            "it did not declare elicitation.form"
+        )
+    return [{"type": "text", "text": reason}]
+
+
 def unknown_tool(peer: Peer, name: str) -> Json:
     """Return what calling a tool that does not exist raises."""
     if peer.name == "Inspector":  # It looks the tool up in the listing and never asks.
@@ -150,12 +173,46 @@ def assert_progress(told: list[list[Any]], peer: Peer, transport: str, call: Jso
         expected = [[step, total, None] for step, total, _ in expected]
     if peer.name in visits.SHOWS_NO_PROGRESS:
         expected = []
+    if "asks" in call and peer.id == "TypeScript SDK 2@2026-07-28":
+        # It reports rounds of questions as progress of its own.
+        expected = [[1, None, "Fulfilling input required by 'tools/call' (round 1)"]]
+        assert told == expected
+        return
     if expected and peer.name in visits.SHARES_A_READ and transport == "stdio":
         # What comes in one read with the answer is lost; how much that is depends on the moment.
         assert told != []
         assert told == expected[: len(told)]
         return
     assert told == expected
+
+
+@pytest.mark.parametrize(("peer", "transport"), PAIRS)
+def test_a_peer_uses_what_there_is_beside_tools(visit: Visit, peer: Peer, transport: str) -> None:
+    found = visit(peer, transport)["features"]
+    missing = found.pop("missing")
+    assert missing["raised"].endswith("Resource not found: nobody is called nobody")
+    # The newer TypeScript client gives the code of 2026-07-28 to what it hears at any revision.
+    translates = peer.script in ("typescript2.mjs", "inspector.mjs")
+    assert missing["code"] == (-32602 if translates or peer.revision in visits.NATURAL else -32002)
+    expected: Json = {
+        "prompts": ["introduce"],
+        "prompt": ["Introduce Ada, 36, in 2 grand lines.", "Ladies and gentlemen,"],
+        "resources": ["demo://folders", "demo://logo.png"],
+        "templates": ["demo://people/{name}"],
+        "resource": '{"name":"Alan","age":41}',
+        "blob": base64.b64encode(LOGO).decode(),
+        "completion": ["ada", "alan"],
+    }
+    if peer.name == "Inspector":  # Its command line cannot ask for that.
+        del expected["completion"]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("peer", "transport"), PAIRS)
+def test_a_peer_hears_what_is_logged(visit: Visit, peer: Peer, transport: str) -> None:
+    heard = visit(peer, transport)["logs"]
+    message = {"level": "info", "logger": "counting", "data": {"steps": 3}}
+    assert heard == ([] if peer.name == "Inspector" else [message])
 
 
 def test_every_tool_of_the_demo_is_called() -> None:

@@ -125,6 +125,9 @@ the answer takes the handler away.
 SHOWS_NO_PROGRESS = ("Inspector",)
 """Its command line prints the result alone."""
 
+ASKS_NOBODY = ("Inspector",)
+"""Its command line has no form to fill in, and says so."""
+
 
 def calls(*, brief: bool = False) -> list[Json]:
     """Return the calls of the plan and what they come to; `brief` is one for every tool."""
@@ -142,6 +145,19 @@ def listing() -> Json:
     return json.loads((HERE / "demo_listing.json").read_text())
 
 
+FEATURES: Json = {
+    "prompt": {"name": "introduce", "arguments": {"name": "ada", "tone": "grand", "lines": "2"}},
+    "resource": "demo://people/alan",
+    "blob": "demo://logo.png",
+    "missing": "demo://people/nobody",
+    "complete": {
+        "ref": {"type": "ref/prompt", "name": "introduce"},
+        "argument": {"name": "name", "value": "a"},
+    },
+}
+"""What peers ask for beside tools."""
+
+
 def visit(peer: Peer, transport: str, target: Json) -> Json:
     """Return the report of one client on one target."""
     chosen = calls(brief=is_brief(peer, transport))
@@ -149,6 +165,8 @@ def visit(peer: Peer, transport: str, target: Json) -> Json:
         "mode": peer.mode,
         "revision": peer.revision,
         "calls": [{name: call[name] for name in ("id", "tool", "arguments")} for call in chosen],
+        "features": FEATURES,
+        "answer": {"row": 3, "side": "aisle"},
     }
     return run_client(peer.script, target, plan)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Literal, TypedDict
 
 from pydantic import BaseModel, Field
@@ -94,6 +95,20 @@ class Quote(BaseModel):
     days: int
 
 
+class Seat(BaseModel):
+    """A place in an aeroplane."""
+
+    row: int = Field(ge=1, le=30, description="The row, counted from the front")
+    side: Literal["window", "aisle"] = "window"
+
+
+class Booking(BaseModel):
+    """A seat on a flight."""
+
+    flight: str
+    seat: Seat
+
+
 FORECAST = [
     HourlyForecast(hour="09:00", temp=68, conditions="sunny"),
     HourlyForecast(hour="10:00", temp=72, conditions="partly cloudy"),
@@ -109,6 +124,10 @@ RESOURCES = {
     "7f1c8a52-9d1c-4f0e-8a53-6e5a3c2b1d00": "blueprint",
     "0b6f2f0e-1f3a-4d8c-9a55-b2f4a7c9e811": "invoice",
 }
+
+LOGO = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+)
 
 PEOPLE = {"ada": Person(name="Ada", age=36), "alan": Person(name="Alan", age=41)}
 

@@ -1,7 +1,9 @@
 """The demo server, built as anyone would build theirs.
 
 Its tools are those of the documents that led to SEP-2106 (raw arrays, raw numbers, either/or
-input, a nullable object), and a few more that show recursion, conditions, progress and failure.
+input, a nullable object), and a few more that show recursion, conditions, progress, log messages,
+a question to the user, and failure. Beside them there are resources, a template, a prompt, and
+arguments that complete.
 """
 
 from __future__ import annotations
@@ -11,18 +13,31 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from anyshape import Context, Server, Text, ToolError, ToolResult
+from anyshape import (
+    Ask,
+    Complete,
+    Context,
+    Message,
+    ResourceNotFound,
+    Server,
+    Text,
+    ToolError,
+    ToolResult,
+)
 from anyshape.demo.records import (
     FORECAST,
+    LOGO,
     PEOPLE,
     RESOURCES,
     ROOT,
     USERS,
     WEATHER,
+    Booking,
     Folder,
     HourlyForecast,
     Person,
     Quote,
+    Seat,
     User,
     WeatherData,
 )
@@ -184,18 +199,29 @@ async def count_slowly(
     steps: Annotated[int, Field(ge=1, le=50)] = 5,
     seconds: Annotated[float, Field(ge=0, le=1)] = 0.2,
 ) -> list[int]:
-    """Count, reporting progress on the way.
+    """Count, reporting progress on the way, and logging what it is about to do.
 
     Args:
         steps: How far to count.
         seconds: How long each step takes.
     """
+    context.log("info", {"steps": steps}, logger="counting")
     counted: list[int] = []
     for step in range(1, steps + 1):
         await asyncio.sleep(seconds)
         counted.append(step)
         context.progress(step, total=steps, message=f"counted to {step}")
     return counted
+
+
+@server.tool
+def choose_seat(flight: str, seat: Annotated[Seat, Ask("Where would you like to sit?")]) -> Booking:
+    """Book a seat on a flight; the user is asked which.
+
+    Args:
+        flight: The number of the flight, for instance "AS 2106".
+    """
+    return Booking(flight=flight, seat=seat)
 
 
 @server.tool
@@ -206,3 +232,46 @@ def always_fails(reason: str = "it was asked to") -> int:
         reason: What to say.
     """
     raise ToolError(f"This tool failed because {reason}.")
+
+
+@server.resource("demo://folders")
+def folders() -> Folder:
+    """The tree of folders, as JSON."""
+    return ROOT
+
+
+@server.resource("demo://logo.png", mime_type="image/png")
+def logo() -> bytes:
+    """The logo: a picture of one pixel."""
+    return LOGO
+
+
+FirstName = Annotated[str, Complete(sorted(PEOPLE))]
+
+
+@server.resource("demo://people/{name}")
+def person(name: FirstName) -> Person:
+    """A person, by first name."""
+    if name not in PEOPLE:
+        raise ResourceNotFound(f"nobody is called {name}")
+    return PEOPLE[name]
+
+
+@server.prompt(title="Introduce somebody")
+def introduce(
+    name: FirstName, tone: Literal["plain", "grand"] = "plain", lines: int = 3
+) -> list[Message]:
+    """Ask for an introduction.
+
+    Args:
+        name: Who it is about, by first name.
+        tone: How it should sound.
+        lines: How long it may be.
+    """
+    known = PEOPLE.get(name)
+    if known is None:
+        raise ToolError(f"nobody is called {name}; there are {', '.join(sorted(PEOPLE))}")
+    return [
+        Message(f"Introduce {known.name}, {known.age}, in {lines} {tone} lines."),
+        Message("Ladies and gentlemen," if tone == "grand" else "This is", role="assistant"),
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 import report
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from mcp_types import LoggingMessageNotificationParams
 from pydantic_core import to_jsonable_python
 
 
@@ -20,7 +21,21 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
     else:
         program, *arguments = target["command"]
         transport = StdioTransport(program, arguments, keep_alive=False)
-    async with Client(transport, mode=plan["mode"], timeout=plan["patience"]) as client:
+    logs: list[report.Json] = []
+
+    async def hear(params: LoggingMessageNotificationParams) -> None:
+        logs.append(report.wire(params))
+
+    async def answer(*_asked: Any) -> Any:
+        return plan["answer"]
+
+    async with Client(
+        transport,
+        mode=plan["mode"],
+        timeout=plan["patience"],
+        log_handler=hear,
+        elicitation_handler=answer,
+    ) as client:
 
         async def call(tool: str, arguments: report.Json, told: Any) -> report.Json:
             shown = await client.call_tool(
@@ -42,6 +57,8 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
             ),
             "tools": await report.tools(lambda cursor: client.list_tools_mcp(cursor=cursor)),
             "calls": await report.record(plan["calls"], call),
+            "features": await report.features(plan["features"], client),
+            "logs": logs,
         }
 
 

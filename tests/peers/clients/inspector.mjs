@@ -2,7 +2,7 @@
 // `modern` and `legacy`. One process runs them all, because starting Node anew would take longer
 // than the rest.
 import { runCli } from "@modelcontextprotocol/inspector/clients/cli/build/index.js";
-import { byName, plan, print, record, target } from "./report.mjs";
+import { byName, plan, print, record, target, texts } from "./report.mjs";
 
 const where = target.url ? [target.url] : target.command;
 const write = process.stdout.write;
@@ -26,6 +26,13 @@ const ask = async (...options) => {
   return JSON.parse(printed).result;
 };
 
+const read = async (uri) => (await ask("--method", "resources/read", "--uri", uri)).contents[0];
+const { prompt, resource, blob, missing } = plan.features;
+const given = Object.entries(prompt.arguments).flatMap(([name, value]) => [
+  "--prompt-args",
+  `${name}=${value}`,
+]);
+
 const { protocolVersion, serverInfo, instructions } = await ask("--method", "initialize");
 const report = {
   revision: protocolVersion,
@@ -36,6 +43,21 @@ const report = {
     const call = ["--tool-name", name, "--tool-args-json", JSON.stringify(given)];
     return ask("--method", "tools/call", ...call);
   }),
+  // It completes nothing, and shows no log messages.
+  features: {
+    prompts: (await ask("--method", "prompts/list")).prompts.map(({ name }) => name),
+    prompt: texts(
+      (await ask("--method", "prompts/get", "--prompt-name", prompt.name, ...given)).messages,
+    ),
+    resources: (await ask("--method", "resources/list")).resources.map(({ uri }) => uri),
+    templates: (await ask("--method", "resources/templates/list")).resourceTemplates.map(
+      ({ uriTemplate }) => uriTemplate,
+    ),
+    resource: (await read(resource)).text,
+    blob: (await read(blob)).blob,
+    missing: await read(missing).catch(({ message, code }) => ({ raised: message, code: code ?? null })),
+  },
+  logs: [],
 };
 print(report);
 process.exit(0);

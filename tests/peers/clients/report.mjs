@@ -39,4 +39,34 @@ export const record = async (call) => {
   return outcomes;
 };
 
+// What the server has beside tools; both TypeScript clients ask for it in the same words. The plan's
+// `features` are those of report.py.
+export const features = async (client) => {
+  const { prompt, blob, resource, missing, complete } = plan.features;
+  const outcome = async (asked) => {
+    try {
+      return await asked;
+    } catch (error) {
+      return { raised: error.message, code: error.code ?? null };
+    }
+  };
+  const read = async (uri) => (await client.readResource({ uri })).contents[0];
+  return {
+    prompts: (await client.listPrompts()).prompts.map(({ name }) => name),
+    prompt: texts((await client.getPrompt(prompt)).messages),
+    resources: (await client.listResources()).resources.map(({ uri }) => uri),
+    templates: (await client.listResourceTemplates()).resourceTemplates.map(
+      ({ uriTemplate }) => uriTemplate,
+    ),
+    resource: (await read(resource)).text,
+    blob: (await read(blob)).blob,
+    missing: await outcome(read(missing)),
+    completion: (await client.complete(complete)).completion.values,
+  };
+};
+
+export const texts = (messages) => messages.map(({ content }) => content.text);
+
+export const answer = { action: "accept", content: plan.answer };
+
 export const print = (report) => process.stdout.write(JSON.stringify(report));

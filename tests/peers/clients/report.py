@@ -3,10 +3,12 @@
     python SCRIPT TARGET PLAN
 
 TARGET is `{"url": …}` or `{"command": […]}`; PLAN is `{"mode": …, "calls": [{"id", "tool",
-"arguments"}, …]}`. The report, one JSON document on standard output, has the same members in every
-language: `revision`, `server`, `instructions`, `tools` by name, and `calls` by id. A call has the
-members its client shows (`content`, `structuredContent`, `isError`) and the `progress` it was told
-of; or `raised` and `code`, what the client threw instead.
+"arguments"}, …], "features": …, "answer": …}`, where the latter two are what is asked for beside
+tools, and what a user answers. The report, one JSON document on standard output, has the same
+members in every language: `revision`, `server`, `instructions`, `tools` by name, `calls` by id,
+`features` (what was found beside tools) and `logs`. A call has the members its client shows
+(`content`, `structuredContent`, `isError`) and the `progress` it was told of; or `raised` and
+`code`, what the client threw instead.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from mcp_types import Implementation, ListToolsResult
+from mcp_types import Implementation, ListToolsResult, PromptReference
 from pydantic import BaseModel
 
 Json = dict[str, Any]
@@ -54,6 +56,37 @@ async def tools(page: Callable[[str | None], Awaitable[ListToolsResult]]) -> Jso
         cursor = listing.next_cursor
         if cursor is None:
             return listed
+
+
+async def features(plan: Json, client: Any) -> Json:
+    """Return what the server has beside tools; the official client's words are asked for."""
+    prompt, complete = plan["prompt"], plan["complete"]
+    listed = await client.list_prompts()
+    resources, templates = await client.list_resources(), await client.list_resource_templates()
+
+    async def read(uri: str) -> Any:
+        found = await client.read_resource(uri)
+        return getattr(found, "contents", found)[0]
+
+    try:
+        missing: Json = wire(await read(plan["missing"]))
+    except Exception as error:
+        missing = {"raised": str(error), "code": getattr(error, "code", None)}
+    ref = PromptReference(type="ref/prompt", name=complete["ref"]["name"])
+    completed = await client.complete(ref, complete["argument"])
+    got = await client.get_prompt(prompt["name"], prompt["arguments"])
+    return {
+        "prompts": [each.name for each in getattr(listed, "prompts", listed)],
+        "prompt": [each.content.text for each in got.messages],
+        "resources": [str(each.uri) for each in getattr(resources, "resources", resources)],
+        "templates": [
+            each.uri_template for each in getattr(templates, "resource_templates", templates)
+        ],
+        "resource": (await read(plan["resource"])).text,
+        "blob": (await read(plan["blob"])).blob,
+        "missing": missing,
+        "completion": getattr(completed, "completion", completed).values,
+    }
 
 
 async def record(

@@ -1,12 +1,13 @@
 // A TypeScript 1.x client, whose package the plan's `mode` names: the official one, or the one that
 // the SEP was written with. It asks for the newest revision it knows; so that it asks for the plan's
 // `revision` instead, the request is changed on its way out.
-import { connection, everyPage, plan, print, record, target } from "./report.mjs";
+import { answer, connection, everyPage, features, plan, print, record, target } from "./report.mjs";
 
 const { Client } = await import(`${plan.mode}/client/index.js`);
 const { StdioClientTransport } = await import(`${plan.mode}/client/stdio.js`);
 const { StreamableHTTPClientTransport } = await import(`${plan.mode}/client/streamableHttp.js`);
-const { SUPPORTED_PROTOCOL_VERSIONS } = await import(`${plan.mode}/types.js`);
+const { ElicitRequestSchema, LoggingMessageNotificationSchema, SUPPORTED_PROTOCOL_VERSIONS } =
+  await import(`${plan.mode}/types.js`);
 
 const [command, ...args] = target.command ?? [];
 const transport = target.url
@@ -25,14 +26,23 @@ transport.setProtocolVersion = (revision) => {
 };
 SUPPORTED_PROTOCOL_VERSIONS.push(plan.revision);
 
-const client = new Client({ name: "typescript1", version: "0" });
+const client = new Client(
+  { name: "typescript1", version: "0" },
+  { capabilities: { elicitation: {} } },
+);
+client.setRequestHandler(ElicitRequestSchema, async () => answer);
+const logs = [];
+client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => logs.push(params));
 await client.connect(transport);
+await client.setLoggingLevel("info");
 const report = {
   ...connection(client, agreed),
   tools: await everyPage((page) => client.listTools(page)),
   calls: await record((name, given, onprogress) =>
     client.callTool({ name, arguments: given }, undefined, { onprogress }),
   ),
+  features: await features(client),
+  logs,
 };
 await client.close();
 print(report);
