@@ -6,12 +6,12 @@ import asyncio
 import contextvars
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pytest
 from patience import turn_until
 
-from anyshape import Client, Context, ProtocolError, Server, ToolError, ToolResult
+from anyshape import Ask, Client, Context, ProtocolError, Server, ToolError, ToolResult
 from anyshape.protocol.revision import RELEASED
 from anyshape.server import MiddlewareAnswer, MiddlewareRequest, Proceed, ServerOptions
 
@@ -359,6 +359,29 @@ async def test_who_asks_is_known_on_every_transport(server: Server) -> None:
     assert seen[-1] == (None, asker.connection, {"name": "me", "version": "1"})
     await call("double", {"number": 1}).to(server.asgi())
     assert seen[-1] == ("10.9.9.9", None, None)
+
+
+async def test_a_question_to_the_user_is_an_answer_and_then_there_is_another() -> None:
+    server = Server("asking")
+    seen: list[tuple[bool, bool]] = []
+
+    @server.middleware
+    async def look(request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
+        await asyncio.sleep(0)
+        answer = await proceed(request)
+        if request.method == "tools/call":
+            seen.append((answer.is_question, answer.is_error))
+        return answer
+
+    @server.tool
+    async def erase(sure: Annotated[bool, Ask("Really?")]) -> bool:
+        return sure
+
+    for revision, rounds in (("2025-11-25", 1), ("2026-07-28", 2)):
+        seen.clear()
+        async with Client(server, revision=revision, on_elicit=lambda _: {"value": True}) as client:
+            assert await client.call("erase", returns=bool) is True
+        assert seen == [(True, False), (False, False)][-rounds:]
 
 
 async def test_each_request_of_a_batch_passes_and_notifications_do_not(server: Server) -> None:

@@ -160,6 +160,12 @@ class MiddlewareAnswer:
         """Whether a tool has failed. (A request that failed has no answer: `proceed` raises.)"""
         return b'"isError"' in self.text and self.value.get("isError") is True
 
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks the client for more, which then asks again; only at 2026-07-28."""
+        is_likely = b'"input_required"' in self.text
+        return is_likely and self.value.get("resultType") == "input_required"
+
 
 Proceed: TypeAlias = Callable[[MiddlewareRequest], Awaitable[MiddlewareAnswer]]
 """Has a request answered by what is further in; raises `ProtocolError` if that fails."""
@@ -266,5 +272,8 @@ async def _innermost(method: Method, handler: Handler, request: MiddlewareReques
     if read is None:
         read = method.decode(msgspec.Raw(_encode(dict(request.params))))
     opened = request.opened
-    rest = opened.begin(handler(read, opened))
-    return rest if isinstance(rest, bytes) else await rest
+    try:
+        rest = opened.begin(handler(read, opened))
+        return rest if isinstance(rest, bytes) else await rest
+    except Unanswered:
+        return opened.ask_back()
