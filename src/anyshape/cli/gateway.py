@@ -15,7 +15,7 @@ from anyshape.cli.loading import load_server
 from anyshape.cli.serve import announce, listen, serve_http, url_of
 
 if TYPE_CHECKING:
-    from anyshape.gateway import Upstream
+    from anyshape.gateway import Gateway, GatewayConfig, Upstream
 
 __all__ = ["EXAMPLES", "gateway"]
 
@@ -51,25 +51,52 @@ def gateway(
     FILE is our TOML, or the JSON with mcpServers that hosts use; it is read again on SIGHUP. One
     server keeps its names; of several, each name begins with that of its server.
     """
-    from anyshape.gateway import Gateway
+    from anyshape.gateway import Gateway, GatewayMetrics
 
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
-        config = _load(words[0])
-        made = Gateway(config.upstreams, name=config.name, instructions=config.instructions)
-        made.reload_with(lambda: _load(words[0]).upstreams)
+        made = _configured(words[0])
     else:
-        made = Gateway(_upstreams(words, command))
+        made = Gateway(_upstreams(words, command), metrics=GatewayMetrics())
     if not http:
         made.run()
         return Exit.OK
     listener = listen(host, port)
     announce(made.server, url_of(host, listener), json=json)
-    serve_http(made.server, listener)
+    serve_http(made, listener)
     return Exit.OK
 
 
-def _load(path: str) -> Any:
+def _configured(path: str) -> Gateway:
+    """Return the gateway that a file describes."""
+    from anyshape.gateway import AuditLog, Gateway, GatewayMetrics, Pins, Vetting
+    from anyshape.gateway.vetting import ScreeningTerms
+
+    config = _load(path)
+    settings = config.settings
+    vetting = None
+    if settings.pins_file is not None or settings.screening is not None:
+        vetting = Vetting(
+            None if settings.pins_file is None else Pins.load(settings.pins_file),
+            settings.pins,
+            settings.screening or ScreeningTerms(),
+        )
+    file = settings.audit_file
+    made = Gateway(
+        config.upstreams,
+        name=config.name,
+        instructions=config.instructions,
+        disclosure=settings.disclosure,
+        vetting=vetting,
+        audit=None if file is None else AuditLog(file, settings.audit),
+        metrics=GatewayMetrics() if settings.metrics else None,
+        required=settings.required,
+    )
+    made.reload_with(lambda: _load(path).upstreams)
+    return made
+
+
+def _load(path: str) -> GatewayConfig:
     from anyshape.gateway import load
 
     return load(Path(path).expanduser(), load_server)

@@ -14,6 +14,7 @@ from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_server
 
 if TYPE_CHECKING:
+    from anyshape.gateway import Gateway
     from anyshape.server import Server
 
 __all__ = [
@@ -121,7 +122,7 @@ def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] 
     terminal.say("\nCtrl-C stops it.")
 
 
-def serve_http(server: Server, listener: socket.socket) -> None:
+def serve_http(server: Server | Gateway, listener: socket.socket) -> None:
     """Serve HTTP on a socket until told to stop."""
     from anyshape.server.http_host import run_http
 

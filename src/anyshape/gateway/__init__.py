@@ -2,19 +2,44 @@
 
 options      what an operator says of one upstream
 naming       what its tools, prompts and resources are called here
-upstream     the connection to it, and what it offers
-tools        its tools, in natural form
-prompts      its prompts
-resources    its resources and templates
-gateway      all of it behind one server
+upstream     the connection to it, and what it offers; room, breaker and health bound and judge it
 foreign      server objects of other SDKs in this process
-config       the same from a file: our TOML, or the JSON that hosts use
+tools        its tools, in natural form; disclosure finds them by search
+prompts      its prompts
+resources    its resources and templates; suggestions completes the arguments of both
+questions    what it asks while it works, on its way to the client that waits
+vetting      what of it is withheld, by pins (digests, differences) and screening
+watching     what is written down of every request: audit and metrics
+gateway      all of it behind one server
+config       the same from a file, our TOML or the JSON that hosts use; settings are other tables
 """
 
 from __future__ import annotations
 
+from anyshape.gateway.audit import AuditLog, AuditOptions
+from anyshape.gateway.breaker import BreakerOptions
 from anyshape.gateway.config import ConfigError, GatewayConfig, load
 from anyshape.gateway.gateway import Gateway, adopt
+from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.options import Upstream
+from anyshape.gateway.pins import Pins, PinTerms
+from anyshape.gateway.room import RoomOptions
+from anyshape.gateway.vetting import ScreeningTerms, Vetting
 
-__all__ = ["ConfigError", "Gateway", "GatewayConfig", "Upstream", "adopt", "load"]
+__all__ = [
+    "AuditLog",
+    "AuditOptions",
+    "BreakerOptions",
+    "ConfigError",
+    "Gateway",
+    "GatewayConfig",
+    "GatewayMetrics",
+    "PinTerms",
+    "Pins",
+    "RoomOptions",
+    "ScreeningTerms",
+    "Upstream",
+    "Vetting",
+    "adopt",
+    "load",
+]

@@ -7,7 +7,6 @@ so that no secret has to stand in the file.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -18,13 +17,27 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from anyshape.errors import AnyshapeError
+from anyshape.gateway.breaker import BreakerOptions
 from anyshape.gateway.options import Upstream
+from anyshape.gateway.room import RoomOptions
+from anyshape.gateway.settings import (
+    GatewaySettings,
+    SettingError,
+    fill,
+    read_settings,
+    unknown_key,
+)
 
 __all__ = ["ConfigError", "GatewayConfig", "load"]
 
 _HOSTS: Final = ("mcpServers", "servers")
 """What hosts call their servers; Visual Studio Code has the second."""
 _OURS: Final = {each.name for each in fields(Upstream)} - {"target", "auth"}
+_NESTED: Final[Mapping[str, type[Any]]] = {
+    "room": RoomOptions,
+    "caller_room": RoomOptions,
+    "breaker": BreakerOptions,
+}
 _WHERE: Final = ("url", "command", "module")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SECRET: Final = re.compile(r"\$\{(?:(file):)?([^}]*)\}")
@@ -43,8 +56,8 @@ class GatewayConfig:
     upstreams: Mapping[str, Upstream]
     name: str = "anyshape-gateway"
     instructions: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The tables beside the upstreams, for the parts of the gateway that they are about."""
+    settings: GatewaySettings = field(default_factory=GatewaySettings)
+    """What is said of the gateway itself."""
 
 
 class _File:
@@ -103,14 +116,15 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
     instructions = document.pop("instructions", None)
     if instructions is not None:
         instructions = _text(file, instructions, "instructions")
-    for key, value in document.items():
-        if not isinstance(value, dict):
-            raise file.wrong("expected a table, or a key that is known here", key)
+    try:
+        settings = read_settings(document, file.path.parent)
+    except SettingError as error:
+        raise file.wrong(str(error), *error.keys) from None
     upstreams = {
         each: _read_upstream(file, each, _table(file, table, "upstreams", each))
         for each, table in cast("dict[str, Any]", found).items()
     }
-    return GatewayConfig(upstreams, name, instructions, document)
+    return GatewayConfig(upstreams, name, instructions, settings)
 
 
 def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:
@@ -121,7 +135,7 @@ def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:
         raise file.wrong(f"expected one of url, command and module, got {len(given)}", *keys)
     for key in table:
         if key not in _OURS and key not in _WHERE:
-            raise file.wrong(_unknown(key, (*_OURS, *_WHERE)), *keys, key)
+            raise file.wrong(unknown_key(key, (*_OURS, *_WHERE)), *keys, key)
     options: dict[str, Any] = {"target": _target(file, given[0], table, keys)}
     for key in _OURS & table.keys():
         value: Any = table[key]
@@ -129,6 +143,11 @@ def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:
             value = _texts(file, value, *keys, key)
         elif key in ("allow", "deny"):
             value = tuple(_list(file, value, *keys, key))
+        elif key in _NESTED:
+            try:
+                value = fill(_NESTED[key], _table(file, value, *keys, key), *keys, key)
+            except SettingError as error:
+                raise file.wrong(str(error), *error.keys) from None
         elif key in ("timeout", "refresh"):
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise file.wrong(f"expected a number of seconds, got {value!r:.60}", *keys, key)
@@ -210,12 +229,6 @@ def _check_name(file: _File, name: str, keys: tuple[str, ...]) -> None:
         raise file.wrong(
             "expected a name of letters, digits, dots, dashes and underscores, 64 at most", *keys
         )
-
-
-def _unknown(key: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
-    return f"this key is not known; {hint}"
 
 
 def _table(file: _File, value: object, *keys: str) -> dict[str, Any]:

@@ -11,37 +11,51 @@ import contextlib
 import logging
 import signal
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeVar, cast
+
+import msgspec
 
 from anyshape._version import __version__
 from anyshape.client.target import Target
 from anyshape.errors import AnyshapeError
+from anyshape.gateway.audit import AuditLog
+from anyshape.gateway.disclosure import DisclosedTools
+from anyshape.gateway.health import GatewayHealth
+from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.naming import Collision, Naming, without_collisions
 from anyshape.gateway.options import Upstream
+from anyshape.gateway.pins import PinKind
 from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
 from anyshape.gateway.tools import ForwardedTool
-from anyshape.gateway.upstream import UpstreamLink
+from anyshape.gateway.upstream import Offer, UpstreamLink
+from anyshape.gateway.vetting import Vetting
+from anyshape.gateway.watching import Watching
+from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
+from anyshape.server.features.announcements import Topic
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.prompts import OfferedPrompt, Prompts
 from anyshape.server.features.resources import OfferedResource, Resources
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.features.tools import OfferedTool
 from anyshape.server.http import HttpApplication
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.options import HttpOptions, ServePage, ServerOptions
 from anyshape.server.server import Server
 
 __all__ = ["Gateway", "adopt"]
 
 _log = logging.getLogger("anyshape.gateway")
 _PATIENCE: Final = 10.0
+_encode: Final = msgspec.json.Encoder().encode
 
 Thing = TypeVar("Thing", bound=Listed)
 Source = TypeVar("Source")
+Entry = TypeVar("Entry")
 
 
 class Gateway:
@@ -49,6 +63,9 @@ class Gateway:
 
     `upstreams` maps a name to a URL, a command, a server in this process, or an `Upstream` that
     says more. One upstream keeps its names; of several, `nums` of upstream `any` is `any_nums`.
+    With `disclosure="search"` two tools are listed, which find and call the others. `vetting` says
+    what is withheld by pins and screening; `audit` and `metrics` are where requests are written
+    down; without the upstreams that are `required` the gateway is not ready.
     """
 
     def __init__(
@@ -59,6 +76,11 @@ class Gateway:
         version: str = __version__,
         instructions: str | None = None,
         patience: float = _PATIENCE,
+        disclosure: Literal["all", "search"] = "all",
+        vetting: Vetting | None = None,
+        audit: AuditLog | None = None,
+        metrics: GatewayMetrics | None = None,
+        required: Collection[str] = (),
         limits: Limits | None = None,
         options: ServerOptions | None = None,
     ) -> None:
@@ -84,6 +106,22 @@ class Gateway:
         self._prompts = service.feature(Prompts)
         self._resources = service.feature(Resources)
         service.feature(Completion)
+        if disclosure not in ("all", "search"):
+            raise ValueError(f"disclosure={disclosure!r}: expected 'all' or 'search'")
+        self._disclosed = DisclosedTools(self._limits) if disclosure == "search" else None
+        if self._disclosed is not None:
+            self.server.add_tool(self._disclosed.find)
+            self.server.add_tool(self._disclosed.call)
+        self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
+        self._vetting = vetting
+        self._withheld: dict[tuple[str, str], dict[str, str]] = {}
+        self._required = frozenset(required)
+        self._metrics = metrics
+        self._audit = audit
+        self._is_stopping = False
+        if audit is not None or metrics is not None:
+            watching = Watching(self._upstream_of, audit=audit, metrics=metrics)
+            self.server.middleware(watching)
         self._load: Callable[[], Mapping[str, Upstream | Target]] | None = None
         self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
 
@@ -101,25 +139,64 @@ class Gateway:
         """What is not offered because another upstream has something of that name."""
         return tuple(each for found in self._collisions.values() for each in found)
 
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """What is not offered because of pins or screening, and why; `upstream/name` says what."""
+        return {
+            f"{upstream}/{name}": why
+            for (upstream, _), found in self._withheld.items()
+            for name, why in found.items()
+        }
+
+    @property
+    def health(self) -> GatewayHealth:
+        """How the gateway and its upstreams are now."""
+        return GatewayHealth(
+            upstreams=[link.health for link in self._links.values()],
+            required=self._required,
+            is_stopping=self._is_stopping,
+        )
+
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer, as a server does; a `Client` takes a gateway so."""
         return self.server.connect(send)
 
     def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
         """Return the HTTP service as an ASGI application."""
-        return self.server.asgi(options)
+        return self.server.asgi(self.http_options(options))
+
+    def http_options(self, options: HttpOptions | None = None) -> HttpOptions:
+        """Return options with the probes at `/health` and `/ready`, and `/metrics` if counted."""
+        given = options or HttpOptions()
+        pages: dict[str, ServePage] = {"/health": _alive, "/ready": self._readiness}
+        if self._metrics is not None:
+            pages["/metrics"] = self._counts
+        return replace(given, pages={**pages, **given.pages})
+
+    def _readiness(self) -> tuple[int, str, bytes]:
+        health = self.health
+        return health.status, "application/json", _encode(health.public())
+
+    def _counts(self) -> tuple[int, str, bytes]:
+        text = "" if self._metrics is None else self._metrics.registry.text()
+        return 200, "text/plain; version=0.0.4; charset=utf-8", text.encode()
 
     def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop, as a server does."""
         run: Callable[..., None] = self.server.run
-        run(transport, **settings)
+        run(transport, **self._settings(transport, settings))
 
     async def run_async(
         self, transport: Literal["stdio", "http"] = "stdio", **settings: Any
     ) -> None:
         """Serve as `run` does, on an event loop that is running already."""
         run: Callable[..., Any] = self.server.run_async
-        await run(transport, **settings)
+        await run(transport, **self._settings(transport, settings))
+
+    def _settings(self, transport: str, settings: dict[str, Any]) -> dict[str, Any]:
+        if transport != "http":
+            return settings
+        return {**settings, "options": self.http_options(settings.get("options"))}
 
     @asynccontextmanager
     async def _lifespan(self, _server: Server) -> AsyncGenerator[Mapping[str, UpstreamLink]]:
@@ -131,6 +208,7 @@ class Gateway:
             with self._heeding_signals():
                 yield self._links
         finally:
+            self._is_stopping = True
             holding: list[asyncio.Task[Any]] = [*self._holding.values(), *settling]
             for task in holding:
                 task.cancel()
@@ -160,7 +238,8 @@ class Gateway:
     @contextmanager
     def _heeding_signals(self) -> Generator[None]:
         loop = asyncio.get_running_loop()
-        if self._load is None or threading.current_thread() is not threading.main_thread():
+        is_idle = self._load is None and self._audit is None
+        if is_idle or threading.current_thread() is not threading.main_thread():
             yield
             return
         loop.add_signal_handler(signal.SIGHUP, self._start_reload)
@@ -175,6 +254,8 @@ class Gateway:
 
     async def _reload(self) -> None:
         """Read the configuration again; one that cannot be used changes nothing."""
+        if self._audit is not None:
+            self._audit.reopen()
         if self._load is None:
             return
         try:
@@ -186,7 +267,8 @@ class Gateway:
             _log.exception("the configuration was not changed")
 
     def _hold(self, name: str) -> UpstreamLink:
-        link = UpstreamLink(name, self._upstreams[name], self._limits, self._adopt)
+        vet = None if self._vetting is None else self._vet
+        link = UpstreamLink(name, self._upstreams[name], self._limits, self._adopt, vet)
         self._holding[link] = asyncio.create_task(link.run())
         return link
 
@@ -207,9 +289,12 @@ class Gateway:
         if changed is not None and changed not in self._links.values():
             return  # It is on its way out.
         listed = {name: link for name, link in self._links.items() if link.is_listed}
+        tools: Roster[OfferedTool] = self._service.tools.roster
+        if self._disclosed is not None:
+            tools = self._behind
         self._replace(
             "tool",
-            self._service.tools.roster,
+            tools,
             {
                 name: self._named(name, ((each.name, each) for each in link.offer.tools))
                 for name, link in listed.items()
@@ -218,6 +303,10 @@ class Gateway:
                 ForwardedTool(name, source, link), None, self._service
             ),
         )
+        if self._disclosed is not None:
+            self._disclosed.replace(
+                {name: cast("ForwardedTool", each.tool) for name, each in tools.things.items()}
+            )
         self._replace(
             "prompt",
             self._prompts.roster,
@@ -245,6 +334,47 @@ class Gateway:
             },
             lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
         )
+
+    def _vet(self, upstream: str, offer: Offer) -> Offer:
+        """Return what of an offer is not withheld; runs in a thread."""
+        return Offer(
+            tools=self._vetted(upstream, "tools", offer.tools, "name"),
+            prompts=self._vetted(upstream, "prompts", offer.prompts, "name"),
+            resources=self._vetted(upstream, "resources", offer.resources, "uri"),
+            templates=self._vetted(upstream, "templates", offer.templates, "uri_template"),
+        )
+
+    def _vetted(
+        self, upstream: str, kind: PinKind, listed: tuple[Entry, ...], key: str
+    ) -> tuple[Entry, ...]:
+        vetting = cast("Vetting", self._vetting)
+        entries: list[Mapping[str, Any]] = [cast("Any", each).entry for each in listed]
+        found = vetting.vet(upstream, entries, kind)
+        before = self._withheld.get((upstream, kind), {})
+        withheld: dict[str, str] = {}
+        kept: list[Entry] = []
+        for each, vetted in zip(listed, found, strict=True):
+            name: str = getattr(each, key)
+            if vetted.withheld is None:
+                kept.append(each)
+                continue
+            withheld[name] = vetted.withheld
+            if before.get(name) != vetted.withheld:
+                _log.warning("withheld: %s", "\n  ".join((vetted.withheld, *vetted.report)))
+        self._withheld[upstream, kind] = withheld
+        return tuple(kept)
+
+    def _upstream_of(self, method: str, name: str) -> str:
+        """Return the upstream that has what a request asks for; nothing if none has."""
+        if method == TOOLS_CALL:
+            disclosed = None if self._disclosed is None else self._disclosed.get(name)
+            tool = disclosed or getattr(self._service.tools.roster.things.get(name), "tool", None)
+            return getattr(tool, "upstream", "")
+        offered: Any = self._prompts.roster.things.get(name)
+        if offered is not None:
+            return getattr(offered.prompt, "upstream", "")
+        offered = self._resources.roster.things.get(name)
+        return "" if offered is None else getattr(offered.resource, "upstream", "")
 
     def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
         """Return the things of an upstream that are offered, by what they are called here."""
@@ -283,6 +413,10 @@ class Gateway:
             self._offered.pop((noun, name), None)
         if before != after:
             roster.swap(after)
+
+
+def _alive() -> tuple[int, str, bytes]:
+    return 200, "application/json", b'{"alive":true}'
 
 
 def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from anyshape.client.options import Auth
 from anyshape.client.target import Target
+from anyshape.gateway.breaker import BreakerOptions
+from anyshape.gateway.room import RoomOptions
 
 __all__ = ["Checking", "Upstream"]
 
@@ -43,6 +45,12 @@ class Upstream:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables for a command, beside the few that are harmless."""
     cwd: str | None = None
+    room: RoomOptions = field(default_factory=RoomOptions)
+    """How many calls may be in flight there, and wait."""
+    caller_room: RoomOptions | None = None
+    """The same for each caller."""
+    breaker: BreakerOptions = field(default_factory=BreakerOptions)
+    """When it is left alone for a while."""
 
     def __post_init__(self) -> None:
         if self.check not in ("enforce", "warn", "off"):

@@ -8,8 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.client.prompts import ListedPrompt, PromptResult
+from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.suggestions import forwarded_completer
-from anyshape.gateway.tools import passed_on
+from anyshape.gateway.tools import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
 from anyshape.protocol.messages import EncodedMessage
@@ -59,6 +60,11 @@ class ForwardedPrompt(Prompt):
         )
 
     @property
+    def upstream(self) -> str:
+        """The name of the upstream that has it."""
+        return self._link.name
+
+    @property
     def completers(self) -> Mapping[str, Completer]:
         """The upstream completes its arguments, if it does."""
         return self._completers
@@ -76,12 +82,12 @@ class ForwardedPrompt(Prompt):
         """Return the messages that the upstream gives."""
 
         async def ask() -> PromptResult:
-            async with self._link.using() as client:
+            async with self._link.using(caller_of(context)) as client:
                 return await client.get_prompt(self._listed.name, values, meta=passed_on(context))
 
         try:
             result = await self._link.held.run(ask, context)
-        except UpstreamDown as error:
+        except (UpstreamDown, UpstreamRefusal) as error:
             raise RoutineError(str(error)) from None
         return tuple(
             EncodedMessage(message["role"], _encode(message["content"]))

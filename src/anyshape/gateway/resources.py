@@ -9,8 +9,9 @@ import msgspec
 
 from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 from anyshape.errors import ProtocolError, ResourceNotFound
+from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.suggestions import forwarded_completer
-from anyshape.gateway.tools import passed_on
+from anyshape.gateway.tools import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.contents import EncodedContents
@@ -68,6 +69,11 @@ class ForwardedResource(Resource):
         )
 
     @property
+    def upstream(self) -> str:
+        """The name of the upstream that has it."""
+        return self._link.name
+
+    @property
     def completers(self) -> Mapping[str, Completer]:
         """The upstream completes the variables of a template, if it does."""
         return self._completers
@@ -82,12 +88,12 @@ class ForwardedResource(Resource):
         """Return the contents that the upstream gives."""
 
         async def ask() -> ReadResource:
-            async with self._link.using() as client:
+            async with self._link.using(caller_of(context)) as client:
                 return await client.read_resource(uri, meta=passed_on(context))
 
         try:
             result = await self._link.held.run(ask, context)
-        except UpstreamDown as error:
+        except (UpstreamDown, UpstreamRefusal) as error:
             raise RoutineError(str(error)) from None
         except ProtocolError as error:
             if error.code in (RESOURCE_NOT_FOUND, INVALID_PARAMS):

@@ -21,7 +21,9 @@ from anyshape.client.progress import Progress
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
+from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import SERVER_INFO
@@ -36,7 +38,7 @@ from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["ForwardedTool", "passed_on"]
+__all__ = ["ForwardedTool", "caller_of", "passed_on"]
 
 _log = logging.getLogger("anyshape.gateway")
 _encode: Final = msgspec.json.Encoder().encode
@@ -84,6 +86,11 @@ class ForwardedTool(Tool):
         )
 
     @property
+    def upstream(self) -> str:
+        """The name of the upstream that has it."""
+        return self._link.name
+
+    @property
     def entry(self) -> Mapping[str, Any]:
         """What the upstream lists it as."""
         return self._listed.entry
@@ -100,6 +107,10 @@ class ForwardedTool(Tool):
         except ArgumentsError as error:
             return failures.refused(error.problems)
         except UpstreamDown as error:
+            note("down", str(error))
+            return failures.failed(str(error))
+        except UpstreamRefusal as error:
+            note("busy", str(error))
             return failures.failed(str(error))
         except OutputMismatch as error:
             _log.error("upstream %s, tool %s: %s", self._link.name, self._listed.name, error)
@@ -132,7 +143,7 @@ class ForwardedTool(Tool):
                 context.progress(report.progress, report.total, report.message)
 
         is_watched = context is not None and _PROGRESS in context.meta
-        async with self._link.using() as client:
+        async with self._link.using(caller_of(context)) as client:
             return await client.call_tool(
                 self._listed.name,
                 values,
@@ -224,6 +235,12 @@ def _is_marked(listed: ListedTool) -> bool:
     # The Python SDK names the type after the function; an author's own may end like that, too.
     title = cast("Mapping[str, Any]", document).get("title")
     return title is None or title == f"{listed.name}Output"
+
+
+def caller_of(context: Context | None) -> str:
+    """Return what tells the caller of a request from others: what its token proves."""
+    access = None if context is None else context.access
+    return "" if access is None else str(access.subject)
 
 
 def passed_on(context: Context | None) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -21,9 +22,12 @@ from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.client.sampling import Sampling
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
+from anyshape.gateway.breaker import Breaker
 from anyshape.gateway.foreign import as_target
+from anyshape.gateway.health import UpstreamHealth
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.questions import HeldCalls, QuestionRelay
+from anyshape.gateway.room import CallerRooms, Room
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
@@ -60,6 +64,7 @@ class UpstreamLink:
         upstream: Upstream,
         limits: Limits,
         on_offer: Callable[[UpstreamLink], None],
+        vet: Callable[[str, Offer], Offer] | None = None,
     ) -> None:
         self.name = name
         self.upstream = upstream
@@ -72,6 +77,13 @@ class UpstreamLink:
         """The revision that was agreed on last."""
         self.learnt: dict[str, bool] = {}
         """Whether the objects of a tool are envelopes, where only its results could tell."""
+        self.breaker = Breaker(name, upstream.breaker)
+        self.room = Room(name, upstream.room)
+        self._callers = (
+            None if upstream.caller_room is None else CallerRooms(name, upstream.caller_room)
+        )
+        self._vet = vet
+        self._since = time.monotonic()
         self.held = HeldCalls()
         self.relay = QuestionRelay()
         self._limits = limits
@@ -79,6 +91,7 @@ class UpstreamLink:
         self._client: Client | None = None
         self._wake = asyncio.Event()
         self._lost = False
+        self._was_up = False
         self._in_use = 0
         self._unused = asyncio.Event()
 
@@ -102,12 +115,21 @@ class UpstreamLink:
         return self._client
 
     @contextlib.asynccontextmanager
-    async def using(self) -> AsyncGenerator[Client]:
-        """Give the connection to one request, and open another one if it turns out to be broken."""
+    async def using(self, caller: str = "") -> AsyncGenerator[Client]:
+        """Give the connection to one request, and open another one if it turns out to be broken.
+
+        Raises `UpstreamDown` or `UpstreamRefusal` if the request cannot be made now.
+        """
         client = self.client
         self._in_use += 1
         try:
-            with self.relay.calling():
+            async with contextlib.AsyncExitStack() as held:
+                if self._callers is not None:
+                    await held.enter_async_context(self._callers.of(caller))
+                await held.enter_async_context(self.room)
+                client = self.client
+                held.enter_context(self.breaker.admit())
+                held.enter_context(self.relay.calling())
                 yield client
         except TransportError as error:
             self._lose(client, str(error))
@@ -155,7 +177,24 @@ class UpstreamLink:
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
 
+    @property
+    def health(self) -> UpstreamHealth:
+        """How it is now."""
+        state = "up" if self.is_up else "down" if self.settled.is_set() else "connecting"
+        return UpstreamHealth(
+            name=self.name,
+            state=state,
+            seconds=time.monotonic() - self._since,
+            reason=self.reason,
+            tools=len(self.offer.tools),
+            in_flight=self.room.in_flight,
+            waiting=self.room.waiting,
+            breaker=self.breaker.state,
+        )
+
     def _tell(self) -> None:
+        if not self.settled.is_set() or self.is_up is not self._was_up:
+            self._since, self._was_up = time.monotonic(), self.is_up
         self.settled.set()
         self._on_offer(self)
 
@@ -201,12 +240,14 @@ class UpstreamLink:
                     self._tell()
 
     async def _read_offer(self, client: Client) -> None:
-        self.offer = Offer(
+        offer = Offer(
             tools=tuple(await client.list_tools()),
             prompts=tuple(await _listed(client.list_prompts)),
             resources=tuple(await _listed(client.list_resources)),
             templates=tuple(await _listed(client.list_resource_templates)),
         )
+        vet = self._vet
+        self.offer = offer if vet is None else await asyncio.to_thread(vet, self.name, offer)
         for name, reason in client.rejected.items():
             _log.warning(
                 "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), reason

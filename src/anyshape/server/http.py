@@ -45,7 +45,7 @@ from anyshape.server.request import (
     Interruption,
     OpenRequest,
 )
-from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json
+from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json, send_page
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
 
@@ -400,6 +400,10 @@ class HttpApplication:
                 await send_json(send, 200, authorization.metadata())
             else:
                 await refuse(send, 405, "Only GET is served here", (b"allow", b"GET"))
+            return
+        page = self.options.pages.get(scope["path"])
+        if page is not None and scope["method"] in ("GET", "HEAD"):
+            await send_page(send, *page(), headers_only=scope["method"] == "HEAD")
             return
         await refuse(send, 404, f"Nothing is served here; the MCP endpoint is {self._path}")
 

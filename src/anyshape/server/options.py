@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
 
-__all__ = ["HttpOptions", "ServerOptions", "Streams"]
+__all__ = ["HttpOptions", "ServePage", "ServerOptions", "Streams"]
 
 MEBIBYTE = 1024 * 1024
 
@@ -120,6 +121,10 @@ class Streams:
                 raise ValueError(f"{bound.name} has to be above 0, got {value}")
 
 
+ServePage: TypeAlias = Callable[[], tuple[int, str, bytes]]
+"""Gives what is served at a path: a status, a media type, a body."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
     """How the HTTP service presents itself.
@@ -135,7 +140,8 @@ class HttpOptions:
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
     no more than `max_unfinished_bytes` together, and a head is no longer than `max_head_bytes`.
     What concerns heads and reading is up to whoever owns the connections: `Server.run` and
-    `anyshape serve` see to it, another ASGI host has settings of its own.
+    `anyshape serve` see to it, another ASGI host has settings of its own. `pages` are what is
+    served to GET at other paths, such as a probe.
     """
 
     path: str = "/mcp"
@@ -149,6 +155,7 @@ class HttpOptions:
     request_timeout: float = 30.0
     max_head_bytes: int = 64 * 1024
     max_unfinished_bytes: int = 64 * MEBIBYTE
+    pages: Mapping[str, ServePage] = field(default_factory=dict[str, ServePage])
 
     def __post_init__(self) -> None:
         if not self.path.startswith("/"):

@@ -24,6 +24,7 @@ __all__ = [
     "json_start",
     "refuse",
     "send_json",
+    "send_page",
     "write_event",
 ]
 
@@ -60,6 +61,20 @@ async def send_json(send: Send, status: int, body: bytes, *headers: Header) -> N
     """Send a response with a JSON body."""
     await send(json_start(status, body, *headers, *_ADVICE.get(status, ())))
     await send({"type": "http.response.body", "body": body})
+
+
+async def send_page(
+    send: Send, status: int, kind: str, body: bytes, *, headers_only: bool = False
+) -> None:
+    """Send a page that is not of the protocol, such as the answer to a probe."""
+    headers = [
+        (b"content-type", kind.encode()),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if headers_only else body})
 
 
 async def refuse(send: Send, status: int, reason: str, *headers: Header) -> None:

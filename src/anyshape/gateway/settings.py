@@ -1,0 +1,158 @@
+"""The tables of a configuration beside the upstreams, as the parts they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, cast
+
+from anyshape.errors import AnyshapeError
+from anyshape.gateway.audit import AuditOptions
+from anyshape.gateway.pins import PinTerms
+from anyshape.gateway.vetting import ScreeningTerms
+from anyshape.screening import Severity
+
+__all__ = ["GatewaySettings", "SettingError", "fill", "read_settings", "unknown_key"]
+
+Options = TypeVar("Options")
+
+
+class SettingError(AnyshapeError):
+    """A table holds what it may not: the keys that lead there, and why."""
+
+    def __init__(self, message: str, *keys: str) -> None:
+        super().__init__(message)
+        self.keys = keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """What an operator says of the gateway itself."""
+
+    disclosure: Literal["all", "search"] = "all"
+    required: tuple[str, ...] = ()
+    metrics: bool = False
+    audit_file: Path | None = None
+    audit: AuditOptions = field(default_factory=AuditOptions)
+    pins_file: Path | None = None
+    pins: PinTerms = field(default_factory=PinTerms)
+    screening: ScreeningTerms | None = None
+
+
+def read_settings(tables: Mapping[str, Any], folder: Path) -> GatewaySettings:
+    """Return the settings in some tables; paths are relative to `folder`."""
+    for name, table in tables.items():
+        if name not in _TABLES:
+            raise SettingError(unknown_key(name, tuple(_TABLES)), name)
+        if not isinstance(table, dict):
+            raise SettingError(f"expected a table, got {type(table).__name__}", name)
+    read: dict[str, Any] = {}
+    for name, table in tables.items():
+        read.update(_TABLES[name](dict(cast("dict[str, Any]", table)), folder))
+    return GatewaySettings(**read)
+
+
+def fill(kind: type[Options], table: Mapping[str, Any], *keys: str) -> Options:
+    """Return options made of a table; `SettingError` if it has keys or values that do not fit."""
+    known = tuple(each.name for each in fields(cast("Any", kind)))
+    for key, value in table.items():
+        if key not in known:
+            raise SettingError(unknown_key(key, known), *keys, key)
+        if isinstance(value, dict | list):
+            raise SettingError("expected a number, a string, true or false", *keys, key)
+    try:
+        return kind(**table)
+    except (ValueError, TypeError) as error:
+        key, _, rest = str(error).partition("=")
+        if key in known and rest:
+            raise SettingError(rest, *keys, key) from None
+        raise SettingError(str(error), *keys) from None
+
+
+def unknown_key(key: str, known: tuple[str, ...]) -> str:
+    """Return what is said of a key that nobody knows."""
+    close = get_close_matches(key, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
+    return f"this key is not known; {hint}"
+
+
+def _tools(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    disclosure = table.pop("disclosure", "all")
+    _expect_empty(table, "tools", "disclosure")
+    if disclosure not in ("all", "search"):
+        raise SettingError(f"{disclosure!r}: expected 'all' or 'search'", "tools", "disclosure")
+    return {"disclosure": disclosure}
+
+
+def _health(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    required = _strings(table.pop("required", []), "health", "required")
+    _expect_empty(table, "health", "required")
+    return {"required": required}
+
+
+def _metrics(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    enabled = table.pop("enabled", True)
+    _expect_empty(table, "metrics", "enabled")
+    if not isinstance(enabled, bool):
+        raise SettingError(f"expected true or false, got {enabled!r:.40}", "metrics", "enabled")
+    return {"metrics": enabled}
+
+
+def _audit(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    return {
+        "audit_file": _file(table, folder, "audit"),
+        "audit": fill(AuditOptions, table, "audit"),
+    }
+
+
+def _pins(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    return {"pins_file": _file(table, folder, "pins"), "pins": fill(PinTerms, table, "pins")}
+
+
+def _screening(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    written = table.pop("withhold", None)
+    ignore = frozenset(_strings(table.pop("ignore", []), "screening", "ignore"))
+    _expect_empty(table, "screening", "withhold", "ignore")
+    levels = {str(each): each for each in Severity}
+    if written is not None and written not in levels:
+        raise SettingError(
+            f"{written!r:.40}: expected one of {', '.join(levels)}", "screening", "withhold"
+        )
+    least = None if written is None else levels[written]
+    try:
+        return {"screening": ScreeningTerms(withhold=least, ignore=ignore)}
+    except ValueError as error:
+        raise SettingError(str(error).partition("=")[2], "screening", "ignore") from None
+
+
+_TABLES: Final[Mapping[str, Callable[[dict[str, Any], Path], dict[str, Any]]]] = {
+    "tools": _tools,
+    "health": _health,
+    "metrics": _metrics,
+    "audit": _audit,
+    "pins": _pins,
+    "screening": _screening,
+}
+
+
+def _file(table: dict[str, Any], folder: Path, name: str) -> Path:
+    written = table.pop("file", None)
+    if not isinstance(written, str) or not written:
+        raise SettingError('expected file = "…"', name)
+    return folder / Path(written).expanduser()
+
+
+def _strings(value: object, *keys: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise SettingError(f"expected a list of strings, got {type(value).__name__}", *keys)
+    for each in cast("list[object]", value):
+        if not isinstance(each, str):
+            raise SettingError(f"expected strings, got {type(each).__name__}", *keys)
+    return tuple(cast("list[str]", value))
+
+
+def _expect_empty(table: dict[str, Any], name: str, *known: str) -> None:
+    for key in table:
+        raise SettingError(unknown_key(key, known), name, key)

@@ -1,0 +1,161 @@
+"""A gateway from a file: what it says, and how it says what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anyshape.gateway import ConfigError, RoomOptions, Upstream, load
+from anyshape.screening import Severity
+
+WHOLE = """
+name = "fleet"
+instructions = "Ask gently."
+
+[upstreams.github]
+url = "https://example.com/mcp"
+headers = { Authorization = "Bearer ${FLEET_TOKEN}" }
+prefix = "gh_"
+allow = ["get_*"]
+deny = ["*_all"]
+check = "warn"
+when_down = "hide"
+timeout = 5
+room = { max_calls = 3 }
+
+[upstreams.files]
+command = ["npx", "files"]
+env = { KEY = "${file:key.txt}" }
+cwd = "/srv"
+
+[tools]
+disclosure = "search"
+
+[pins]
+file = "pins.json"
+unknown = "admit"
+
+[screening]
+withhold = "high"
+
+[audit]
+file = "audit.jsonl"
+arguments = "none"
+
+[health]
+required = ["github"]
+"""
+
+
+def write(folder: Path, text: str, name: str = "fleet.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_file_of_ours_says_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLEET_TOKEN", "s3cret")
+    (tmp_path / "key.txt").write_text("from a file\n")
+    config = load(write(tmp_path, WHOLE))
+    assert (config.name, config.instructions) == ("fleet", "Ask gently.")
+    assert config.upstreams["github"] == Upstream(
+        target="https://example.com/mcp",
+        headers={"Authorization": "Bearer s3cret"},
+        prefix="gh_",
+        allow=("get_*",),
+        deny=("*_all",),
+        check="warn",
+        when_down="hide",
+        timeout=5,
+        room=RoomOptions(max_calls=3),
+    )
+    files = config.upstreams["files"]
+    assert (files.target, files.env, files.cwd) == (
+        ["npx", "files"],
+        {"KEY": "from a file"},
+        "/srv",
+    )
+    settings = config.settings
+    assert settings.disclosure == "search"
+    assert settings.pins_file == tmp_path / "pins.json"
+    assert settings.pins.unknown == "admit"
+    assert settings.screening is not None
+    assert settings.screening.withhold is Severity.HIGH
+    assert settings.audit_file == tmp_path / "audit.jsonl"
+    assert settings.required == ("github",)
+
+
+def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
+    config = load(
+        write(
+            tmp_path,
+            """{"mcpServers": {
+              "files": {"command": "npx", "args": ["files", "/srv"], "env": {"A": "b"}},
+              "web": {"type": "http", "url": "https://example.com/mcp", "headers": {"X": "y"}},
+              "off": {"command": "x", "disabled": true}
+            }}""",
+            "mcp.json",
+        )
+    )
+    assert config.upstreams == {
+        "files": Upstream(target=["npx", "files", "/srv"], env={"A": "b"}),
+        "web": Upstream(target="https://example.com/mcp", headers={"X": "y"}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('[upstreams.a]\nurl = "ftp://x"', 2, "upstreams.a.url: expected an http or https URL"),
+        ("[upstreams.a]\n", 1, "upstreams.a: expected one of url, command and module, got 0"),
+        ('[upstreams.a]\nurl = "http://x"\nprefx = "b"', 3, "did you mean 'prefix'?"),
+        ('[upstreams.a]\nurl = "http://x"\ncheck = "maybe"', 3, "expected 'enforce', 'warn' or"),
+        (
+            '[upstreams.a]\nurl = "http://x"\ntimeout = -1',
+            3,
+            "expected a number of seconds above 0",
+        ),
+        ('[upstreams.a]\nurl = "http://x"\nallow = "x*"', 3, "expected a list of strings, got str"),
+        (
+            '[upstreams.a]\nurl = "http://x"\nheaders = { A = "${NOT_THERE_1}" }',
+            3,
+            "the environment has no variable 'NOT_THERE_1'",
+        ),
+        ('[upstreams.a]\nurl = "http://x"\nroom = { max_calls = 0 }', 3, "above 0"),
+        ('[upstreams."a b"]\nurl = "http://x"', 1, "expected a name of letters"),
+        ('[upstreams.a]\nurl = "http://x"\n[tols]\n', 3, "did you mean 'tools'?"),
+        ('[upstreams.a]\nurl = "http://x"\n[tools]\ndisclosure = "some"', 4, "expected 'all' or"),
+        ('[upstreams.a]\nurl = "http://x"\n[audit]\n', 3, 'expected file = "…"'),
+    ],
+)
+def test_what_is_wrong_is_told_with_line_and_key(
+    tmp_path: Path, text: str, line: int, said: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(write(tmp_path, text))
+    assert str(raised.value).startswith(f"{tmp_path / 'fleet.toml'}, line {line}: ")
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a table [upstreams.NAME]"),
+        ("x = ", "expected TOML"),
+        ("{", "line 1: expected JSON"),
+        ("{}", 'expected an object with "mcpServers" in it'),
+        ('{"mcpServers": {"a": {"url": 3}}}', 'expected "command" or "url", a string'),
+        ('{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', "expected Streamable HTTP"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=r"fleet\.toml") as raised:
+        load(write(tmp_path, text))
+    assert said in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing\.toml: No such file"):
+        load(tmp_path / "nothing.toml")
