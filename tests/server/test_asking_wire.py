@@ -107,26 +107,26 @@ def text_of(answer: Json) -> str:
     return answer["result"]["content"][0]["text"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {},
-        {"action": "perhaps"},
-        {"action": ["accept"]},
-        {"action": "accept"},
-        {"action": "accept", "content": None},
-        {"action": "accept", "content": []},
-        {"action": "accept", "content": {}},
-        {"action": "accept", "content": {"value": "yes"}},
-        {"action": "accept", "content": {"value": None}},
-        {"action": "accept", "content": {"value": True, "more": 1}},
-        {"action": "accept", "content": {"value": {"deep": [[[[]]]] * 5}}},
-        "accept",
-        [],
-        None,
-        7,
-    ],
-)
+WRONG: list[Any] = [
+    {},
+    {"action": "perhaps"},
+    {"action": ["accept"]},
+    {"action": "accept"},
+    {"action": "accept", "content": None},
+    {"action": "accept", "content": []},
+    {"action": "accept", "content": {}},
+    {"action": "accept", "content": {"value": "yes"}},
+    {"action": "accept", "content": {"value": None}},
+    {"action": "accept", "content": {"value": True, "more": 1}},
+    {"action": "accept", "content": {"value": {"deep": [[[[]]]] * 5}}},
+    "accept",
+    [],
+    None,
+    7,
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 async def test_an_answer_of_the_wrong_shape_fails_the_call_with_one_clear_line(wrong: Any) -> None:
     pipe = Pipe(asking_server())
     await pipe.greet()
