@@ -529,15 +529,37 @@ async def test_a_tool_may_do_without_a_client_that_cannot_be_asked() -> None:
         assert "no: " in result.text
 
 
-async def test_a_synchronous_function_is_told_how_to_ask(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_synchronous_function_is_told_how_to_ask_when_it_is_defined() -> None:
     server = Server("asking")
+    with pytest.raises(ToolDefinitionError, match="write async def, or take a parameter"):
+
+        @server.tool
+        def ask(context: Context) -> str:
+            return str(context.elicit("Sure?"))
+
+
+async def test_what_a_synchronous_function_asks_by_another_is_found_when_it_runs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server("asking")
+
+    def helper(context: Context) -> str:
+        return str(context.elicit("Sure?"))
 
     @server.tool
     def ask(context: Context) -> str:
-        return str(context.elicit("Sure?"))
+        return helper(context)
+
+    @server.tool
+    def later(context: Context) -> Any:
+        async def ask() -> str:
+            return (await context.elicit("Sure?")).action
+
+        return ask()
 
     async with Client(server, on_elicit=says("accept")) as client:
         assert (await client.call_tool("ask", {})).is_error
+        assert (await client.call_tool("later", {})).value == "accept"
     assert "make this one async" in caplog.text
 
 

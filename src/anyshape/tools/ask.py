@@ -16,13 +16,25 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError, ToolError
+from anyshape.tools.bytecode import attributes_of
 
 if TYPE_CHECKING:
     from anyshape.tools.context import Context
     from anyshape.tools.forms import UserForm
     from anyshape.tools.signature import Signature
 
-__all__ = ["ASKING", "Ask", "AskedParameter", "ask_first", "read_ask"]
+__all__ = [
+    "ASKING",
+    "QUESTIONS",
+    "Ask",
+    "AskedParameter",
+    "ask_first",
+    "read_ask",
+    "refuse_questions",
+]
+
+QUESTIONS: Final = frozenset(("elicit", "elicit_url", "sample", "roots"))
+"""The methods of a context that ask."""
 
 ASKING: Final = "the context to ask by"
 """What the context is called where it is handed to what asks; no parameter has such a name."""
@@ -87,6 +99,16 @@ def read_ask(name: str, annotation: Any, default: Any) -> AskedParameter | None:
     others = [note for note in notes if not isinstance(note, Ask)]
     kind = _ANNOTATED[(bare, *others)] if others else bare
     return AskedParameter(name, kind, asks[-1].message, default)
+
+
+def refuse_questions(function: Any, context: tuple[str, ...], label: str) -> None:
+    """Raise if a function that is not async asks its client, whom it cannot wait for."""
+    for parameter in context:
+        for name in attributes_of(function, parameter, QUESTIONS, inside=False):
+            raise ToolDefinitionError(
+                f"{label}: only an async function can ask, as in {parameter}.{name}(…); write "
+                "async def, or take a parameter that is asked for: Annotated[…, Ask('…')]"
+            )
 
 
 def ask_first(start: Callable[..., Any], signature: Signature) -> Callable[..., Awaitable[Any]]:

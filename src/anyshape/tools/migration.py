@@ -5,14 +5,13 @@ See `anyshape.moved` for what to write instead.
 
 from __future__ import annotations
 
-import dis
-from collections.abc import Iterator, Mapping
-from types import CodeType
-from typing import Annotated, Any, cast, get_args, get_origin
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.moved import CONTEXT_NAMES, PACKAGES, TOOL_SETTINGS, TYPES
 from anyshape.protocol.result import ToolResult
+from anyshape.tools.bytecode import attributes_of
 
 __all__ = ["refuse_settings", "refuse_types", "refuse_uses"]
 
@@ -38,16 +37,11 @@ def refuse_types(annotation: Any, label: str, where: str) -> None:
 
 def refuse_uses(function: Any, context: tuple[str, ...], label: str) -> None:
     """Raise if a function asks its context for what another library's context has."""
-    code: object = getattr(function, "__code__", None)
-    if not isinstance(code, CodeType):
-        return
     for parameter in context:
-        for name in _attributes_of(parameter, code):
-            if name in CONTEXT_NAMES:
-                raise ToolDefinitionError(
-                    f"{label}: Context has no '{name}', as in {parameter}.{name}; "
-                    f"{CONTEXT_NAMES[name]}"
-                )
+        for name in attributes_of(function, parameter, CONTEXT_NAMES):
+            raise ToolDefinitionError(
+                f"{label}: Context has no '{name}', as in {parameter}.{name}; {CONTEXT_NAMES[name]}"
+            )
 
 
 def refuse_settings(settings: Mapping[str, Any], label: str, what: str = "tool") -> None:
@@ -55,21 +49,3 @@ def refuse_settings(settings: Mapping[str, Any], label: str, what: str = "tool")
     for name in settings:
         if name in TOOL_SETTINGS:
             raise ToolDefinitionError(f"{label}: a {what} takes no {name}=; {TOOL_SETTINGS[name]}")
-
-
-def _attributes_of(variable: str, code: CodeType) -> Iterator[str]:
-    """Yield the attributes of a variable that some code looks up, functions inside it included."""
-    if not CONTEXT_NAMES.keys().isdisjoint(code.co_names):
-        loaded: object = None
-        for instruction in dis.get_instructions(code):
-            operation, value = instruction.opname, instruction.argval
-            if operation in ("LOAD_ATTR", "LOAD_METHOD") and loaded == variable:
-                yield value
-            if operation.startswith(("LOAD_FAST", "LOAD_DEREF")):
-                # One instruction may load two variables; the last is the one looked at.
-                loaded = cast("tuple[str, ...]", value)[-1] if isinstance(value, tuple) else value
-            elif operation != "EXTENDED_ARG":
-                loaded = None
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType) and variable in constant.co_freevars:
-            yield from _attributes_of(variable, constant)

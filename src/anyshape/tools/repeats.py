@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from anyshape.errors import ToolDefinitionError
+from anyshape.tools.ask import QUESTIONS
 from anyshape.tools.signature import read_signature
 
 __all__ = ["repeated_effects"]
 
-_QUESTIONS: Final = frozenset(("elicit", "elicit_url", "sample", "roots"))
 _HARMLESS: Final = frozenset(("print", "debug", "info", "warning", "error", "exception", "log"))
 """Calls that may be made again: they tell of something, and change nothing."""
 _SHOWN: Final = 60
@@ -113,7 +113,7 @@ class _Flow:
         for each in ast.walk(node):
             if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
                 is_context = _root_of(each.func.value) in self._context
-                if is_context and each.func.attr in _QUESTIONS:
+                if is_context and each.func.attr in QUESTIONS:
                     yield each
 
     def _has_effect(self, statement: ast.stmt) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools.ask import AskedParameter, read_ask
+from anyshape.tools.ask import AskedParameter, read_ask, refuse_questions
 from anyshape.tools.context import Context
 from anyshape.tools.migration import refuse_types, refuse_uses
 
@@ -139,6 +139,9 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
     refuse_types(returns, label, "its return annotation")
     if context:
         refuse_uses(target, tuple(context), label)
+    asynchronous = _is_asynchronous(function) or _is_asynchronous(target)
+    if context and not asynchronous:
+        refuse_questions(target, tuple(context), label)
     return Signature(
         name=label.removesuffix("()").rpartition(".")[2],
         label=label,
@@ -146,7 +149,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
         context=tuple(context),
         positional=tuple(positional),
         returns=returns,
-        asynchronous=_is_asynchronous(function) or _is_asynchronous(target),
+        asynchronous=asynchronous,
         variable=variable,
         asks=tuple(asks),
     )
