@@ -7,13 +7,18 @@ Rows are calls, columns are peers. Large values are shortened to their shape.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import visits
+from patience import turn_until
 from visits import Peer
+
+from anyshape import Client
+from anyshape.client import LogMessage
 
 DOCUMENT = visits.ROOT / "docs" / "reference" / "peers.md"
 MARK = "<!-- What follows is written by `make hosts`"
@@ -65,6 +70,25 @@ a form, in the way of its revision: requests to the client up to 2025-11-25, aft
 ask for input.
 """
 
+SERVERS_SEEN = """\
+## Servers that we did not write
+
+Our client did the same with theirs, over stdio: got a prompt, listed and read resources and a
+template, completed an argument, and heard a log message.
+"""
+
+SERVERS = (
+    ("Python SDK", "mcp", "mcp_features.py", ("2026-07-28", "2025-11-25")),
+    ("FastMCP", "fastmcp", "fastmcp_features.py", ("2026-07-28", "2025-11-25")),
+    (
+        "TypeScript SDK 2",
+        "@modelcontextprotocol/server",
+        "typescript2_features.mjs",
+        ("2026-07-28", "2025-11-25"),
+    ),
+    ("TypeScript SDK 1", "@modelcontextprotocol/sdk", "typescript1_features.mjs", ("2025-11-25",)),
+)
+
 MARKS = ("¹", "²")
 
 
@@ -107,6 +131,8 @@ def document(visit: Visit) -> str:
         parts.append(_table(peers, reports))
     parts.append(BESIDE_TOOLS)
     parts.append(_beside_tools(reports))
+    parts.append(SERVERS_SEEN)
+    parts.append(asyncio.run(_servers()))
     parts.append("## What a wrong call says\n\nTo every client alike:\n")
     parts.append(_failures([report for both in reports.values() for report in both.values()]))
     parts.append("## What is peculiar to a peer\n")
@@ -141,6 +167,44 @@ def _beside_tools(reports: dict[Peer, dict[str, Json]]) -> str:
         for peer, both in reports.items()
     ]
     return _markdown(heading, rows)
+
+
+async def _servers() -> str:
+    heading = ["server", "package", "revision", "prompt", "resources", "template"]
+    rows = [
+        [name, f"`{package}` {visits.version(package)}", revision, *await _seen(script, revision)]
+        for name, package, script, revisions in SERVERS
+        for revision in revisions
+    ]
+    return _markdown([*heading, "completion", "log"], rows)
+
+
+async def _seen(script: str, revision: str) -> list[str]:
+    """Return what our client sees of a server."""
+    path = visits.HERE / "servers" / script
+    runner = visits.node().node_command(path) if path.suffix == ".mjs" else [sys.executable, path]
+    logs: list[LogMessage] = []
+    command = [*map(str, runner), "stdio"]
+    async with Client(
+        command, revision=revision, on_log=logs.append, timeout=visits.PATIENCE
+    ) as client:
+        if "logging" in client.server.capabilities:
+            await client.set_log_level("info")
+        prompt = await client.get_prompt("review", {"code": "x"})
+        resources, templates = await client.list_resources(), await client.list_resource_templates()
+        fixed = await client.read_resource("demo://fixed")
+        user = await client.read_resource("demo://users/Ada")
+        completes = "completions" in client.server.capabilities
+        found = await client.complete("style", "d", prompt="review") if completes else None
+        await client.call_tool("log")
+        await turn_until(lambda: logs)
+        return [
+            f"`{prompt.text}`",
+            f"{len(resources)}, {'read' if fixed.text else '–'}",
+            f"{len(templates)}, {'read' if user.text else '–'}",
+            "–" if found is None else ", ".join(found.values),
+            "told",
+        ]
 
 
 def _both(reports: dict[str, Json], tell: Callable[[Json], str]) -> str:

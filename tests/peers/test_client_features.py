@@ -23,13 +23,15 @@ EVERYTHING = "@modelcontextprotocol/server-everything"
 
 
 @pytest.fixture(scope="module")
-def target_of() -> Iterator[Callable[[str, str], str | list[str]]]:
-    """Return what gives the command or the URL of a Python peer, started once."""
+def target_of(node: Callable[..., list[str]]) -> Iterator[Callable[[str, str], str | list[str]]]:
+    """Return what gives the command or the URL of a peer, started once."""
     with contextlib.ExitStack() as stack:
         urls: dict[str, str] = {}
 
         def target_of(peer: str, transport: str) -> str | list[str]:
-            command = [sys.executable, str(SERVERS / peer), transport]
+            path = SERVERS / peer
+            runner = node(path) if path.suffix == ".mjs" else [sys.executable, str(path)]
+            command = [*runner, transport]
             if transport == "stdio":
                 return command
             if peer not in urls:
@@ -93,6 +95,44 @@ async def test_python_servers_are_used_whole(
         result = await client.call_tool("ask_modern" if modern else "ask_older")
         state = " round 1" if modern else ""
         assert result.text == f"city='Oslo' days=2 Capital? Paris file:///srv{state}"
+        assert client.rejected_resources == client.rejected_prompts == {}
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("peer", "revision"),
+    [
+        ("typescript1_features.mjs", "2025-11-25"),
+        ("typescript2_features.mjs", "2025-11-25"),
+        ("typescript2_features.mjs", "2026-07-28"),
+    ],
+)
+async def test_typescript_servers_are_used_whole(
+    target_of: Callable[[str, str], Any], peer: str, revision: str, transport: str
+) -> None:
+    logs: list[LogMessage] = []
+    target = target_of(peer, transport)
+    async with Client(target, revision=revision, on_log=logs.append, timeout=PATIENCE) as client:
+        await client.set_log_level("info")
+        uris = [each.uri for each in await client.list_resources()]
+        assert uris == ["demo://fixed", "demo://bytes"]
+        (template,) = await client.list_resource_templates()
+        assert template.uri_template == "demo://users/{name}"
+        assert (await client.read_resource("demo://fixed")).text == "contents"
+        assert (await client.read_resource("demo://bytes")).data == b"\x00\x01"
+        assert (await client.read_resource("demo://users/Ada")).text == "user Ada"
+        with pytest.raises(ProtocolError):
+            await client.read_resource("demo://none")
+        (prompt,) = await client.list_prompts()
+        assert [(each.name, each.required) for each in prompt.arguments] == [
+            ("code", True),
+            ("style", False),
+        ]
+        assert (await client.get_prompt("review", {"code": "x"})).text == "Review dry: x"
+        found = await client.complete("style", "d", prompt="review")
+        assert found.values == ("dry", "drastic")
+        await client.call_tool("log")
+        await turn_until(lambda: logs == [LogMessage("info", "working")])
         assert client.rejected_resources == client.rejected_prompts == {}
 
 

@@ -1,10 +1,8 @@
 // TypeScript SDK 1.x, McpServer: only objects, so authors put other values into an envelope.
-import { randomUUID } from "node:crypto";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import * as z from "zod";
-import { failure, isObject, listen, run, text, transport } from "./hosting.mjs";
+import { failure, run, text } from "./hosting.mjs";
+import { serve } from "./typescript1_hosting.mjs";
 import { inputs, outputs, reason } from "./types.mjs";
 
 const make = () => {
@@ -21,24 +19,4 @@ const make = () => {
   return server;
 };
 
-if (transport === "stdio") await make().connect(new StdioServerTransport());
-else {
-  // As its documentation has it: one transport a session, found by the session's id.
-  const sessions = new Map();
-  listen(async (request, response) => {
-    let session = sessions.get(request.headers["mcp-session-id"]);
-    if (request.headers["mcp-session-id"] && !session) {
-      response.writeHead(404).end();
-      return;
-    }
-    if (!session) {
-      session = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (id) => sessions.set(id, session),
-        onsessionclosed: (id) => sessions.delete(id),
-      });
-      await make().connect(session);
-    }
-    await session.handleRequest(request, response);
-  });
-}
+await serve(make);
