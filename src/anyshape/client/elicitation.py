@@ -14,6 +14,7 @@ from anyshape.client.answers import as_object, as_string
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.methods import ELICIT
 from anyshape.schema import Limits, Schema, compile_here
 
 __all__ = ["ElicitAnswer", "Elicitation", "OnElicit", "read_elicitation", "write_elicited"]
@@ -136,4 +137,4 @@ def _compile_form(schema: Mapping[str, Any], limits: Limits) -> Schema:
 
 
 def _unfit(reason: str) -> ProtocolError:
-    return ProtocolError(f"elicitation/create: {reason}", code=INVALID_PARAMS)
+    return ProtocolError(f"{ELICIT}: {reason}", code=INVALID_PARAMS)

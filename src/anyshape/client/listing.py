@@ -66,6 +66,8 @@ class ListedFeature(Generic[EntryT]):
     member: str
     """The member of a page that holds the entries; `method` lists them."""
     method: str
+    changed: str
+    """The notification that says that the list is another."""
     bound: str
     """The name of the member of `Bounds` that says how many entries there may be."""
     admit: Callable[[str, Mapping[str, Any], bool], EntryT]

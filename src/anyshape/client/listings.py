@@ -49,6 +49,5 @@ class Listings:
             offered=self._agreement.offers(feature.capability),
             listening=self._listening if capabilities.get("listChanged") is True else None,
         )
-        changed = f"notifications/{feature.capability}/list_changed"
-        self._channel.on(changed, lambda _: listing.invalidate())
+        self._channel.on(feature.changed, lambda _: listing.invalidate())
         return listing

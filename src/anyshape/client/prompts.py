@@ -20,7 +20,7 @@ from anyshape.client.quoting import shorten
 from anyshape.errors import ProtocolError
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
-from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
+from anyshape.protocol.methods import PROMPTS_CHANGED, PROMPTS_GET, PROMPTS_LIST
 
 __all__ = [
     "PROMPTS",
@@ -108,7 +108,7 @@ def _read_argument(found: Mapping[str, Any]) -> PromptArgument:
 
 
 PROMPTS: Final = ListedFeature(
-    "prompt", "prompts", "prompts", PROMPTS_LIST, "max_prompts", _admit_prompt
+    "prompt", "prompts", "prompts", PROMPTS_LIST, PROMPTS_CHANGED, "max_prompts", _admit_prompt
 )
 
 

@@ -19,7 +19,12 @@ from anyshape.client.quoting import shorten
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.icons import received_icons
-from anyshape.protocol.methods import RESOURCES_LIST, RESOURCES_READ, TEMPLATES_LIST
+from anyshape.protocol.methods import (
+    RESOURCES_CHANGED,
+    RESOURCES_LIST,
+    RESOURCES_READ,
+    TEMPLATES_LIST,
+)
 
 __all__ = [
     "RESOURCES",
@@ -139,6 +144,7 @@ RESOURCES: Final = ListedFeature(
     "resources",
     "resources",
     RESOURCES_LIST,
+    RESOURCES_CHANGED,
     "max_resources",
     _admit_resource,
     key="uri",
@@ -149,6 +155,7 @@ TEMPLATES: Final = ListedFeature(
     "resources",
     "resourceTemplates",
     TEMPLATES_LIST,
+    RESOURCES_CHANGED,
     "max_resources",
     _admit_template,
     key="uriTemplate",

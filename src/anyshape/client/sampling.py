@@ -14,6 +14,7 @@ from anyshape.client.messages import ReceivedMessage, read_messages
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, Text
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.methods import SAMPLE
 from anyshape.protocol.sampling import Sampled
 
 __all__ = [
@@ -65,7 +66,7 @@ class Sampling:
 
 def read_sampling(params: Mapping[str, Any], server: str, *, tools: bool) -> SamplingRequest:
     """Return what is asked; `ProtocolError` if it is nothing to put before a model."""
-    messages = read_messages(params.get("messages"), "sampling/createMessage")
+    messages = read_messages(params.get("messages"), SAMPLE)
     most = params.get("maxTokens")
     if not messages or len(messages) > _MOST_MESSAGES:
         raise _unfit(f"messages: expected 1 to {_MOST_MESSAGES}, got {len(messages)}")
@@ -139,4 +140,4 @@ def _write_block(block: str | Content | Mapping[str, Any]) -> object:
 
 
 def _unfit(reason: str) -> ProtocolError:
-    return ProtocolError(f"sampling/createMessage: {reason}", code=INVALID_PARAMS)
+    return ProtocolError(f"{SAMPLE}: {reason}", code=INVALID_PARAMS)

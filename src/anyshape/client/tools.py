@@ -18,7 +18,7 @@ from anyshape.client.quoting import shorten
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
-from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
+from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.protocol.shapes.result_reader import Read, result_reader
@@ -84,7 +84,9 @@ def tool_feature(terms: Terms) -> ListedFeature[ListedTool]:
     def admit_listed(name: str, entry: Mapping[str, Any], light: bool) -> ListedTool:
         return admit(name, entry, terms, light=light)
 
-    return ListedFeature("tool", "tools", "tools", TOOLS_LIST, "max_tools", admit_listed)
+    return ListedFeature(
+        "tool", "tools", "tools", TOOLS_LIST, TOOLS_CHANGED, "max_tools", admit_listed
+    )
 
 
 def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = False) -> ListedTool:
