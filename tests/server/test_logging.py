@@ -16,6 +16,7 @@ from anyshape import Client, Complete, Context, Server
 from anyshape.client import LogMessage
 from anyshape.protocol.revision import HANDSHAKE
 from anyshape.server import HttpOptions, LogHandler
+from anyshape.server.features import log_messages
 
 from .asking import Asker
 from .visiting import Visit, call
@@ -178,6 +179,25 @@ async def test_over_http_the_level_belongs_to_the_session(server: Server) -> Non
     for session, told in ((one, [ERROR]), (other, [INFO, ERROR])):
         reply = await _post("tools/call", session, name="work").to(application)
         assert messages(reply.events) == told
+
+
+async def test_levels_are_remembered_for_so_many_sessions(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_messages, "_MOST_SESSIONS", 2)
+    application = server.asgi()
+    sessions: list[dict[str, str]] = []
+    for _ in range(3):
+        visit = _post("initialize", {}, protocolVersion="2025-11-25", capabilities={})
+        reply = await visit.to(application)
+        sessions.append({"mcp-session-id": reply.headers["mcp-session-id"]})
+    for session in (*sessions[:2], sessions[0], sessions[2]):
+        await _post("logging/setLevel", session, level="error").to(application)
+    told = [
+        len(messages((await _post("tools/call", session, name="work").to(application)).events))
+        for session in sessions
+    ]
+    assert told == [1, 2, 1]  # The second one had set its level longest ago.
 
 
 async def test_without_sessions_a_level_is_taken_and_nobody_remembers_it(server: Server) -> None:
