@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import subprocess
+import sys
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import Server
 from anyshape.server import (
@@ -376,3 +379,56 @@ async def test_streams_end_when_the_server_stops(application: Any) -> None:
 def test_bounds_of_streams_are_above_zero(bound: str) -> None:
     with pytest.raises(ValueError, match=bound):
         Streams(**{bound: 0})
+
+
+LEAN = """
+import asyncio, json, sys
+
+from anyshape import Server
+
+server = Server("s")
+application = server.asgi()
+
+
+@server.tool
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+async def post(session, method, **params):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": json.dumps(body).encode()}
+
+    async def send(event):
+        sent.append(event)
+
+    headers = [(b"host", b"x"), (b"content-type", b"application/json"), *session]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    await application(scope, receive, send)
+    return sent
+
+
+async def main():
+    async with application.lifespan():
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        start, _ = await post([], "initialize", **hello)
+        session = [pair for pair in start["headers"] if pair[0] == b"mcp-session-id"]
+        call = {"name": "add", "arguments": {"a": 1, "b": 2}}
+        _, answer = await post(session, "tools/call", **call)
+        assert json.loads(answer["body"])["result"]["structuredContent"] == {"result": 3}
+
+
+asyncio.run(main())
+ours = ("anyshape.server.streams", "anyshape.server.stores", "redis")
+print([name for name in sys.modules if name.startswith(ours)])
+"""
+
+
+def test_a_session_that_only_calls_tools_loads_nothing_of_streams() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LEAN], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -257,9 +257,8 @@ class HttpApplication:
 
     async def _join_replicas(self) -> None:
         """Hear of other replicas from now on, where there is a store to do so."""
-        shared = None if self.streams is None else self.streams.share()
-        if shared is not None:
-            await shared.attempt(shared.recall())
+        if self.service.link is not None and self.streams is not None:
+            await self.streams.join()
 
     def drain(self) -> Awaitable[None]:
         """Give what is in flight the grace time to finish, then give up what is left.

@@ -218,7 +218,8 @@ class HttpPeer(Peer):
     def _open_stream(self) -> EventStream | ReplyStream:
         if self.stream is None:
             response = EventStream(self._respond, self._application.keep_alive, self._given)
-            session, streams = self.handshake, self._application.streams
+            session = self.handshake
+            streams = None if session is None else self._application.streams
             if session is None or streams is None:
                 self.stream = response
             else:

@@ -79,7 +79,7 @@ class StoreLink:
         self.client: Redis = store.connect()
         self.replica = secrets.token_urlsafe(9)
         self.is_linked = False
-        self.on_return: Callable[[], Awaitable[None]] | None = None
+        self.on_return: list[Callable[[], Awaitable[None]]] = []
         """Called when the store is there again."""
         self._service = service
         self._reader: Redis = store.connect(_BLOCK)
@@ -88,7 +88,7 @@ class StoreLink:
         self._news, self._signals = self.key("news"), self.key("signals")
         self._at: dict[str, bytes] = {}
         """Where in each log this process is."""
-        self._handlers: dict[str, Callable[[Signal], Awaitable[None] | None]] = {}
+        self._handlers: dict[str, list[Callable[[Signal], Awaitable[None] | None]]] = {}
         self._followed: dict[str, Callable[[dict[bytes, bytes]], None]] = {}
         self._unsent: dict[Topic, None] = {}
         self._loop = asyncio.get_running_loop()
@@ -102,7 +102,7 @@ class StoreLink:
 
     def on(self, kind: str, handler: Callable[[Signal], Awaitable[None] | None]) -> None:
         """Have signals of a kind handled, our own included."""
-        self._handlers[kind] = handler
+        self._handlers.setdefault(kind, []).append(handler)
 
     async def signal(self, kind: str, **details: object) -> None:
         """Tell all replicas something; raise if the store is not there."""
@@ -175,8 +175,9 @@ class StoreLink:
                 self._something.set()
                 if pause > _SOONEST:
                     _log.warning("%s is there again", self.store.place)
-                if not is_first and self.on_return is not None:
-                    await self.on_return()
+                if not is_first:
+                    for recall in self.on_return:
+                        await recall()
                 pause, is_first = _SOONEST, False
                 while True:
                     await self._read_once()
@@ -216,17 +217,15 @@ class StoreLink:
             signal = _decode_signal(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return
-        handler = self._handlers.get(str(signal.get("kind")))
-        if handler is None:
-            return
-        try:
-            done = handler(signal)
-            if done is not None:
-                await done
-        except failures_of_store():
-            raise
-        except Exception:
-            _log.exception("a signal of another replica could not be handled")
+        for handler in self._handlers.get(str(signal.get("kind")), ()):
+            try:
+                done = handler(signal)
+                if done is not None:
+                    await done
+            except failures_of_store():
+                raise
+            except Exception:
+                _log.exception("a signal of another replica could not be handled")
 
     async def _catch_up(self, is_first: bool) -> None:
         """Learn what changed while we were not linked."""
@@ -277,8 +276,11 @@ async def open_link(service: Service, store: RedisStore) -> AsyncGenerator[None]
     """Link a server with its other replicas for the time of an `async with`."""
     link = StoreLink(service, store)
     service.link = link
-    async with link.held():
-        yield
+    try:
+        async with link.held():
+            yield
+    finally:
+        service.link = None
 
 
 def failures_of_store() -> tuple[type[Exception], ...]:

@@ -59,7 +59,7 @@ class SharedSessions:
         self._ended = link.key("ended")
         for kind in ("subscribed", "unsubscribed", "listening", "ended", "cancelled", "resume"):
             link.on(kind, getattr(self, f"_on_{kind}"))
-        link.on_return = self.recall
+        link.on_return.append(self.recall)
 
     async def insist(self, work: Awaitable[Found]) -> Found:
         """Return what the store was asked for; that it is away is an error for who asked."""

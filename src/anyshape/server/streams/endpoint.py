@@ -87,11 +87,19 @@ class SessionStreams:
     def share(self) -> SharedSessions | None:
         """Return what is shared with other replicas, `None` if there is no store to do so."""
         link = self._service.link
-        if link is not None and (self._shared is None or self._shared.link is not link):
+        if link is None:
+            return None
+        if self._shared is None or self._shared.link is not link:
             from anyshape.server.stores.sessions import SharedSessions
 
             self._shared = SharedSessions(self, link)
         return self._shared
+
+    async def join(self) -> None:
+        """Hear of other replicas from now on, and of what they have said before."""
+        shared = self.share()
+        if shared is not None:
+            await shared.attempt(shared.recall())
 
     async def subscribe(self, session: str, topic: Topic) -> None:
         """Have a session told of a topic."""
