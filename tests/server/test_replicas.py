@@ -383,6 +383,58 @@ async def test_while_the_store_is_away_everything_else_goes_on(
         await turn_until(lambda: about("note:a") in stream.messages[heard:], pause=0.01)
 
 
+async def test_the_rights_that_the_guide_names_are_enough(redis: RedisProcess) -> None:
+    store = RedisStore(redis.url)
+    client: Any = store.connect()
+    rights = ("on", ">pw", "~anyshape:*", "+@all", "-@dangerous")
+    await client.execute_command("ACL", "SETUSER", "least", *rights)
+    await client.aclose()
+    url = redis.url.replace("redis://", "redis://least:pw@")
+    async with running(url, "anyshape:least") as site, site.session() as (here, there):
+        stream = await there.listen()
+        await here.ask("resources/subscribe", uri="note:a")
+        site.one.server.resource_changed("note:a")
+        assert await stream.heard() == [about("note:a")]
+        waiting = call(here, "work")
+        site.one.steps.put_nowait("one")
+        await waiting.heard()
+        site.one.steps.put_nowait("done")
+        await waiting.over()
+        again = await there.start("GET", last_event_id=waiting.events[0].id).over()
+        assert len(again.messages) == 2
+        assert (await here.end()).status == 204
+        await stream.over()
+
+
+async def test_what_others_write_into_the_store_hurts_nobody(site: Site) -> None:
+    link = site.one.link
+    async with site.session() as (here, there):
+        stream = await there.listen()
+        signals: list[Any] = [
+            b"",
+            b"\xff",
+            b"[]",
+            b"{}",
+            {"kind": 7},
+            {"kind": "subscribed"},
+            {"kind": "subscribed", "session": key_of(site, here), "topic": "[1,2]"},
+            {"kind": "ended", "session": key_of(site, here), "expires": "soon"},
+            {"kind": "listening", "session": None},
+            {"kind": "cancelled", "session": key_of(site, here), "request": []},
+            {"kind": "resume", "session": key_of(site, here), "stream": 1, "after": "x"},
+            {"kind": "answer", "address": {"a": 1}},
+        ]
+        for each in signals:
+            text = each if isinstance(each, bytes) else json.dumps(each)
+            await link.client.xadd(link.key("signals"), {"s": text})
+        for news in (b"", b"7", b'["a"]', b'["\\ud800","x"]', b"\xff\xfe"):
+            await link.client.xadd(link.key("news"), {"t": news})
+        await link.client.xadd(link.key("news"), {"other": "x"})
+        site.one.server.remove_tool("ask")
+        assert await stream.heard() == [TOOLS_CHANGED]
+        assert (await here.ask("ping")).status == 200
+
+
 WORKER = """
 import os
 from anyshape import Server
