@@ -801,6 +801,28 @@ async def test_a_stream_of_changes_that_ended_is_opened_again(serve_http: ServeH
             await client.list_tools()
 
 
+async def test_a_stream_of_changes_goes_on_behind_what_was_heard_while_that_is_known(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint, named = Endpoint(modern=False), asyncio.Queue[str | None]()
+    endpoint.capabilities = TELLING
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method != "GET":
+            return await endpoint(request)
+        last = request.headers.get("Last-Event-ID")
+        named.put_nowait(last)
+        if last == "2":
+            return web.Response(status=400)
+        return await stream(request, b"id: %d\nretry: 10\ndata: \n\n" % (1 if last is None else 2))
+
+    async with serve_http(handle) as url, Client(url) as client, asyncio.timeout(PATIENCE):
+        for expected in (None, "1", "2", None, "1"):
+            while named.empty():
+                await client.list_tools()
+            assert await named.get() == expected
+
+
 async def test_an_answer_is_read_up_to_its_bound(serve_http: ServeHttp) -> None:
     size = 0
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 import uvicorn
@@ -17,10 +18,19 @@ from anyshape.server.http_host import settings_of_uvicorn
 
 
 @contextlib.asynccontextmanager
-async def served(server: Server, streams: Streams) -> AsyncGenerator[str]:
-    """Serve over HTTP on a free port of this machine."""
+async def served(
+    server: Server, streams: Streams, named: list[str | None] | None = None
+) -> AsyncGenerator[str]:
+    """Serve over HTTP on a free port of this machine; note which events are `named` in a GET."""
+    served = server.asgi(HttpOptions(streams=streams))
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        if named is not None and scope.get("method") == "GET":
+            last = dict(scope["headers"]).get(b"last-event-id")
+            named.append(None if last is None else last.decode())
+        await served(scope, receive, send)
+
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        application = server.asgi(HttpOptions(streams=streams))
         settings = settings_of_uvicorn("127.0.0.1", 0, 1, {"log_level": "critical"})
         host = uvicorn.Server(uvicorn.Config(application, **settings))
         task = asyncio.create_task(host.serve([listener]))
@@ -77,3 +87,22 @@ async def test_the_client_hears_of_changes_on_streams_that_are_closed_now_and_th
             server.resource_changed("note:a")
             await turn_until(lambda count=count: len(heard) >= count, pause=0.01)
         assert set(heard) == {"note:a"}
+
+
+async def test_the_client_says_what_it_has_heard_when_it_comes_back_for_changes(
+    server: Server,
+) -> None:
+    heard: list[str] = []
+    named: list[str | None] = []
+    streams = Streams(hold=0.02, retry=0.01)
+    async with (
+        served(server, streams, named) as url,
+        Client(url, revision="2025-11-25") as client,
+    ):
+        await client.subscribe("note:a", heard.append)
+        server.resource_changed("note:a")
+        await turn_until(lambda: len(named) >= 3, pause=0.01)
+        first, *later = named
+        assert first is None
+        assert all(name is not None and name.startswith("n.") for name in later)
+        assert heard

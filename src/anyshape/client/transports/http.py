@@ -60,6 +60,7 @@ _RENEWALS = 4
 _RESUMPTIONS = 5
 _RETRY = 1.0
 _SOONEST_RETRY = 0.01
+_LONGEST_RETRY = 30.0
 _GRACE = 2.0
 _EXCERPT = 2048
 _MOST_BACKGROUND = 64
@@ -92,6 +93,7 @@ class HttpTransport:
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[aiohttp.ClientResponse] = set()
         self._stateful = False
+        self._overheard = EventReader(bounds.max_answer_bytes)
         self._session: str | None = None
         self._last: Mapping[str, str] = {}
         self.attempts = http.reconnects
@@ -106,6 +108,7 @@ class HttpTransport:
         """Start without a session; the answer to `initialize` may bring one."""
         self._stateful = stateful
         self._session = None
+        self._overheard = EventReader(self._bounds.max_answer_bytes)
 
     async def request(self, outgoing: Outgoing) -> Received:
         """Post the request and read until its answer."""
@@ -135,15 +138,27 @@ class HttpTransport:
             logger.debug("%s did not take a notification: %s", self.place, error)
 
     async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
-        """Follow the GET stream of a server with a handshake, if it offers one."""
+        """Follow the GET stream of a server with a handshake, if it offers one.
+
+        One that was followed before is gone on with, after the pause that the server asked for.
+        """
+        reader = self._overheard
+        reader.restart()
+        sent = {**headers, "Accept": EVENTS}
+        if reader.retry is not None:
+            await asyncio.sleep(min(reader.retry, _LONGEST_RETRY))
         is_open = False
         with contextlib.suppress(aiohttp.ClientError, TransportError):
-            response = await self._send("GET", {**headers, "Accept": EVENTS}, None, aside=True)
+            last = {} if reader.last_id is None else {"Last-Event-ID": reader.last_id}
+            response = await self._send("GET", {**sent, **last}, None, aside=True)
+            if last and response.status == 400:  # It does not know that event any more.
+                reader.last_id = None
+                response.release()
+                response = await self._send("GET", sent, None, aside=True)
             try:
                 is_open = response.status == 200 and kind_of(response) == EVENTS
                 if is_open:
                     opened()
-                    reader = EventReader(self._bounds.max_answer_bytes)
                     async for chunk in response.content.iter_any():
                         for event in reader.feed(chunk):
                             self._find_answer(event.data, None)
