@@ -13,12 +13,13 @@ import msgspec
 from anyshape.errors import ProtocolError, ToolDefinitionError
 from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.completed import encode_result, opening, server_meta
-from anyshape.protocol.meta import CLIENT_CAPABILITIES
+from anyshape.protocol.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
+from anyshape.protocol.meta import CLIENT_CAPABILITIES, TASKS_EXTENSION
 from anyshape.protocol.methods import TASK_CHANGED, TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.tasks import TASKS_CAPABILITY, TaskSnapshot, encode_created, encode_task
-from anyshape.server.failures import invalid_params, missing_capability
+from anyshape.server.failures import invalid_params
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.parameters import TaskParameters, TaskUpdateParameters
@@ -124,7 +125,7 @@ class Tasks(Feature):
     async def _find(self, id: str, request: OpenRequest) -> TaskSnapshot:
         """Return a task of whoever asks, or raise."""
         if not _declares_tasks(request):
-            raise missing_capability(dict(TASKS_CAPABILITY))
+            raise no_tasks()
         task = await self.engine.find(id, _owner(request))
         if task is None:
             raise unknown_task()
@@ -138,7 +139,7 @@ class Tasks(Feature):
         if ids is None:
             return ()
         if not _declares_tasks(request):
-            raise missing_capability(dict(TASKS_CAPABILITY))
+            raise no_tasks()
         most = self._service.options.max_resource_subscriptions
         if len(ids) > most:
             raise invalid_params(f"taskIds may name {most} tasks, got {len(ids)}")
@@ -174,7 +175,7 @@ class TaskRule(NamedTuple):
         if request.revision.has_tasks and _declares_tasks(request):
             return True
         if self.is_required:
-            raise missing_capability(dict(TASKS_CAPABILITY))
+            raise no_tasks()
         return False
 
 
@@ -185,6 +186,15 @@ def task_rule(service: Service, tool: Tool, use: object) -> TaskRule:
             f'{tool.name}: task has to be True, False, "optional" or "required", got {use!r:.40}'
         )
     return TaskRule(service.feature(Tasks), use == "required")
+
+
+def no_tasks() -> ProtocolError:
+    """Return the error for a request that needs tasks, of a client that has not declared them."""
+    return ProtocolError(
+        f"Missing required client capability: the extension {TASKS_EXTENSION}",
+        code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+        data={"requiredCapabilities": TASKS_CAPABILITY},
+    )
 
 
 def unknown_task() -> ProtocolError:
