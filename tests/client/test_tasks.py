@@ -155,6 +155,30 @@ async def test_a_task_that_is_not_there_cannot_be_resumed() -> None:
         assert raised.value.code == -32602
 
 
+@pytest.fixture
+def works() -> Works:
+    return Works()
+
+
+@pytest.fixture
+def server(works: Works) -> Server:
+    """What `url` serves."""
+    return works.server
+
+
+async def test_tasks_over_http_outlive_their_client(works: Works, url: str) -> None:
+    async with Client(url) as client:
+        task = await client.begin_call("write", {"pages": 7})
+        assert task.id is not None
+        await turn_until(lambda: works.running, 0.01)
+    assert works.cancelled == 0
+    works.may_end.set()
+    async with Client(url) as client:
+        again = await client.resume_task(task.id, "write")
+        assert (await again.result()).value == {"pages": 7}
+        assert (await client.call_tool("write", {"pages": 8})).value == {"pages": 8}
+
+
 class Foreign:
     """A server whose only tool answers with a task that stands as the test says, look by look."""
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -14,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import PATIENCE, is_listening, until
+from patience import PATIENCE
 
 from anyshape import Server
 from anyshape.server import AccessToken, RedisTasks, TaskOptions
 
+from .redis_process import RedisProcess
 from .task_server import make_server
 from .test_tasks import TaskAsker, seen
 
@@ -27,22 +26,10 @@ SCRIPT = Path(__file__).parent / "task_server.py"
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """A Redis of the tests' own, in memory alone."""
-    program = shutil.which("redis-server") or shutil.which("valkey-server")
-    assert program is not None, "redis-server is missing; apt-get install redis-server"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-        stdout=subprocess.DEVNULL,
-        cwd=tmp_path_factory.mktemp("redis"),
-    )
-    until(lambda: is_listening(port) or process.poll() is not None)
-    assert process.poll() is None, "redis-server did not start"
-    yield f"redis://127.0.0.1:{port}/0"
-    process.terminate()
-    process.wait(PATIENCE)
+    process = RedisProcess(tmp_path_factory.mktemp("redis"))
+    process.start()
+    yield process.url
+    process.stop()
 
 
 class Place:
@@ -286,6 +273,28 @@ async def test_a_store_that_cannot_be_reached_is_said_to_be_busy() -> None:
     error = await peer.error("tools/call", name="double", arguments={"number": 1})
     assert error["code"] == 503
     await peer.connection.close()
+
+
+async def test_a_store_that_was_away_is_found_again(tmp_path: Path) -> None:
+    redis = RedisProcess(tmp_path)
+    redis.start()
+    place = Place(tmp_path, redis.url)
+    peer = TaskAsker(place.server())
+    try:
+        place.work()
+        await peer.end(await peer.begin("double", number=1))
+        redis.stop()
+        error = await peer.error("tools/call", name="double", arguments={"number": 1})
+        assert error["code"] == 503
+        redis.start()
+        ended = await peer.end(await peer.begin("double", number=4))
+        assert ended["result"]["structuredContent"] == 8
+    finally:
+        await peer.connection.close()
+        for worker in place.workers:
+            worker.kill()
+            worker.wait(PATIENCE)
+        redis.stop()
 
 
 async def test_only_tasks_in_a_store_can_be_worked_on_elsewhere() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyshape.server.rate_limit import RateLimit
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
-    from anyshape.server.tasks.redis_store import RedisTasks
+    from anyshape.server.tasks.redis_tasks import RedisTasks
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -56,7 +56,7 @@ _HOMES = {
     "Proceed": "anyshape.server.middleware",
     "RateLimit": "anyshape.server.rate_limit",
     "RedisStore": "anyshape.server.stores.redis_store",
-    "RedisTasks": "anyshape.server.tasks.redis_store",
+    "RedisTasks": "anyshape.server.tasks.redis_tasks",
     "TaskOptions": "anyshape.server.tasks.options",
 }
 """What is loaded when somebody asks for it: most servers have no need of it."""

@@ -161,7 +161,7 @@ class Tasks(Feature):
         topic = self._topics.get(id)
         if topic is not None:
             topic.look = look
-            self._service.listeners.notify(topic)
+            self._service.listeners.tell(topic)
 
 
 class TaskRule(NamedTuple):

@@ -28,7 +28,7 @@ from anyshape.server.tasks.engine import TaskCall, TaskEngine, TaskOutcome, next
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome
 from anyshape.server.tasks.records import ANSWER, BEGIN, END, read_record
-from anyshape.server.tasks.redis_store import RedisTasks
+from anyshape.server.tasks.redis_tasks import RedisTasks
 
 if TYPE_CHECKING:
     from anyshape.server.service import Service

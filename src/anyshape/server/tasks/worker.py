@@ -29,6 +29,8 @@ __all__ = ["work_on_tasks"]
 _decode: Final = msgspec.msgpack.Decoder(TaskCall).decode
 _WRITING: Final = 0.5
 """Seconds between two reports of progress that are written: more nobody could follow."""
+_AGAIN: Final = timedelta(seconds=1)
+"""How long to wait before a store that was lost is looked for again."""
 _FIRST_LOOK: Final = 0.1
 _LAST_LOOK: Final = 2.0
 """Seconds between two looks for the answer to a question."""
@@ -55,6 +57,7 @@ async def work_on_tasks(service: Service, concurrency: int) -> None:
             docket,
             concurrency=concurrency,
             redelivery_timeout=timedelta(seconds=engine.store.redelivery),
+            reconnection_delay=_AGAIN,
             schedule_automatic_tasks=False,
         )
         async with worker:
