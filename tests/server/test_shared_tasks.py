@@ -267,6 +267,39 @@ async def test_arguments_and_results_take_only_so_many_bytes(place: Place) -> No
     await peer.connection.close()
 
 
+async def test_long_answers_take_room_too(place: Place) -> None:
+    capabilities: dict[str, Any] = {"elicitation": {"form": {}}}
+    peer = TaskAsker(place.server(max_bytes=5_000), capabilities=capabilities)
+    place.work()
+    id = await peer.begin("confirm", name="a")
+    task = await seen(lambda: peer.look(id), lambda task: "inputRequests" in task)
+    [key] = task["inputRequests"]
+    long = {"action": "accept", "content": {"value": "x" * 6_000}}
+    error = await peer.error("tasks/update", taskId=id, inputResponses={key: long})
+    assert error["code"] == 503
+    assert (await peer.look(id))["inputRequests"].keys() == {key}
+    await peer.connection.close()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "memory://"},
+        {"url": "localhost"},
+        {"url": "redis://x", "redelivery": 0},
+        {"url": "redis://x", "attempts": 0},
+    ],
+    ids=range(4),
+)
+def test_a_store_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="has to be"):
+        RedisTasks(**wrong)
+
+
+def test_a_store_does_not_show_its_password() -> None:
+    assert "secret" not in repr(RedisTasks("redis://:secret@127.0.0.1"))
+
+
 async def test_a_store_that_cannot_be_reached_is_said_to_be_busy() -> None:
     store = RedisTasks("redis://127.0.0.1:1")
     peer = TaskAsker(make_server(TaskOptions(store=store)))

@@ -131,22 +131,29 @@ return 1
 ANSWER: Final = (
     _IS_OVER
     + """
-local task = KEYS[1]
-local id, now, channel = ARGV[1], ARGV[2], ARGV[3]
-if is_over(task) then return 0 end
-for place = 4, #ARGV, 2 do
-    if redis.call('HDEL', task, 'question:' .. ARGV[place]) == 1 then
-        redis.call('HSET', task, 'answer:' .. ARGV[place], ARGV[place + 1])
+local task, sizes = KEYS[1], KEYS[2]
+local id, now, channel, most_bytes = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if is_over(task) then return '' end
+for place = 5, #ARGV, 2 do
+    local text = ARGV[place + 1]
+    if redis.call('HEXISTS', task, 'question:' .. ARGV[place]) == 1 then
+        if tonumber(redis.call('HGET', sizes, 'total') or '0') + #text > tonumber(most_bytes) then
+            return 'bytes of tasks'
+        end
+        redis.call('HINCRBY', sizes, id, #text)
+        redis.call('HINCRBY', sizes, 'total', #text)
+        redis.call('HDEL', task, 'question:' .. ARGV[place])
+        redis.call('HSET', task, 'answer:' .. ARGV[place], text)
     end
 end
 for _, field in ipairs(redis.call('HKEYS', task)) do
-    if string.sub(field, 1, 9) == 'question:' then return 1 end
+    if string.sub(field, 1, 9) == 'question:' then return '' end
 end
 if redis.call('HGET', task, 'status') == 'input_required' then
     redis.call('HSET', task, 'status', 'working', 'updated', now)
     redis.call('PUBLISH', channel, id)
 end
-return 1
+return ''
 """
 )
 

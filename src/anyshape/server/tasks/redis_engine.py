@@ -131,8 +131,16 @@ class RedisEngine(TaskEngine):
         with _reaching():
             docket = await self.docket()
             given = [part for pair in answers.items() for part in pair]
-            keys = (self.keys(docket, id).task,)
-            await self.run(docket, ANSWER, keys, id, time.time(), channel(docket), *given)
+            keys, most = self.keys(docket, id), self.options.max_bytes
+            full = await self.run(
+                docket,
+                ANSWER,
+                (keys.task, keys.sizes),
+                *(id, time.time(), channel(docket), most),
+                *given,
+            )
+            if full:
+                raise busy(most, cast("bytes", full).decode())
 
     async def watch(self, id: str) -> None:
         """Hear of changes that other processes make."""

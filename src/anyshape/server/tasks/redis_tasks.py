@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from anyshape.server.service import Service
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from anyshape.server.tasks.options import TaskOptions
 
 __all__ = ["RedisTasks"]
+
+_SCHEMES: Final = ("redis", "rediss", "unix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,15 @@ class RedisTasks:
     extra `anyshape[tasks]`.
     """
 
-    url: str
+    url: str = field(repr=False)
     name: str = "anyshape"
     redelivery: float = 30.0
     attempts: int = 5
 
     def __post_init__(self) -> None:
+        if urlsplit(self.url).scheme not in _SCHEMES:
+            known = "://, ".join(_SCHEMES)
+            raise ValueError(f"url has to begin with {known}://, got {self.url!r:.20}")
         if not 0.1 <= self.redelivery < float("inf"):
             raise ValueError(f"redelivery has to be 0.1 or more, got {self.redelivery}")
         if self.attempts < 1:
