@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 from locked_server import World
+from patience import PATIENCE
 
 from anyshape import Client
 from anyshape.client.auth import LoopbackLogin, OAuth
@@ -112,6 +113,23 @@ async def test_a_visitor_that_speaks_no_http_is_hung_up_on(world: World, sent: b
     browser = Browser(disturb)
     assert await enter(world, OAuth(authorize=LoopbackLogin(open_browser=browser.open))) == "in"
     await browser.close()
+
+
+async def test_a_connection_that_a_browser_has_ready_does_not_hold_the_login_up(
+    world: World,
+) -> None:
+    visitors: list[socket.socket] = []
+
+    def prepare(url: str) -> None:
+        host, port, _ = listener_of(url)
+        visitors.append(socket.create_connection((host, port)))
+
+    browser = Browser(prepare)
+    async with asyncio.timeout(PATIENCE):
+        assert await enter(world, OAuth(authorize=LoopbackLogin(open_browser=browser.open))) == "in"
+    await browser.close()
+    with visitors[0] as visitor:
+        assert await asyncio.to_thread(visitor.recv, 1) == b""
 
 
 async def test_a_refusal_is_told_to_the_person_and_to_the_program(world: World) -> None:

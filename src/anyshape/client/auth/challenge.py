@@ -14,9 +14,8 @@ from typing import Final
 __all__ = ["AuthChallenge", "read_challenge"]
 
 _WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_PART: Final = re.compile(
-    rf'[\s,]*({_WORD})(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_WORD})))?', re.DOTALL
-)
+_BETWEEN: Final = re.compile(r"[\s,]+")
+_PART: Final = re.compile(rf'({_WORD})(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_WORD})))?', re.DOTALL)
 _LONGEST: Final = 8192
 _OURS: Final = frozenset({"bearer", "dpop"})
 
@@ -58,6 +57,10 @@ def _challenges(header: str) -> list[AuthChallenge]:
     found: list[AuthChallenge] = []
     at = 0
     while at < len(header):
+        between = _BETWEEN.match(header, at)
+        if between is not None:
+            at = between.end()
+            continue
         part = _PART.match(header, at)
         if part is None:
             at += 1

@@ -66,13 +66,14 @@ class LoopbackLogin:
         ports = [self._port] if self._port else [earlier or 0, 0]
         server = await _listen(listener, ports)
         port: int = server.sockets[0].getsockname()[1]
-        try:
-            async with server:
+        async with server:
+            try:
                 yield _LoopbackVisit(
                     f"http://127.0.0.1:{port}{self._path}", listener, self._send, self._paste
                 )
-        finally:
-            listener.close()
+            finally:
+                # Browsers open connections to have them ready; the server would wait for those.
+                listener.close()
 
     async def _send(self, url: str) -> None:
         opened = False
