@@ -7,6 +7,7 @@ import json
 import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -688,6 +689,22 @@ async def test_a_proxy_is_used_where_it_is_asked_for(
         async with Client(url) as client:
             assert await client.call("plain") == 42
         assert asked == []
+
+
+@pytest.mark.parametrize("auth", [None, "secret"])
+async def test_what_is_in_netrc_is_not_sent(
+    serve_http: ServeHttp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, auth: str | None
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login ada password hidden\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    endpoint = Endpoint()
+    http = Http(proxy_from_environment=True)
+    async with serve_http(endpoint) as url, Client(url, http=http, auth=auth) as client:
+        assert await client.call("plain") == 42
+    sent = {request.headers.get("Authorization") for _, _, request in endpoint.requests}
+    assert sent == {None if auth is None else f"Bearer {auth}"}
 
 
 async def test_messages_show_nothing_secret_of_a_url(serve_http: ServeHttp) -> None:

@@ -18,6 +18,7 @@ from anyshape.client.answers import as_object, decode_value
 from anyshape.client.auth.reach import Reach, VettingResolver, origin_of
 from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.transports.proxies import proxy_for
 from anyshape.errors import AnyshapeError, AuthorizationError
 
 Body: TypeAlias = aiohttp.FormData | aiohttp.JsonPayload
@@ -98,7 +99,6 @@ class Exchange:
                     connector=connector,
                     cookie_jar=aiohttp.DummyCookieJar(),
                     auto_decompress=False,
-                    trust_env=self._http.proxy_from_environment,
                 ) as session,
                 session.request(
                     method,
@@ -110,7 +110,7 @@ class Exchange:
                         **headers,
                     },
                     allow_redirects=False,
-                    proxy=self._http.proxy,
+                    proxy=proxy_for(self._http, url),
                 ) as response,
             ):
                 if response.status in _REDIRECTING:

@@ -14,7 +14,6 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from urllib.parse import urljoin, urlsplit
-from urllib.request import getproxies
 
 import aiohttp
 
@@ -34,6 +33,7 @@ from anyshape.client.transports.http_failures import (
     kind_of,
 )
 from anyshape.client.transports.pools import Pools
+from anyshape.client.transports.proxies import proxy_for
 from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
@@ -78,6 +78,7 @@ class HttpTransport:
         self._url = self.key = url
         self._origin = urlsplit(url)[:2]
         self._http = http
+        self._proxy = proxy_for(http, url)
         self._bounds = bounds
         self._deadlines = deadlines
         self._credentials = credentials_for(auth, url, http, deadlines)
@@ -199,7 +200,7 @@ class HttpTransport:
                 headers = {**self._fixed, **self._last, _SESSION: session}
                 headers.update(await self._credentials.headers("DELETE", self._url))
                 async with client.delete(
-                    self._url, headers=headers, allow_redirects=False, proxy=self._http.proxy
+                    self._url, headers=headers, allow_redirects=False, proxy=self._proxy
                 ):
                     pass
 
@@ -226,7 +227,7 @@ class HttpTransport:
                     data=frame,
                     headers=sent,
                     allow_redirects=False,
-                    proxy=self._http.proxy,
+                    proxy=self._proxy,
                 )
             except aiohttp.ClientError as error:
                 raise explain_loss(self.place, self._url, error) from error
@@ -273,10 +274,9 @@ class HttpTransport:
         return renewed
 
     def _peers(self) -> tuple[str, ...]:
-        is_proxied = self._http.proxy is not None or (
-            self._http.proxy_from_environment and bool(getproxies())
-        )
-        return () if is_proxied or self._pools is None else tuple(self._pools.peers)
+        if self._proxy is not None or self._pools is None:
+            return ()
+        return tuple(self._pools.peers)
 
     def _follow(self, response: aiohttp.ClientResponse) -> None:
         target = urljoin(self._url, response.headers.get("Location", ""))

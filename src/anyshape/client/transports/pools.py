@@ -72,7 +72,6 @@ class Pools:
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=http.connect_timeout),
-            trust_env=http.proxy_from_environment,
         )
 
     def _make_socket(self, address: Address) -> socket.socket:
