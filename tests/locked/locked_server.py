@@ -105,23 +105,23 @@ class World:
             case "/.well-known/oauth-authorization-server/as":
                 return web.json_response(self.metadata)
             case "/as/authorize":
-                return self._authorize(sent)
+                return self.authorize(sent)
             case "/as/register":
                 number = next(self._numbers)
                 return web.json_response({"client_id": f"client-{number}"}, status=201)
             case "/as/token":
-                return self._give(sent)
+                return self.give(sent)
             case _:
                 return web.Response(status=404)
 
-    def _authorize(self, sent: Json) -> web.Response:
+    def authorize(self, sent: Json) -> web.Response:
         code = f"code-{next(self._numbers)}"
         self._visits[code] = sent
         given = {"code": code, "state": sent["state"], "iss": self.issuer, **self.answer}
         query = "&".join(f"{name}={value}" for name, value in given.items() if value)
         return web.Response(status=302, headers={"Location": f"{sent['redirect_uri']}?{query}"})
 
-    def _give(self, sent: Json) -> web.Response:
+    def give(self, sent: Json) -> web.Response:
         if sent["grant_type"] == "refresh_token":
             scopes = self.refresh_tokens.pop(sent["refresh_token"], None)
             if scopes is None:

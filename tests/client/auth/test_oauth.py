@@ -7,12 +7,15 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import keyring
 import pytest
 from aiohttp import web
+from keyring.backends.fail import Keyring as NoKeyring
 from locked_server import World
 
 from anyshape import Client
 from anyshape.client.auth import FileStorage, MemoryStorage, OAuth
+from anyshape.client.auth.keyring_storage import KeyringStorage
 from anyshape.errors import AuthorizationError, TransportError
 
 REVISION = "2026-07-28"
@@ -191,6 +194,20 @@ async def test_a_place_that_cannot_be_written_to_is_an_error_that_says_so(tmp_pa
         await FileStorage(tmp_path / "file" / "tokens.json").save("key", "value")
     with pytest.raises(AuthorizationError, match="cannot be used for tokens"):
         await FileStorage(tmp_path).load("key")
+
+
+async def test_a_keyring_that_cannot_be_used_is_an_error_that_says_so() -> None:
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    storage = KeyringStorage("tests")
+    try:
+        assert not storage.is_available()
+        for use in (storage.load("key"), storage.save("key", "secret"), storage.delete("key")):
+            with pytest.raises(AuthorizationError, match="keyring cannot be used") as caught:
+                await use
+            assert "secret" not in str(caught.value)
+    finally:
+        keyring.set_keyring(before)
 
 
 async def test_what_is_saved_by_hand_and_broken_is_as_good_as_nothing(world: World) -> None:
