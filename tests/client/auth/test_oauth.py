@@ -244,6 +244,8 @@ async def test_a_client_without_a_way_to_register_is_told_what_to_pass(world: Wo
     [
         ({"client_secret": "s"}, "client_id"),
         ({"scopes": "read write"}, "list"),
+        ({"client_id": "a", "client_secret": "s", "private_key": "k"}, "not both"),
+        ({"private_key": "k"}, "belongs to"),
         ({"client_metadata_url": "http://example.com/client.json"}, "https"),
         ({"client_metadata_url": "https://example.com"}, "path"),
         ({"redirect_uri": "http://example.com/callback"}, "loopback"),

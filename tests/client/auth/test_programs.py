@@ -95,6 +95,20 @@ async def test_a_key_signs_who_the_program_is_for_one_authorization_server(
     assert "PRIVATE" not in repr(auth)
 
 
+@pytest.mark.parametrize("kind", ["by hand", "by a document"])
+async def test_a_person_s_client_may_have_a_key_too(world: World, kind: str) -> None:
+    key = ECKey.generate_key("P-256")
+    pem = key.as_pem(private=True).decode()
+    name = "https://my-app.example/client.json"
+    world.metadata["client_id_metadata_document_supported"] = True
+    chosen = {"client_id": "mine"} if kind == "by hand" else {"client_metadata_url": name}
+    assert await enter(world, world.oauth(private_key=pem, **chosen)) == "in"
+    client = world.paths("/as/authorize")[0]["client_id"]
+    assert client == chosen.get("client_id", name)
+    statement = jwt.decode(world.paths(TOKEN)[0]["client_assertion"], key, algorithms=["ES256"])
+    assert statement.claims["sub"] == client
+
+
 async def test_a_signature_that_would_not_be_read_is_not_sent(world: World) -> None:
     world.metadata["token_endpoint_auth_signing_alg_values_supported"] = ["PS512"]
     giver = Giver(world)

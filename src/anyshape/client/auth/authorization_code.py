@@ -33,10 +33,11 @@ _ONCE: Final = ("code", "state", "iss", "error", "error_description")
 class ClientDescription:
     """What the caller says about this client."""
 
-    client_id: str | None = None
-    client_secret: str | None = field(default=None, repr=False)
-    metadata_url: str | None = None
     name: str
+    registered: RegisteredClient | None = None
+    """As somebody registered it by hand."""
+    described: RegisteredClient | None = None
+    """As a document describes it, whose URL is its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ class AuthorizationCode:
     @property
     def bound_client(self) -> str | None:
         """The client that the caller registered, if any."""
-        return self._client.client_id
+        registered = self._client.registered
+        return None if registered is None else registered.client_id
 
     async def obtain(self, request: AccessRequest) -> HeldToken:
         """Return a token that a person agreed to."""
@@ -156,11 +158,10 @@ class AuthorizationCode:
     async def known_client(self, request: AccessRequest) -> Registration | None:
         """Return who this client is there already, if it is anybody."""
         server, about = request.server, self._client
-        if about.client_id is not None:
-            known = RegisteredClient(about.client_id, about.client_secret)
-            return await known.known_client(request)
-        if about.metadata_url is not None and server.reads_client_documents:
-            return Registration(client_id=about.metadata_url)
+        if about.registered is not None:
+            return await about.registered.known_client(request)
+        if about.described is not None and server.reads_client_documents:
+            return await about.described.known_client(request)
         saved = await request.storage.load(client_key(server.issuer))
         return None if saved is None else Registration.read(saved)
 

@@ -11,6 +11,7 @@ from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDes
 from anyshape.client.auth.login import Authorize, CallerLogin, Login
 from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.reach import is_loopback
+from anyshape.client.auth.registered_client import RegisteredClient
 from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
 from anyshape.client.auth.turns import Turns
@@ -28,6 +29,7 @@ class OAuth:
     authorization server it is registered with, the only one that is then used.
     `client_metadata_url` is the address of a document that describes this client, for authorization
     servers that read such documents; with others the client registers itself, as `client_name`.
+    Either may show who it is with a `private_key` in PEM (needs `anyshape[auth]`).
 
     `scopes` are asked for where the server does not say which it needs. `authorize` sends the
     person to a URL and returns the one they came back to, which begins with `redirect_uri`; left
@@ -37,6 +39,7 @@ class OAuth:
 
     client_id: str | None = None
     client_secret: str | None = field(default=None, repr=False)
+    private_key: str | None = field(default=None, repr=False)
     client_metadata_url: str | None = None
     client_name: str = f"Anyshape {__version__}"
     issuer: str | None = None
@@ -52,6 +55,10 @@ class OAuth:
             raise ValueError(f"OAuth(scopes={self.scopes!r}): expected a list of strings")
         if self.client_secret is not None and self.client_id is None:
             raise ValueError("OAuth(client_secret=…): expected client_id=… too")
+        if self.private_key is not None and self.client_secret is not None:
+            raise ValueError("OAuth: expected client_secret=… or private_key=…, not both")
+        if self.private_key is not None and not (self.client_id or self.client_metadata_url):
+            raise ValueError("OAuth(private_key=…): expected a client that it belongs to")
         url = self.client_metadata_url
         if url is not None and (urlsplit(url).scheme != "https" or len(urlsplit(url).path) < 2):
             raise ValueError(f"OAuth(client_metadata_url={url!r}): expected https and a path")
@@ -83,11 +90,12 @@ class OAuth:
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""
-        about = ClientDescription(
-            client_id=self.client_id,
-            client_secret=self.client_secret,
-            metadata_url=self.client_metadata_url,
-            name=self.client_name,
-        )
+        key = self.private_key
+        registered = described = None
+        if self.client_id is not None:
+            registered = RegisteredClient(self.client_id, self.client_secret, key)
+        if self.client_metadata_url is not None:
+            described = RegisteredClient(self.client_metadata_url, None, key)
+        about = ClientDescription(name=self.client_name, registered=registered, described=described)
         grant = AuthorizationCode(about, self._login(), deadlines.paused)
         return open_session(url, http, grant, self)
