@@ -30,8 +30,11 @@ def demo(
     json: options.JsonOption = False,
 ) -> int:
     """Start the demo server: small tools of every shape, and what to try on them."""
-    from anyshape.cli.serve import announce, listen, serve_http
+    from anyshape.cli.inspect import page_on
+    from anyshape.cli.serve import announce, listen
+    from anyshape.cli.target import NamedTarget
     from anyshape.demo.server import server
+    from anyshape.page import run_page
 
     if context.obj["command"] is not None:
         raise CommandError("demo takes no command", hint="anyshape demo", code=Exit.USAGE)
@@ -43,9 +46,12 @@ def demo(
         server.run()
         return Exit.OK
     listener = listen("127.0.0.1", port)
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-    announce(server, url, json=json, next_steps=_next_steps(_program(), url))
-    serve_http(server, listener)
+    bound: int = listener.getsockname()[1]
+    url = f"http://127.0.0.1:{bound}/mcp"
+    page = page_on(NamedTarget(server, "anyshape demo"), beside=server.asgi())
+    steps = _next_steps(_program(), url)
+    announce(server, url, json=json, next_steps=steps, page=page.address(bound))
+    run_page(page, listener, grace=server.options.grace)
     return Exit.OK
 
 

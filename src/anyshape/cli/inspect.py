@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.check import read_source
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import connect, connect_as, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
 from anyshape.cli.usage import TargetWords
 
-__all__ = ["EXAMPLES", "inspect"]
+if TYPE_CHECKING:
+    from anyshape.page import PageApplication
+
+__all__ = ["EXAMPLES", "inspect", "page_on"]
 
 EXAMPLES: Final = """\b
 The address is the first line on stdout; its token is the key to the page,
@@ -42,7 +45,7 @@ def inspect(
 ) -> int:
     """Open a page on a server: its tools, forms, calls, and what each client and model sees."""
     from anyshape.cli.serve import listen
-    from anyshape.page import Inspection, PageApplication, run_page
+    from anyshape.page import run_page
 
     written, rest = split_target(context, words)
     if rest:
@@ -52,13 +55,7 @@ def inspect(
             code=Exit.USAGE,
         )
     target = take_target(written, headers, timeout, login=login)
-    inspection = Inspection(
-        target.shown,
-        partial(connect, target),
-        partial(connect_as, target),
-        partial(read_source, target),
-    )
-    page = PageApplication(inspection)
+    page = page_on(target)
     listener = listen("127.0.0.1", port)
     address = page.address(listener.getsockname()[1])
     terminal.write(json_text.compact({"url": address}) if json else address)
@@ -67,6 +64,19 @@ def inspect(
         _open(address)
     run_page(page, listener)
     return Exit.OK
+
+
+def page_on(target: NamedTarget, beside: Any = None) -> PageApplication:
+    """Return the page for a target; `beside` is an ASGI application that it shares a port with."""
+    from anyshape.page import Inspection, PageApplication
+
+    inspection = Inspection(
+        target.shown,
+        partial(connect, target),
+        partial(connect_as, target),
+        partial(read_source, target),
+    )
+    return PageApplication(inspection, beside=beside)
 
 
 def _open(address: str) -> None:

@@ -106,13 +106,23 @@ def listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def announce(server: Server, url: str, *, json: bool, next_steps: Sequence[str] = ()) -> None:
-    """Say where the server is, and what to try."""
+def announce(
+    server: Server,
+    url: str,
+    *,
+    json: bool,
+    next_steps: Sequence[str] = (),
+    page: str | None = None,
+) -> None:
+    """Say where the server is, the page on it if there is one, and what to try."""
     if json:
-        terminal.write(json_text.compact(_as_data(server, url)))
+        data = _as_data(server, url)
+        terminal.write(json_text.compact(data if page is None else {**data, "page": page}))
         return
     count = len(server.tools)
     terminal.say(f"{server.name}: {count} tool{'' if count == 1 else 's'} on {url}")
+    if page is not None:
+        terminal.say(f"Look at it in a browser: {page}")
     if next_steps:
         program = next_steps[0].split()[0]
         here = " in this directory" if "/" in program[1:] and program[0] != "/" else ""

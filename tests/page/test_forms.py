@@ -1,0 +1,217 @@
+"""The form of a schema: which fields a value has, and what choosing and adding make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anyshape.page.forms import SchemaForm
+
+Json = dict[str, Any]
+
+
+def fields(form: Json) -> dict[str, Json]:
+    """Return every field of a form by its path."""
+    found = {form["path"]: form}
+    for each in (*form.get("fields", ()), *form.get("items", ())):
+        found |= fields(each)
+    return found
+
+
+def described(schema: Json, value: Any) -> dict[str, Json]:
+    return fields(SchemaForm(schema).describe(value, {}))
+
+
+def test_plain_types_are_plain_fields() -> None:
+    found = described(
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "title": "Name", "description": "Whose"},
+                "age": {"type": "integer", "minimum": 0, "default": 7},
+                "size": {"enum": ["s", "l"]},
+                "sure": {"type": "boolean"},
+                "text": {"type": "string", "maxLength": 5000},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        {},
+    )
+    assert (found["/name"]["kind"], found["/name"]["title"]) == ("string", "Name")
+    assert [path for path, each in found.items() if path and each["required"]] == ["/name"]
+    assert (found["/age"]["kind"], found["/age"]["default"]) == ("integer", 7)
+    assert found["/age"]["type"] == "integer ≥0"
+    assert found["/size"]["options"] == ["s", "l"]
+    assert found["/sure"]["kind"] == "boolean"
+    assert found["/text"]["long"] is True
+    assert found[""]["open"] is False
+
+
+def test_a_wrong_value_does_not_change_what_is_asked_for() -> None:
+    schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
+    assert described(schema, {"age": "many"})["/age"]["kind"] == "integer"
+    assert described(schema, "nothing like it")[""]["kind"] == "object"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "definitions"),
+    [
+        ("https://json-schema.org/draft/2020-12/schema", "$defs"),
+        ("http://json-schema.org/draft-07/schema#", "definitions"),
+    ],
+)
+def test_conditions_follow_references_in_every_dialect(dialect: str, definitions: str) -> None:
+    schema = {
+        "$schema": dialect,
+        definitions: {"abroad": {"properties": {"to": {"const": "abroad"}}, "required": ["to"]}},
+        "type": "object",
+        "properties": {"to": {"type": "string"}},
+        "if": {"$ref": f"#/{definitions}/abroad"},
+        "then": {"properties": {"code": {"type": "string"}}, "required": ["code"]},
+    }
+    assert "/code" not in described(schema, {"to": "home"})
+    assert described(schema, {"to": "abroad"})["/code"]["required"] is True
+
+
+def test_what_depends_on_a_property_is_there_with_it() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"card": {"type": "string"}, "street": {"type": "string"}},
+        "dependentRequired": {"card": ["street"]},
+        "dependentSchemas": {"card": {"properties": {"until": {"type": "string"}}}},
+    }
+    before, after = described(schema, {}), described(schema, {"card": "1"})
+    assert (before["/street"]["required"], "/until" in before) == (False, False)
+    assert (after["/street"]["required"], "/until" in after) == (True, True)
+
+
+def test_what_holds_at_once_is_put_together() -> None:
+    schema = {
+        "allOf": [
+            {"$ref": "#/$defs/named"},
+            {"properties": {"name": {"minLength": 2}, "age": {"type": ["integer", "null"]}}},
+        ],
+        "$defs": {"named": {"properties": {"name": {"type": "string"}}, "required": ["name"]}},
+        "type": "object",
+    }
+    found = described(schema, {"age": None})
+    assert (found["/name"]["kind"], found["/name"]["required"]) == ("string", True)
+    assert (found["/age"]["kind"], found["/age"]["kinds"]) == ("null", ("integer", "null"))
+
+
+UNION: Json = {
+    "type": "object",
+    "properties": {
+        "pet": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}},
+                    "required": ["kind", "lives"],
+                },
+                {
+                    "type": "object",
+                    "properties": {"kind": {"const": "dog"}, "trick": {"type": "string"}},
+                    "required": ["kind", "trick"],
+                },
+                {"type": "string"},
+                {"type": "null"},
+            ]
+        },
+        "note": {"type": "string"},
+    },
+    "required": ["pet"],
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "chosen"),
+    [
+        ({"kind": "dog", "trick": "sit"}, 1),
+        ({"kind": "dog"}, 1),
+        ({"lives": 9}, 0),
+        ({"trick": 3}, 1),
+        ("Tom", 2),
+        (None, 3),
+    ],
+)
+def test_the_alternative_shown_is_the_one_that_fits_or_comes_closest(
+    value: Any, chosen: int
+) -> None:
+    found = described(UNION, {"pet": value})["/pet"]
+    assert [each["chosen"] for each in found["alternatives"]] == [chosen]
+
+
+def test_choosing_another_alternative_keeps_what_is_not_its_own() -> None:
+    form = SchemaForm(UNION)
+    value = {"pet": {"kind": "cat", "lives": 9}, "note": "loud"}
+    place = fields(form.describe(value, {}))["/pet"]["alternatives"][0]["place"]
+    changed = form.choose(value, {}, ("pet",), place, 1)
+    assert changed == {"pet": {"kind": "dog"}, "note": "loud"}
+    assert form.choose(value, {}, ("pet",), place, 2) == {"pet": "", "note": "loud"}
+    assert form.choose(changed, {}, ("pet",), place, 3) == {"pet": None, "note": "loud"}
+
+
+def test_values_with_titles_are_one_choice() -> None:
+    schema = {"oneOf": [{"const": 1, "title": "One"}, {"const": 2, "description": "Two"}]}
+    found = described({"type": "object", "properties": {"number": schema}}, {})["/number"]
+    assert (found["options"], found["titles"]) == ([1, 2], {"0": "One", "1": "Two"})
+
+
+def test_lists_grow_by_what_their_schema_says_and_not_beyond_it() -> None:
+    schema: Json = {
+        "type": "object",
+        "properties": {
+            "point": {
+                "type": "array",
+                "prefixItems": [{"type": "number"}, {"enum": ["north", "south"]}],
+                "items": False,
+            },
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"a": {}}}},
+        },
+    }
+    form = SchemaForm(schema)
+    value: Any = form.add({}, {}, ("point",))
+    for index in ("0", "1"):
+        assert fields(form.describe(value, {}))["/point"]["open"] is True
+        value = form.add(value, {}, ("point", index))
+    assert value == {"point": [0, "north"]}
+    assert fields(form.describe(value, {}))["/point"]["open"] is False
+    value = form.add(form.add(value, {}, ("rows",)), {}, ("rows", "0"))
+    assert value["rows"] == [{}]
+    assert fields(form.describe(value, {}))["/rows/0/a"]["kinds"][0] == "string"
+
+
+def test_maps_take_names_of_any_kind() -> None:
+    schema = {"type": "object", "patternProperties": {"^x": {"type": "integer"}}}
+    form = SchemaForm(schema)
+    value = form.add({}, {}, ("x-1",))
+    assert value == {"x-1": 0}
+    found = fields(form.describe(value, {}))
+    assert (found["/x-1"]["extra"], found["/x-1"]["kind"]) == (True, "integer")
+
+
+def test_a_schema_that_leads_back_to_itself_ends() -> None:
+    schema: Json = {
+        "$ref": "#/$defs/node",
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"next": {"$ref": "#/$defs/node"}},
+                "required": ["next"],
+                "oneOf": [{"$ref": "#/$defs/node"}, {"$ref": "#"}],
+            }
+        },
+    }
+    found = described(schema, {})
+    assert max(path.count("/") for path in found) <= 12
+    assert any(each.get("beyond") for each in found.values())
+
+
+def test_a_form_that_would_be_too_long_is_left_to_json() -> None:
+    many = {f"p{number}": {"type": "string"} for number in range(5000)}
+    found = described({"type": "object", "properties": many}, {})
+    assert found[""]["beyond"] is True
+    assert described({"type": "object"}, {"list": [0] * 5000})["/list"]["beyond"] is True
