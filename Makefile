@@ -10,7 +10,7 @@ AGENTS := .cache/agents
 ENGINES := .cache/engines
 
 .PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers agents \
-    hosts frameworks lock clean
+    hosts frameworks screenshots lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -77,6 +77,9 @@ $(ENGINES)/.ready: requirements/engines.txt
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(VENV)
 	@touch $@
+
+screenshots: $(READY)
+	$(BIN)/python scripts/screenshots.py
 
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

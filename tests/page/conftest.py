@@ -22,7 +22,7 @@ Inspect: TypeAlias = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def browser() -> Generator[Browser]:
-    path = HERE.parent.parent / "scripts" / "browser.py"
+    path = HERE.parent.parent / "scripts" / "chromium.py"
     found = runpy.run_path(str(path))["chromium"]()
     with launched(found) as running:
         yield running

@@ -68,7 +68,7 @@ function badgeOnce(row) {
 function kindPicker(form, field, path) {
   if (field.kinds.length < 2 || field.options) return null;
   const select = el("select", { className: "small", "aria-label": `Kind of ${field.name || "value"}`,
-    on: { change: () => form.set(form.placed(path, EMPTY[select.value]), { now: true }) } },
+    on: { change: () => form.put(path, EMPTY[select.value], { now: true }) } },
   field.kinds.map((kind) => el("option", { value: kind, selected: kind === field.kind }, NAMES[kind] ?? kind)));
   return select;
 }
@@ -96,7 +96,7 @@ function scalar(form, field, path, id) {
   const isNumber = field.kind === "number" || field.kind === "integer";
   const read = () => {
     const text = input.value;
-    if (text === "") return form.isItem(path) ? form.put(path, "") : form.set(form.without(path));
+    if (text === "") return form.isItem(path) ? form.put(path, "") : form.remove(path, {});
     if (isNumber && NUMBER.test(text)) return form.put(path, String(Number(text)) === text ? Number(text) : new Exact(text));
     return form.put(path, text);
   };
@@ -105,7 +105,7 @@ function scalar(form, field, path, id) {
     : el("input", { id, type: "text", autocomplete: "off", spellcheck: false, on: { input: read },
         ...(isNumber ? { inputmode: "decimal", className: "number" } : {}) });
   const empty = el("button", { type: "button", className: "quiet small empty", title: "Give a text without characters",
-    on: { click: () => form.set(form.placed(path, ""), { now: true }) } }, "“”");
+    on: { click: () => form.put(path, "", { now: true }) } }, "“”");
   const element = el("div", { className: "control" }, input);
   const suggestions = form.suggest ? el("datalist", { id: `${id}-list` }) : null;
   if (suggestions) {
@@ -134,8 +134,8 @@ function choice(form, field, path, id) {
   const options = field.options;
   const spelled = options.map((option) => stringify(option));
   const select = el("select", { id, on: { change: () => {
-    if (select.value === "") form.set(form.without(path), { now: true });
-    else form.set(form.placed(path, options[Number(select.value)]), { now: true });
+    if (select.value === "") form.remove(path);
+    else form.put(path, options[Number(select.value)], { now: true });
   } } });
   select.append(el("option", { value: "" }, "—"), ...options.map((option, index) =>
     el("option", { value: String(index) }, line(field.titles?.[index] ?? (typeof option === "string" ? option : spelled[index]), 120))));

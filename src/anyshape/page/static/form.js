@@ -18,12 +18,14 @@ export class FormView {
     this.onChange = onChange;
     this.isJson = true;
     this.isTouched = Object.keys(value).length > 0;
+    this.changing = null;
     this.rows = new Map();
     this.turn = 0;
     this.fields = el("div", { className: "fields" });
+    this.nothing = el("p", { className: "faint", hidden: true }, "It takes nothing.");
     const id = fresh("json");
     this.text = el("textarea", {
-      id, className: "code", spellcheck: false, rows: 8, "aria-describedby": `${id}-state`,
+      id, className: "code", spellcheck: false, rows: 4, "aria-describedby": `${id}-state`,
       on: { input: () => this.readText(), blur: () => this.isJson && this.writeText() },
     });
     this.state = el("p", { className: "state", id: `${id}-state`, role: "status" });
@@ -38,25 +40,35 @@ export class FormView {
 
   get isRight() { return this.isJson && !this.problems.length; }
 
-  /** Take a new value from the form or from outside, and ask what becomes of it. */
-  set(value, { change = undefined, now = false } = {}) {
-    this.value = value;
-    this.isJson = true;
+  /** Make a new value of the one there is, and ask what becomes of it; first come, first served. */
+  edit(make, { now = false } = {}) {
+    if (this.changing) return this.changing.then(() => this.edit(make, { now }));
+    this.value = make();
     this.isTouched = true;
+    this.isJson = true;
     this.writeText();
     clearTimeout(this.timer);
-    if (change || now) return this.refresh(change);
+    if (now) return this.refresh();
     this.timer = setTimeout(() => this.refresh(), PAUSE);
     return undefined;
   }
 
-  put(path, value) { return this.set(this.placed(path, value)); }
+  /** Have the server side make a new value: only the schema says what that is. */
+  change(change) {
+    if (this.changing) return this.changing.then(() => this.change(change));
+    clearTimeout(this.timer);
+    this.isTouched = true;
+    this.changing = this.refresh(change).finally(() => { this.changing = null; });
+    return this.changing;
+  }
 
-  remove(path) { return this.set(removeAt(this.value, path), { now: true }); }
+  put(path, value, options) { return this.edit(() => this.placed(path, value), options); }
 
-  add(path) { return this.set(this.value, { change: { kind: "add", path } }); }
+  remove(path, options = { now: true }) { return this.edit(() => removeAt(this.value, path), options); }
 
-  /** Return the value with one part exchanged, or taken away. */
+  add(path) { return this.change({ kind: "add", path }); }
+
+  /** Return the value with one part exchanged. */
   placed(path, value) {
     let placed = setAt(this.value, path, value);
     for (let depth = path.length - 1; depth >= 0; depth -= 1) {
@@ -70,14 +82,9 @@ export class FormView {
     return placed;
   }
 
-  without(path) { return removeAt(this.value, path); }
-
   isItem(path) { return Array.isArray(getAt(this.value, path.slice(0, -1))); }
 
-  choose(path, place, chosen) {
-    const change = { kind: "choose", path, place, chosen };
-    return this.set(this.value, { change });
-  }
+  choose(path, place, chosen) { return this.change({ kind: "choose", path, place, chosen }); }
 
   readText() {
     clearTimeout(this.timer);
@@ -97,7 +104,7 @@ export class FormView {
   writeText() {
     if (document.activeElement === this.text) return;
     this.text.value = pretty(this.value);
-    this.text.rows = Math.min(24, Math.max(6, this.text.value.split("\n").length + 1));
+    this.text.rows = Math.min(24, Math.max(4, this.text.value.split("\n").length + 1));
   }
 
   async refresh(change = undefined) {
@@ -168,7 +175,8 @@ export class FormView {
     this.rows = new Map();
     const root = this.row(form, before);
     root.element.classList.add("root");
-    sync(this.fields, [root.element]);
+    this.nothing.hidden = Boolean(form.open || form.beyond || form.fields?.length);
+    sync(this.fields, [root.element, this.nothing]);
     for (const row of this.rows.values()) row.tell([]);
     const placed = new Map();
     for (const problem of this.isTouched ? this.problems : []) {

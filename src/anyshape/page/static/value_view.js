@@ -47,8 +47,12 @@ function table(rows) {
     return from + MOST;
   };
   const shown = el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table" }, el("table", {},
-    el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, line(name, 60))))), body));
+    el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", className: isNumeric(rows, name) ? "number" : "" }, line(name, 60))))), body));
   return el("div", {}, shown, continued(rows.length, more));
+}
+
+function isNumeric(rows, name) {
+  return rows.slice(0, MOST).every((row) => !Object.hasOwn(row, name) || kindOf(row[name]) === "number");
 }
 
 /** Show the first of many, and a button for more of them. */

@@ -1,6 +1,6 @@
 """Find the Chromium that the page is tested with, or install Debian's.
 
-    python scripts/browser.py      print the path of the browser
+    python scripts/chromium.py      print the path of the browser
 
 Installing takes root and apt-get, as in the containers that tests run in; elsewhere the browser has
 to be there already. However many processes ask at the same time, one installs and the others wait.
@@ -31,7 +31,7 @@ def chromium() -> str:
         return found
     cache = ROOT / ".cache"
     cache.mkdir(exist_ok=True)
-    with (cache / "browser.lock").open("w") as lock:
+    with (cache / "chromium.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if _find() is None:
             _install()
