@@ -104,11 +104,7 @@ def _wait_for(url: str) -> None:
             1,
             "cannot be loaded",
         ),
-        (
-            "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('x')",
-            2,
-            "is a MCPServer, not an Anyshape server",
-        ),
+        ("server = 3", 2, "has no server"),
     ],
 )
 def test_a_module_without_a_usable_server_says_why(
@@ -122,6 +118,23 @@ def test_a_module_without_a_usable_server_says_why(
         assert said in failed.err
         assert "Traceback" not in failed.err
         assert failed.err.splitlines()[-1].startswith("hint: ")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('x', log_level='ERROR')\n"
+        "@server.tool()",
+        "from fastmcp import FastMCP\nserver = FastMCP('x')\n@server.tool",
+    ],
+)
+def test_a_server_of_another_sdk_is_adopted(run: Run, tmp_path: Path, source: str) -> None:
+    path = tmp_path / "adopted_server.py"
+    path.write_text(f"{source}\ndef numbers() -> list[int]:\n    return [1, 2]\n")
+    listed = run("tools", str(path))
+    assert (listed.code, "numbers" in listed.out) == (0, True)
+    called = run("call", f"{path}:server", "numbers")
+    assert (called.code, called.out) == (0, "[1, 2]\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Find the server that `MODULE[:NAME]` means: a module on the path, or a Python file."""
+"""Find the server that `MODULE[:NAME]` means: a module on the path, or a Python file.
+
+A server of `mcp` or FastMCP is adopted: see `anyshape.gateway.adopt`.
+"""
 
 from __future__ import annotations
 
@@ -109,11 +112,14 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
     found: object = getattr(module, name, None)
     if isinstance(found, Server):
         return found
+    adopted = _adopted(found)
+    if adopted is not None:
+        return adopted
     servers = _servers(module)
-    known = f"it has {', '.join(servers)}" if servers else "it has no Anyshape server"
+    known = f"it has {', '.join(servers)}" if servers else "it has no server"
     if found is None:
         raise CommandError(f"{place} has no {name}", hint=known, code=Exit.USAGE)
-    raise _foreign(f"{place}:{name}", place, found)
+    raise _no_server(f"{place}:{name}", found)
 
 
 def _only_server(module: ModuleType, place: str) -> Server:
@@ -126,9 +132,15 @@ def _only_server(module: ModuleType, place: str) -> Server:
             hint=f"say which: {place}:{next(iter(servers))}",
             code=Exit.USAGE,
         )
-    for name, value in vars(module).items():
-        if type(value).__name__ in ("FastMCP", "MCPServer"):
-            raise _foreign(f"{place}:{name}", place, value)
+    foreign = _foreign_servers(module)
+    if len(foreign) > 1:
+        raise CommandError(
+            f"{place} has several servers: {', '.join(foreign)}",
+            hint=f"say which: {place}:{next(iter(foreign))}",
+            code=Exit.USAGE,
+        )
+    for value in foreign.values():
+        return value
     raise CommandError(
         f"{place} has no server",
         hint='make one at the top level of the module: server = Server("name")',
@@ -147,11 +159,30 @@ def _servers(module: ModuleType) -> dict[str, Server]:
     return dict(found.values())
 
 
-def _foreign(name: str, place: str, value: object) -> CommandError:
-    kind = type(value).__name__
-    run = place if place.endswith(".py") else f"-m {place}"
+def _foreign_servers(module: ModuleType) -> dict[str, Server]:
+    """Return the servers of other SDKs in a module by name, one name each, adopted."""
+    found: dict[int, tuple[str, Server]] = {}
+    for name, value in vars(module).items():
+        if id(value) not in found:
+            adopted = _adopted(value)
+            if adopted is not None:
+                found[id(value)] = (name, adopted)
+    return dict(found.values())
+
+
+def _adopted(value: object) -> Server | None:
+    """Return a server object of another SDK as one of ours; `None` for anything else."""
+    if type(value).__module__.split(".")[0] not in ("mcp", "fastmcp"):
+        return None
+    from anyshape.gateway import adopt
+    from anyshape.gateway.foreign import is_foreign
+
+    return adopt(value).server if is_foreign(value) else None
+
+
+def _no_server(name: str, value: object) -> CommandError:
     return CommandError(
-        f"{name} is a {kind}, not an Anyshape server",
-        hint=f"run it yourself; tools, call, shapes and check take that: -- python {run}",
+        f"{name} is a {type(value).__name__}, and no server",
+        hint="a Server of Anyshape, or one of mcp or FastMCP, can be served",
         code=Exit.USAGE,
     )

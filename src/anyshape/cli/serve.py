@@ -120,7 +120,9 @@ def announce(
         terminal.write(json_text.compact(data if page is None else {**data, "page": page}))
         return
     count = len(server.tools)
-    terminal.say(f"{server.name}: {count} tool{'' if count == 1 else 's'} on {url}")
+    # What is behind a gateway is not known before it runs.
+    counted = f": {count} tool{'' if count == 1 else 's'}" if count else ""
+    terminal.say(f"{server.name}{counted} on {url}")
     if page is not None:
         terminal.say(f"Look at it in a browser: {page}")
     if next_steps:

@@ -104,6 +104,8 @@ class ForeignConnection:
         lifespan = getattr(self._server, _LIFESPAN, None)
         try:
             async with contextlib.AsyncExitStack() as stack:
+                for stream in (to_server, incoming, outgoing, from_server):
+                    stack.callback(stream.close)
                 if lifespan is not None:
                     await stack.enter_async_context(lifespan())
                 group = await stack.enter_async_context(anyio.create_task_group())

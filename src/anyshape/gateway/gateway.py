@@ -438,4 +438,5 @@ def adopt(server: Any, *, name: str | None = None, **options: Any) -> Gateway:
 
     What it serves gets natural shapes, every revision, and all checks; nothing of it changes.
     """
-    return Gateway({name or "server": Upstream(target=server, **options)})
+    given = name or getattr(server, "name", None) or "server"
+    return Gateway({"server": Upstream(target=server, **options)}, name=str(given))
