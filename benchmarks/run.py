@@ -14,7 +14,7 @@ import time
 from bed.contenders import BENCHMARKS, node_module
 from bed.report import Report, machine, show_targets
 
-NAMES = ("schema", "http", "stdio", "client", "listing", "start", "growth")
+NAMES = ("schema", "http", "stdio", "client", "listing", "start", "gateway", "growth")
 QUICK_NAMES = ("schema", "http", "stdio", "client", "listing", "start")
 PREFACE = """# Results
 

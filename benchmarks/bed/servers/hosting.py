@@ -17,6 +17,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--types", default="pydantic")
     parser.add_argument("--asgi", action="store_true", help="HTTP on the uvicorn of all others")
     parser.add_argument("--tools", type=int, default=0, help="how many generated tools to add")
+    parser.add_argument("--upstream", default="", help="what a gateway stands before")
     return parser.parse_args()
 
 
