@@ -8,9 +8,10 @@ READY := $(VENV)/.ready
 DOCS := .cache/docs
 AGENTS := .cache/agents
 ENGINES := .cache/engines
+OLDER := .cache/older-peers
 
-.PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers agents \
-    hosts frameworks screenshots lock clean
+.PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers older-peers \
+    agents hosts frameworks screenshots lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -51,6 +52,10 @@ engines: $(ENGINES)/.ready
 peers: $(READY)
 	$(BIN)/python tests/peers/table.py
 
+older-peers: $(READY) $(OLDER)/.ready
+	$(BIN)/python tests/peers/older.py $(OLDER)/bin/python
+	$(BIN)/python tests/peers/table.py
+
 agents: $(AGENTS)/.ready
 	$(AGENTS)/bin/python tests/agents/with_sdks.py
 
@@ -65,6 +70,10 @@ hosts: $(READY)
 frameworks: $(READY)
 	$(BIN)/python tests/hosts/frameworks.py $(ARGS)
 	$(BIN)/python tests/hosts/page.py
+
+$(OLDER)/.ready: requirements/older-peers.txt
+	$(PYTHON) scripts/environment.py $(OLDER) requirements/older-peers.txt
+	@touch $@
 
 $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
@@ -90,6 +99,8 @@ lock:
 	    --no-emit-index-url --no-emit-find-links --group docs -o requirements/docs.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group agents -o requirements/agents.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links --no-strip-extras requirements/older-peers.in -o requirements/older-peers.txt
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

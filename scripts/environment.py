@@ -3,6 +3,7 @@
     python scripts/environment.py .venv
     python scripts/environment.py .cache/agents requirements/agents.txt
     python scripts/environment.py .cache/docs requirements/docs.txt
+    python scripts/environment.py .cache/older-peers requirements/older-peers.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
 several replicas need a Redis or Valkey server: where there is none, Debian's is installed if that
@@ -20,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVELOPMENT = ROOT / "requirements" / "dev.txt"
-WITHOUT_US = ROOT / "requirements" / "docs.txt"
+WITHOUT_US = {ROOT / "requirements" / name for name in ("docs.txt", "older-peers.txt")}
 
 
 def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
@@ -40,7 +41,7 @@ def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
     subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
     if requirements == DEVELOPMENT:
         install_redis()
-    if requirements != WITHOUT_US:
+    if requirements not in WITHOUT_US:
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
 
 

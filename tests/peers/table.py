@@ -67,7 +67,7 @@ BESIDE_TOOLS = """\
 Each of them listed the prompt, the resources and the template, got the prompt with arguments, read
 text and a picture, completed an argument, heard the log message of a call, and had its user fill in
 a form, in the way of its revision: requests to the client up to 2025-11-25, after that results that
-ask for input.
+ask for input. So did the Python clients of the generation before (`make older-peers`).
 """
 
 SERVERS_SEEN = """\
@@ -164,9 +164,18 @@ def _beside_tools(reports: dict[Peer, dict[str, Json]]) -> str:
             _both(both, lambda report: "told" if report["logs"] else "–"),
             _both(both, _user),
         ]
-        for peer, both in reports.items()
+        for peer, both in [*reports.items(), *_older()]
     ]
     return _markdown(heading, rows)
+
+
+def _older() -> list[tuple[Peer, dict[str, Json]]]:
+    """Return what the clients of the generation before saw, as `make older-peers` wrote it down."""
+    return [
+        (Peer(each["name"], each["package"], "", "", report["revision"]), each["reports"])
+        for each in json.loads((visits.HERE / "older.json").read_text())
+        for report in [each["reports"]["stdio"]]
+    ]
 
 
 async def _servers() -> str:
@@ -241,6 +250,10 @@ def _peers() -> str:
         if peer.name in rows:
             row[2] = f"{rows[peer.name][2]}, {peer.revision}"
         rows[peer.name] = row
+    for each in json.loads((visits.HERE / "older.json").read_text()):
+        revision = each["reports"]["stdio"]["revision"]
+        package = f"`{each['package']}` {each['version']}"
+        rows[each["name"]] = [each["name"], package, revision]
     return _markdown(["peer", "package", "revisions"], list(rows.values()))
 
 

@@ -186,33 +186,48 @@ def assert_progress(told: list[list[Any]], peer: Peer, transport: str, call: Jso
     assert told == expected
 
 
+BESIDE_TOOLS: Json = {
+    "prompts": ["introduce"],
+    "prompt": ["Introduce Ada, 36, in 2 grand lines.", "Ladies and gentlemen,"],
+    "resources": ["demo://folders", "demo://logo.png"],
+    "templates": ["demo://people/{name}"],
+    "resource": '{"name":"Alan","age":41}',
+    "blob": base64.b64encode(LOGO).decode(),
+    "completion": ["ada", "alan"],
+}
+LOGGED = {"level": "info", "logger": "counting", "data": {"steps": 3}}
+
+
 @pytest.mark.parametrize(("peer", "transport"), PAIRS)
 def test_a_peer_uses_what_there_is_beside_tools(visit: Visit, peer: Peer, transport: str) -> None:
-    found = visit(peer, transport)["features"]
+    found = dict(visit(peer, transport)["features"])
     missing = found.pop("missing")
     assert missing["raised"].endswith("Resource not found: nobody is called nobody")
     # The newer TypeScript client gives the code of 2026-07-28 to what it hears at any revision.
     translates = peer.script in ("typescript2.mjs", "inspector.mjs")
     assert missing["code"] == (-32602 if translates or peer.revision in visits.NATURAL else -32002)
-    expected: Json = {
-        "prompts": ["introduce"],
-        "prompt": ["Introduce Ada, 36, in 2 grand lines.", "Ladies and gentlemen,"],
-        "resources": ["demo://folders", "demo://logo.png"],
-        "templates": ["demo://people/{name}"],
-        "resource": '{"name":"Alan","age":41}',
-        "blob": base64.b64encode(LOGO).decode(),
-        "completion": ["ada", "alan"],
-    }
+    expected = dict(BESIDE_TOOLS)
     if peer.name == "Inspector":  # Its command line cannot ask for that.
         del expected["completion"]
     assert found == expected
 
 
+def test_peers_of_the_generation_before_used_it_all_when_they_were_last_here() -> None:
+    for peer in json.loads((visits.HERE / "older.json").read_text()):
+        for report in peer["reports"].values():
+            found = dict(report["features"])
+            assert found.pop("missing")["code"] == -32002
+            assert found == BESIDE_TOOLS
+            assert report["logs"] == [LOGGED]
+            expected = {call["id"]: call["value"] for call in visits.calls() if "value" in call}
+            values = {id: call["structuredContent"] for id, call in report["calls"].items()}
+            assert values == {"slow": {"result": expected["slow"]}, "seat": expected["seat"]}
+
+
 @pytest.mark.parametrize(("peer", "transport"), PAIRS)
 def test_a_peer_hears_what_is_logged(visit: Visit, peer: Peer, transport: str) -> None:
     heard = visit(peer, transport)["logs"]
-    message = {"level": "info", "logger": "counting", "data": {"steps": 3}}
-    assert heard == ([] if peer.name == "Inspector" else [message])
+    assert heard == ([] if peer.name == "Inspector" else [LOGGED])
 
 
 def test_every_tool_of_the_demo_is_called() -> None:

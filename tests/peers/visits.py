@@ -161,14 +161,18 @@ FEATURES: Json = {
 def visit(peer: Peer, transport: str, target: Json) -> Json:
     """Return the report of one client on one target."""
     chosen = calls(brief=is_brief(peer, transport))
-    plan = {
-        "mode": peer.mode,
-        "revision": peer.revision,
+    made = {**plan(peer.mode, chosen), "revision": peer.revision}
+    return run_client(peer.script, target, made)
+
+
+def plan(mode: str, chosen: list[Json]) -> Json:
+    """Return what a client is to do."""
+    return {
+        "mode": mode,
         "calls": [{name: call[name] for name in ("id", "tool", "arguments")} for call in chosen],
         "features": FEATURES,
         "answer": {"row": 3, "side": "aisle"},
     }
-    return run_client(peer.script, target, plan)
 
 
 def run_client(script: str, target: Json, plan: Json) -> Json:
