@@ -168,14 +168,19 @@ async def test_the_official_client_is_told_of_changes_in_the_modern_era(
             break
 
 
-async def test_the_official_client_is_told_of_changes_after_a_handshake(target: Target) -> None:
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_the_official_client_is_told_of_changes_after_a_handshake(
+    target: Target, transport: str
+) -> None:
     heard: list[str] = []
 
     async def hear(message: Any) -> None:
         heard.append(str(message))
 
-    program, *arguments = target("stdio")
-    where = mcp.StdioServerParameters(command=program, args=arguments)
+    where: Any = target(transport)
+    if transport == "stdio":
+        program, *arguments = where
+        where = mcp.StdioServerParameters(command=program, args=arguments)
     async with mcp.Client(where, mode="legacy", message_handler=hear) as client:
         await client.subscribe_resource("features://notes")  # pyright: ignore[reportDeprecated]
         await client.call_tool("take_note", {"text": "second"})
