@@ -16,6 +16,8 @@ import pytest
 from patience import PATIENCE, is_listening, until
 
 from anyshape import Client, TransportError
+from anyshape.cli.serve import TARGET_VARIABLE, WORKERS_VARIABLE
+from anyshape.cli.worker import create
 
 Run: TypeAlias = Callable[..., Any]
 
@@ -226,3 +228,14 @@ async def test_a_command_that_dies_is_a_transport_error(program: str) -> None:
     with pytest.raises(TransportError):
         async with Client([program, "serve", "no_such_module"]) as client:
             await client.list_tools()
+
+
+@pytest.mark.parametrize(("workers", "told"), [("1", True), ("2", False)])
+def test_several_workers_without_a_store_promise_no_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, workers: str, told: bool
+) -> None:
+    script = tmp_path / "app.py"
+    script.write_text('from anyshape import Server\n\nserver = Server("s")\n')
+    monkeypatch.setenv(TARGET_VARIABLE, str(script))
+    monkeypatch.setenv(WORKERS_VARIABLE, workers)
+    assert create().has_streams is told

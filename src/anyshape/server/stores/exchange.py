@@ -87,7 +87,7 @@ class StoreExchange:
         if link is not None and link is not self._bound:
             self._bound = link
             link.on("answer", self._fetch)
-        return link
+        return link if link is not None and link.is_linked else None
 
     async def _fetch(self, signal: Signal) -> None:
         address = str(signal.get("address"))

@@ -8,10 +8,11 @@ back elsewhere it is passed on through the store, and only then.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from anyshape.server.failures import busy, store_away
@@ -39,7 +40,13 @@ _HEARD_WITHIN: Final = 3.0
 """Seconds in which the process that has a reply says so."""
 _PASSED_ON: Final = 60
 """Seconds for which a piece of a reply stays in the store."""
+_MOST_PASSED_ON: Final = 1024
+"""Pieces that wait there for a replica that may be gone."""
 _MOST_ENDED: Final = 10_000
+
+
+class _AwayError(Exception):
+    """The store cannot be reached."""
 
 
 class KnownSession(NamedTuple):
@@ -61,21 +68,29 @@ class SharedSessions:
             link.on(kind, getattr(self, f"_on_{kind}"))
         link.on_return.append(self.recall)
 
-    async def insist(self, work: Awaitable[Found]) -> Found:
+    async def insist(self, work: Coroutine[Any, Any, Found]) -> Found:
         """Return what the store was asked for; that it is away is an error for who asked."""
         try:
-            return await work
-        except failures_of_store() as error:
-            _log.warning("%s could not be asked: %s", self._link.store.place, error)
+            return await self._ask(work)
+        except _AwayError:
             raise store_away() from None
 
-    async def attempt(self, work: Awaitable[Found]) -> Found | None:
+    async def attempt(self, work: Coroutine[Any, Any, Found]) -> Found | None:
         """Return what the store was asked for, `None` if it is away."""
+        try:
+            return await self._ask(work)
+        except _AwayError:
+            return None
+
+    async def _ask(self, work: Coroutine[Any, Any, Found]) -> Found:
+        if not self._link.is_linked:  # It was said already, and nobody has to wait for it.
+            work.close()
+            raise _AwayError
         try:
             return await work
         except failures_of_store() as error:
             _log.warning("%s could not be asked: %s", self._link.store.place, error)
-            return None
+            raise _AwayError from error
 
     async def recall(self) -> None:
         """Learn what was said while we could not hear it."""
@@ -176,17 +191,17 @@ class SharedSessions:
             if b"end" in fields and not done.done():
                 done.set_result(None)
 
-        await self._link.follow(key, take)
-        await self._link.signal(
-            "resume", session=session, stream=heard.stream, after=heard.number, key=key
-        )
+        wanted = {"session": session, "stream": heard.stream, "after": heard.number, "key": key}
+        is_found = False
         try:
-            if await asyncio.wait_for(found, _HEARD_WITHIN):
-                return done
-        except TimeoutError:
-            pass
-        done.cancel()
-        return None
+            await self._link.follow(key, take)
+            await self._link.signal("resume", **wanted)
+            with contextlib.suppress(TimeoutError):
+                is_found = await asyncio.wait_for(found, _HEARD_WITHIN)
+        finally:
+            if not is_found:
+                done.cancel()
+        return done if is_found else None
 
     # What other replicas say.
 
@@ -297,7 +312,7 @@ class RemoteReply:
                 await asyncio.wait((before,))
             entry: dict[Any, Any] = {name.encode(): value for name, value in fields.items()}
             pipeline = self._link.client.pipeline(transaction=False)
-            pipeline.xadd(self._key, entry)
+            pipeline.xadd(self._key, entry, maxlen=_MOST_PASSED_ON, approximate=True)
             pipeline.expire(self._key, _PASSED_ON)
             await pipeline.execute()
 

@@ -183,9 +183,7 @@ class SessionStreams:
             await self._resume(session, heard, receive, send)
             return
         service = self._service
-        allowed = service.options.max_subscriptions
-        if len(service.subscriptions) >= allowed:
-            raise busy(allowed, "subscriptions")
+        self._check_room()
         live = self.table.touch(session.key)
         live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
         response = EventStream(send, self._application.keep_alive)
@@ -218,6 +216,11 @@ class SessionStreams:
             if shared is not None:
                 shared.leave_later(session.key, stream.told)
 
+    def _check_room(self) -> None:
+        allowed = self._service.options.max_subscriptions
+        if len(self._service.subscriptions) >= allowed:
+            raise busy(allowed, "subscriptions")
+
     async def _hold(
         self, session: str, stream: StandingStream, watch: asyncio.Future[None]
     ) -> None:
@@ -240,26 +243,26 @@ class SessionStreams:
         """Go on with the reply to a request of a session, behind what its client has heard."""
         stream = self.archive.find(session.key, heard.stream)
         response = EventStream(send, self._application.keep_alive)
-        if stream is not None and stream.reaches(heard.number):
-            left = stream.resume(heard.number, response)
-        else:
-            left = None if stream is not None else await self._find(session, heard, response)
-            if left is None:
-                response.abandon()
-                raise _not_resumable()
-            response.break_silence()
+        left: asyncio.Future[None] | None = None
         watch = asyncio.ensure_future(_disconnected(receive))
         try:
+            if stream is None:
+                left = await self._find(session, heard, response)
+            elif stream.reaches(heard.number):
+                left = stream.resume(heard.number, response)
+            if left is None:
+                raise _not_resumable()
+            response.break_silence()
             await asyncio.wait((watch, left), return_when=asyncio.FIRST_COMPLETED)
             if left.done():
                 await response.end()
         finally:
             watch.cancel()
-            if stream is None:
-                left.cancel()
-            else:
-                stream.leave(response)
             response.abandon()
+            if stream is not None:
+                stream.leave(response)
+            elif left is not None:
+                left.cancel()
 
     async def _find(
         self, session: Handshake, heard: ReplyId, response: EventStream
@@ -268,7 +271,12 @@ class SessionStreams:
         ids, shared = self._application.session_ids, self.share()
         if ids is None or shared is None or not is_of_session(ids, session.key, heard.stream):
             return None
-        return await shared.insist(shared.resume(session.key, heard, response))
+        self._check_room()
+        left = await shared.insist(shared.resume(session.key, heard, response))
+        if left is not None:
+            self._service.subscriptions.add(left)
+            left.add_done_callback(self._service.subscriptions.discard)
+        return left
 
 
 def _not_resumable() -> ProtocolError:

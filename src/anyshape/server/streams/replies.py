@@ -132,7 +132,6 @@ class ReplyStream:
         if self.is_over:
             done.set_result(None)
         else:
-            response.break_silence()
             self._response, self._left = response, done
             self._wind()
         return done
