@@ -81,7 +81,7 @@ def _choose(request: OpenRequest, name: str, method: Method, parameters: Paramet
         if meta.client_capabilities is UNSET:
             raise missing_meta(CLIENT_CAPABILITIES)
         if headers is not None:
-            headers.check(name, subject)
+            headers.check(name, subject, may_omit=method.may_omit_name)
         handler = method.modern
     else:
         handler = method.handshake

@@ -83,8 +83,11 @@ class RequestHeaders(dict[bytes, bytes]):
                 f"but _meta says {version[:_SHOWN]!r}"
             )
 
-    def check(self, method: str, name: str | None) -> None:
-        """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body."""
+    def check(self, method: str, name: str | None, *, may_omit: bool = False) -> None:
+        """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body.
+
+        With `may_omit` the latter may be missing, but not say anything else.
+        """
         stated = self.get(_METHOD)
         if stated is None:
             raise header_mismatch("Mcp-Method is missing")
@@ -96,6 +99,8 @@ class RequestHeaders(dict[bytes, bytes]):
             return
         stated = self.get(_NAME)
         if stated is None:
+            if may_omit:
+                return
             raise header_mismatch("Mcp-Name is missing")
         if stated != name.encode() and _decoded(stated) != name:
             raise header_mismatch(

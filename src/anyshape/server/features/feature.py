@@ -32,10 +32,11 @@ _decode_bool: Final = msgspec.json.Decoder(bool).decode
 class Method:
     """How the parameters of a method are read, and who answers it in each era.
 
-    `named` is the parameter that the `Mcp-Name` header of a modern request repeats, if one does.
+    `named` is the parameter that the `Mcp-Name` header of a modern request repeats, if one does;
+    with `may_omit_name` the header need not be there.
     """
 
-    __slots__ = ("decode", "handshake", "modern", "named")
+    __slots__ = ("decode", "handshake", "may_omit_name", "modern", "named")
 
     def __init__(
         self,
@@ -45,12 +46,14 @@ class Method:
         modern: Handler | None = None,
         handshake: Handler | None = None,
         named: str | None = None,
+        may_omit_name: bool = False,
     ) -> None:
         """Have `answer` serve both eras, or `modern` and `handshake` one each."""
         self.decode = _reader(parameters)
         self.modern = modern or answer
         self.handshake = handshake or answer
         self.named = named
+        self.may_omit_name = may_omit_name
 
 
 @cache

@@ -62,10 +62,12 @@ class Tasks(Feature):
         self._service = service
         self._topics: dict[str, _TaskTopic] = {}
         service.lifespan.add(self.engine.opened)
+        # Clients have to send Mcp-Name; FastMCP's, up to 4.1 at least, does not.
+        named: dict[str, Any] = {"named": "task_id", "may_omit_name": True}
         self.methods = {
-            TASKS_GET: Method(TaskParameters, modern=self.get, named="task_id"),
-            TASKS_UPDATE: Method(TaskUpdateParameters, modern=self.update, named="task_id"),
-            TASKS_CANCEL: Method(TaskParameters, modern=self.cancel, named="task_id"),
+            TASKS_GET: Method(TaskParameters, modern=self.get, **named),
+            TASKS_UPDATE: Method(TaskUpdateParameters, modern=self.update, **named),
+            TASKS_CANCEL: Method(TaskParameters, modern=self.cancel, **named),
         }
 
     def capabilities(self, revision: Revision, *, tells_changes: bool) -> Mapping[str, Any]:
