@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import fastmcp
 import fastmcp_tasks
@@ -21,7 +21,7 @@ from anyshape import Client, Context, Server, ToolError
 from anyshape.client import TaskStatus
 from anyshape.errors import ProtocolError
 
-call_tool_task: Any = fastmcp_tasks.call_tool_task  # pyright: ignore[reportUnknownMemberType]
+call_tool_task = cast("Any", fastmcp_tasks).call_tool_task
 SOON = TaskConfig(poll_interval=timedelta(milliseconds=50))
 
 
