@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from anyshape import Context, Server, ToolError
-from anyshape.server import RedisTasks, ServerOptions, TaskOptions
+from anyshape.server import RedisStore, RedisTasks, ServerOptions, TaskOptions
 
 HERE = Path(os.environ.get("TASK_MARKS", "."))
 STORE = RedisTasks(
@@ -21,7 +21,21 @@ STORE = RedisTasks(
 def make_server(options: TaskOptions | None = None) -> Server:
     """Return a server, and mark in a file each time that work on a task begins."""
     options = options or TaskOptions(store=STORE, keep=float(os.environ.get("TASK_KEEP", "900")))
-    server = Server("marks", options=ServerOptions(tasks=options, grace=0.2))
+    store = options.store
+    assert isinstance(store, RedisTasks)
+    shared = RedisStore(store.url, namespace=store.name)
+    server = Server("marks", options=ServerOptions(tasks=options, store=shared, grace=0.2))
+
+    @server.resource("marks://all")
+    def marks() -> str:
+        """Something that a task changes."""
+        return "marks"
+
+    @server.tool(task=True)
+    async def change() -> int:
+        """Tell those who watch the resource, wherever they are connected."""
+        server.resource_changed("marks://all")
+        return 1
 
     def mark(name: str) -> None:
         with (HERE / name).open("a") as marks:

@@ -241,6 +241,21 @@ async def test_who_listens_is_told_of_what_another_process_does(
     await listening
 
 
+async def test_what_a_worker_announces_reaches_the_clients_of_servers(
+    place: Place, peer: TaskAsker
+) -> None:
+    listening = asyncio.create_task(
+        peer.ask("subscriptions/listen", notifications={"resourceSubscriptions": ["marks://all"]})
+    )
+    await turn(lambda: peer.sent)
+    place.work()
+    await peer.end(await peer.begin("change"))
+    await turn(lambda: len(peer.sent) == 2)
+    assert peer.sent[1]["method"] == "notifications/resources/updated"
+    await peer.connection.close()
+    await listening
+
+
 async def test_room_is_shared_by_all_processes_and_comes_back(place: Place) -> None:
     options: dict[str, Any] = {"max_tasks": 3, "max_tasks_per_caller": 2, "keep": 0.05}
     one, two = TaskAsker(place.server(**options)), TaskAsker(place.server(**options))

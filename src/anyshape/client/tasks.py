@@ -203,7 +203,7 @@ async def finish_call(
     task = RemoteTask(TaskTerms(channel, limit), tool, result)
     try:
         return await task.end(patience)
-    except BaseException:
+    except (Exception, asyncio.CancelledError):
         await asyncio.shield(task.give_up())
         raise
 
