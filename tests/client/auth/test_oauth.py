@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from keyring.backends.fail import Keyring as NoKeyring
 from locked_server import World
+from patience import PATIENCE
 
 from anyshape import Client
 from anyshape.client.auth import FileStorage, MemoryStorage, OAuth
@@ -121,17 +122,32 @@ async def test_a_token_that_is_refused_at_once_ends_the_request(world: World) ->
 
 @pytest.mark.parametrize("revision", ["auto", REVISION])
 async def test_no_time_limit_runs_while_a_person_signs_in(world: World, revision: str) -> None:
-    async def slowly(url: str) -> str:
-        done = asyncio.Event()
-        asyncio.get_running_loop().call_later(1.5, done.set)
-        await done.wait()
-        return await world.browse(url)
-
     if revision == "auto":  # a server that says nothing to `ping` but that it does not know it
         world.instead["/mcp"] = _refusing_pings(world)
-    auth = world.oauth(authorize=slowly)
-    async with Client(world.url, revision=revision, auth=auth, timeout=1) as client:
-        assert await client.call("open", timeout=30) == "in"
+
+    async def enter_within(limit: float) -> list[str]:
+        async def slowly(url: str) -> str:
+            done = asyncio.Event()
+            asyncio.get_running_loop().call_later(1.5 * limit, done.set)
+            await done.wait()
+            return await world.browse(url)
+
+        auth = world.oauth(authorize=slowly)
+
+        async def enter_one() -> str:
+            async with Client(world.url, revision=revision, auth=auth, timeout=limit) as client:
+                return await client.call("open", timeout=PATIENCE)
+
+        # The second waits for the login of the first.
+        return list(await asyncio.gather(enter_one(), enter_one()))
+
+    for limit in (1, 4, 16):
+        try:
+            assert await enter_within(limit) == ["in", "in"]
+            return
+        except TransportError:  # on a busy machine all the rest may take longer than the limit
+            if limit == 16:
+                raise
 
 
 def _refusing_pings(world: World) -> Any:

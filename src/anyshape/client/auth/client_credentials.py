@@ -48,7 +48,7 @@ class ClientCredentials:
         client = RegisteredClient(
             self.client_id, self.client_secret, self.private_key, algorithm=self.algorithm
         )
-        return open_session(url, http, ClientGrant(client, _bring_nothing), self)
+        return open_session(url, http, ClientGrant(client, _bring_nothing), self, deadlines)
 
 
 async def _bring_nothing(request: AccessRequest) -> dict[str, str]:

@@ -62,7 +62,7 @@ class EnterpriseManaged:
         """Return the credentials for the server at `url`."""
         client = RegisteredClient(self.client_id, self.client_secret)
         grant = ClientGrant(client, self._bring, is_personal=True)
-        return open_session(url, http, grant, self, self.provider.token_endpoint)
+        return open_session(url, http, grant, self, deadlines, self.provider.token_endpoint)
 
     async def _bring(self, request: AccessRequest) -> dict[str, str]:
         return {"grant_type": JWT_BEARER, "assertion": await self._vouch(request)}

@@ -98,4 +98,4 @@ class OAuth:
             described = RegisteredClient(self.client_metadata_url, None, key)
         about = ClientDescription(name=self.client_name, registered=registered, described=described)
         grant = AuthorizationCode(about, self._login(), deadlines.paused)
-        return open_session(url, http, grant, self)
+        return open_session(url, http, grant, self, deadlines)

@@ -7,7 +7,8 @@ is found out anew with every refusal, so a server may move to another authorizat
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +27,7 @@ from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.auth.turns import Turns
 from anyshape.client.authorizer import RefusedRequest
+from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
@@ -94,12 +96,18 @@ class AccessSettings(Protocol):
 
 
 def open_session(
-    url: str, http: Http, grant: TokenGrant, settings: AccessSettings, *trusted: str
+    url: str,
+    http: Http,
+    grant: TokenGrant,
+    settings: AccessSettings,
+    deadlines: Deadlines,
+    *trusted: str,
 ) -> AccessSession:
     """Return what gives the requests to one server their token; the caller wrote `trusted` down."""
     if settings.issuer is not None:
         trusted = (*trusted, settings.issuer)
-    return AccessSession(url, Exchange(Reach(url, trusted), http), grant, settings)
+    exchange = Exchange(Reach(url, trusted), http)
+    return AccessSession(url, exchange, grant, settings, deadlines)
 
 
 def token_key(url: str) -> str:
@@ -111,9 +119,15 @@ class AccessSession:
     """Gives the requests to one server their token."""
 
     def __init__(
-        self, url: str, exchange: Exchange, grant: TokenGrant, settings: AccessSettings
+        self,
+        url: str,
+        exchange: Exchange,
+        grant: TokenGrant,
+        settings: AccessSettings,
+        deadlines: Deadlines,
     ) -> None:
         self._url = url
+        self._deadlines = deadlines
         self._exchange = exchange
         self._grant = grant
         self._settings = settings
@@ -129,7 +143,7 @@ class AccessSession:
     async def headers(self, method: str, url: str) -> Mapping[str, str]:
         """Return the headers with the token, if there is one yet."""
         if not self._is_loaded:
-            async with self._settings.turns.of(self._url):
+            async with self._turn():
                 await self._load()
         token = self._token
         if token is not None and token.is_stale and token.refresh is not None:
@@ -151,7 +165,7 @@ class AccessSession:
         challenge = read_challenge(refusal.challenges)
         refused = refusal.sent.get("Authorization")
         self._exchange.reach.learn(refusal.peers)
-        async with self._settings.turns.of(self._url):
+        async with self._turn():
             await self._load(other_than=refused)
             token = self._token
             if token is not None and token.authorization != refused:
@@ -167,6 +181,17 @@ class AccessSession:
             return True
 
     # Getting tokens.
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncGenerator[None]:
+        """Wait until nobody else gets a token for this server: a person may be signing in."""
+        lock = self._settings.turns.of(self._url)
+        with self._deadlines.paused():
+            await lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     async def _widen(self, token: HeldToken | None, challenge: AuthChallenge) -> bool:
         """Ask for the scopes that a request lacks, unless they were asked for in vain."""
@@ -280,7 +305,7 @@ class AccessSession:
 
     async def _refresh_early(self, token: HeldToken) -> HeldToken | None:
         """Renew a token before a server refuses it; if that fails, the server may decide."""
-        async with self._settings.turns.of(self._url):
+        async with self._turn():
             await self._load(other_than=token.authorization)
             if self._token is not token or self._unrefreshable is token:
                 return self._token

@@ -46,9 +46,8 @@ class WorkloadIdentity:
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""
-        return open_session(
-            url, http, ClientGrant(RegisteredClient(self.client_id), self._bring), self
-        )
+        grant = ClientGrant(RegisteredClient(self.client_id), self._bring)
+        return open_session(url, http, grant, self, deadlines)
 
     async def _bring(self, request: AccessRequest) -> dict[str, str]:
         statement = self.assertion(request.server.issuer)
