@@ -257,13 +257,27 @@ def test_a_disk_that_refuses_costs_lines_that_are_counted_and_not_the_gateway(
     assert audit.dropped == 2
 
 
+def test_a_record_that_cannot_be_written_costs_its_own_line(
+    path: Path, log: Callable[..., AuditLog], caplog: pytest.LogCaptureFixture
+) -> None:
+    audit = log()
+    audit.record(record(at=float("inf")))
+    audit.record(record(name="later"))
+    audit.close(PATIENCE)
+    assert [line["name"] for line in lines(path) if "name" in line] == ["later"]
+    assert audit.dropped == 1
+    assert "cannot be written" in caplog.text
+
+
 def test_a_log_that_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(AuditError, match="cannot open audit log"):
         AuditLog(tmp_path / "nowhere" / "audit.log")
 
 
 @pytest.mark.parametrize(
-    "options", [{"arguments": "some"}, {"key": b"short"}, {"max_waiting": 0}], ids=str
+    "options",
+    [{"arguments": "some"}, {"key": b"short"}, {"key": "a text of 16 letters"}, {"max_waiting": 0}],
+    ids=str,
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):

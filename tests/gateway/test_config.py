@@ -86,6 +86,14 @@ def test_a_file_of_ours_says_everything(tmp_path: Path, monkeypatch: pytest.Monk
     assert settings.required == ("github",)
 
 
+def test_the_key_of_the_audit_log_comes_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUDIT_KEY", "0123456789abcdef")
+    text = '[upstreams.a]\nurl = "http://x"\n[audit]\nfile = "a"\nkey = "${AUDIT_KEY}"'
+    assert load(write(tmp_path, text)).settings.audit.key == b"0123456789abcdef"
+
+
 def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
     config = load(
         write(
@@ -127,6 +135,26 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
         ('[upstreams.a]\nurl = "http://x"\n[tols]\n', 3, "did you mean 'tools'?"),
         ('[upstreams.a]\nurl = "http://x"\n[tools]\ndisclosure = "some"', 4, "expected 'all' or"),
         ('[upstreams.a]\nurl = "http://x"\n[audit]\n', 3, 'expected file = "…"'),
+        (
+            '[upstreams.a]\nurl = "http://x"\n[audit]\nfile = "x"\nkey = "short"',
+            5,
+            "audit.key: …: expected at least 16 bytes",
+        ),
+        (
+            '[upstreams.a]\nurl = "http://x"\n[audit]\nfile = "x"\nkey = "${NOT_THERE_1}"',
+            5,
+            "audit.key: the environment has no variable 'NOT_THERE_1'",
+        ),
+        (
+            '[upstreams.a]\nurl = "http://x"\n[audit]\nfile = "x"\nmax_waiting = "many"',
+            5,
+            "audit.max_waiting: this cannot be 'many'",
+        ),
+        (
+            '[upstreams.a]\nurl = "http://x"\nbreaker = { failures = true }',
+            3,
+            "upstreams.a.breaker.failures: this cannot be True",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_line_and_key(

@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import AnyshapeError
@@ -87,8 +87,10 @@ class AuditOptions:
     def __post_init__(self) -> None:
         if self.arguments not in ("hashed", "full", "none"):
             raise ValueError(f"arguments={self.arguments!r}: expected 'hashed', 'full' or 'none'")
+        if self.key is not None and not isinstance(cast("object", self.key), bytes):
+            raise ValueError(f"key=…: expected bytes, got {type(self.key).__name__}")
         if self.key is not None and len(self.key) < 16:
-            raise ValueError(f"key: expected at least 16 bytes, got {len(self.key)}")
+            raise ValueError(f"key=…: expected at least 16 bytes, got {len(self.key)}")
         for name in ("max_argument_bytes", "max_waiting", "max_waiting_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: expected a number above 0")
@@ -168,7 +170,7 @@ class AuditLog:
                 untold, self._untold = self._untold, 0
             if reopening:
                 self._change_file()
-            lines = [self._line(record) for record in batch]
+            lines = [line for record in batch if (line := self._written(record)) is not None]
             if untold:
                 lines.append(_encode({"time": _time(time.time()), "dropped": untold}))
             if lines and not self._write("".join(lines).encode("ascii")):
@@ -200,6 +202,16 @@ class AuditLog:
             return False
         self._failing = False
         return True
+
+    def _written(self, record: AuditRecord) -> str | None:
+        """Return the line of a record; a fault of ours costs that line, and not the thread."""
+        try:
+            return self._line(record)
+        except Exception:
+            _log.exception("a record of the audit log cannot be written")
+            with self._changed:
+                self._drop(1)
+            return None
 
     def _line(self, record: AuditRecord) -> str:
         entry: dict[str, Any] = {

@@ -117,6 +117,9 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
     if instructions is not None:
         instructions = _text(file, instructions, "instructions")
     try:
+        audit = document.get("audit")
+        if isinstance(audit, dict) and isinstance(cast("Any", audit).get("key"), str):
+            audit["key"] = _filled(file, cast("str", audit["key"]), "audit", "key")
         settings = read_settings(document, file.path.parent)
     except SettingError as error:
         raise file.wrong(str(error), *error.keys) from None

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditOptions
-from anyshape.gateway.pins import PinTerms
-from anyshape.gateway.vetting import ScreeningTerms
+from anyshape.gateway.pins import Pins, PinTerms
+from anyshape.gateway.vetting import ScreeningTerms, Vetting
 from anyshape.screening import Severity
 
 __all__ = ["GatewaySettings", "SettingError", "fill", "read_settings", "unknown_key"]
@@ -40,9 +40,19 @@ class GatewaySettings:
     pins: PinTerms = field(default_factory=PinTerms)
     screening: ScreeningTerms | None = None
 
+    def vetting(self) -> Vetting | None:
+        """Return what vets the lists of upstreams, if anything does; pins are read now."""
+        if self.pins_file is None and self.screening is None:
+            return None
+        pins = None if self.pins_file is None else Pins.load(self.pins_file)
+        return Vetting(pins, self.pins, self.screening or ScreeningTerms())
+
 
 def read_settings(tables: Mapping[str, Any], folder: Path) -> GatewaySettings:
-    """Return the settings in some tables; paths are relative to `folder`."""
+    """Return the settings in some tables; paths are relative to `folder`.
+
+    Secrets have been put in where they were named.
+    """
     for name, table in tables.items():
         if name not in _TABLES:
             raise SettingError(unknown_key(name, tuple(_TABLES)), name)
@@ -56,19 +66,28 @@ def read_settings(tables: Mapping[str, Any], folder: Path) -> GatewaySettings:
 
 def fill(kind: type[Options], table: Mapping[str, Any], *keys: str) -> Options:
     """Return options made of a table; `SettingError` if it has keys or values that do not fit."""
-    known = tuple(each.name for each in fields(cast("Any", kind)))
+    known = {each.name: each for each in fields(cast("Any", kind))}
     for key, value in table.items():
         if key not in known:
-            raise SettingError(unknown_key(key, known), *keys, key)
-        if isinstance(value, dict | list):
-            raise SettingError("expected a number, a string, true or false", *keys, key)
+            raise SettingError(unknown_key(key, tuple(known)), *keys, key)
+        if not _fits(value, known[key].default):
+            raise SettingError(f"this cannot be {value!r:.40}", *keys, key)
     try:
         return kind(**table)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         key, _, rest = str(error).partition("=")
         if key in known and rest:
             raise SettingError(rest, *keys, key) from None
         raise SettingError(str(error), *keys) from None
+
+
+def _fits(value: object, usual: object) -> bool:
+    """Tell whether a value is of the type that an option usually has."""
+    if isinstance(value, bool) or isinstance(usual, bool):
+        return isinstance(value, bool) and isinstance(usual, bool)
+    if isinstance(usual, float):
+        return isinstance(value, int | float)
+    return isinstance(value, str | bytes) if usual is None else isinstance(value, type(usual))
 
 
 def unknown_key(key: str, known: tuple[str, ...]) -> str:
@@ -101,6 +120,8 @@ def _metrics(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
 
 
 def _audit(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    if isinstance(table.get("key"), str):
+        table["key"] = table["key"].encode()
     return {
         "audit_file": _file(table, folder, "audit"),
         "audit": fill(AuditOptions, table, "audit"),
