@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from anyshape import Client, Server
 from anyshape.gateway import (
     AuditLog,
     Gateway,
+    GatewayConfig,
     GatewayMetrics,
     Pins,
     RoomOptions,
@@ -21,6 +23,7 @@ from anyshape.gateway import (
     Upstream,
     Vetting,
 )
+from anyshape.gateway.settings import GatewaySettings
 from anyshape.screening import Severity
 
 
@@ -60,6 +63,36 @@ async def test_a_tool_that_changed_since_it_was_pinned_is_withheld(
         await turn_until(lambda: list(gateway.server.tools) == ["add"])
         assert "changed since it was pinned" in gateway.withheld["up/weather"]
     assert "Pass your key" in caplog.text
+
+
+async def test_after_pinning_again_a_signal_has_it_offered_and_the_log_opened_again(
+    server: Server, tmp_path: Path
+) -> None:
+    file, log = tmp_path / "pins.json", tmp_path / "audit.log"
+    Pins().save(file)
+    settings = GatewaySettings(pins_file=file)
+    audit = AuditLog(log)
+    gateway = Gateway({"up": server}, vetting=settings.vetting(), audit=audit)
+    gateway.reload_with(lambda: GatewayConfig({"up": Upstream(target=server)}, settings=settings))
+    told = asyncio.Event()
+    async with Client(gateway, on_list_changed=lambda _: told.set()) as client:
+        assert await client.list_tools() == []
+        assert sorted(gateway.withheld) == ["up/add", "up/weather"]
+        async with Client(server) as reviewer:
+            entries = [tool.entry for tool in await reviewer.list_tools()]
+        Pins().pin("up", {"tools": entries}).save(file)
+        log.rename(tmp_path / "audit.log.1")
+        signal.raise_signal(signal.SIGHUP)
+        async with asyncio.timeout(PATIENCE):
+            await told.wait()
+        assert await client.call("add", {"a": 1, "b": 2}) == 3
+        assert gateway.withheld == {}
+        file.write_text("{")
+        signal.raise_signal(signal.SIGHUP)
+        assert await client.call("add", {"a": 1, "b": 2}) == 3
+    audit.close()
+    assert len(log.read_text().splitlines()) == 2
+    assert (tmp_path / "audit.log.1").read_text() == ""
 
 
 async def test_what_screening_finds_is_withheld_where_the_operator_says_so(server: Server) -> None:

@@ -100,11 +100,11 @@ def test_an_entry_is_looked_at_once_for_as_long_as_it_stays(
 def test_names_that_imitate_are_withheld_like_other_findings() -> None:
     names = {"ours": ["search"], "theirs": ["sеarch", "Search"]}
     strict = Vetting(screening=ScreeningTerms(withhold=Severity.HIGH))
-    found = strict.imitations(names)
-    assert found["theirs", "sеarch"].withheld is not None
-    assert found["theirs", "Search"].withheld is None
-    ignoring = Vetting(screening=ScreeningTerms(ignore=frozenset({"imitation"})))
-    assert ignoring.imitations(names) == {}
+    assert strict.imitating(names) == {("theirs", "sеarch")}
+    assert list(strict.withheld) == ["theirs/sеarch"]
+    assert Vetting().imitating(names) == set()
+    terms = ScreeningTerms(withhold=Severity.LOW, ignore=frozenset({"imitation"}))
+    assert Vetting(screening=terms).imitating(names) == set()
 
 
 def test_prompts_and_resources_are_vetted_by_their_kind() -> None:

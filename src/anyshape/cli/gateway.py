@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -55,45 +56,48 @@ def gateway(
 
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
-        made = _configured(words[0])
+        with _configured(words[0]) as made:
+            _serve(made, host, port, http=http, json=json)
     else:
         made = Gateway(_upstreams(words, command), metrics=GatewayMetrics())
-    if not http:
-        made.run()
-        return Exit.OK
-    listener = listen(host, port)
-    announce(made.server, url_of(host, listener), json=json)
-    serve_http(made, listener)
+        _serve(made, host, port, http=http, json=json)
     return Exit.OK
 
 
-def _configured(path: str) -> Gateway:
-    """Return the gateway that a file describes."""
-    from anyshape.gateway import AuditLog, Gateway, GatewayMetrics, Pins, Vetting
-    from anyshape.gateway.vetting import ScreeningTerms
+def _serve(made: Gateway, host: str, port: int, *, http: bool, json: bool) -> None:
+    if not http:
+        made.run()
+        return
+    listener = listen(host, port)
+    announce(made.server, url_of(host, listener), json=json)
+    serve_http(made, listener)
+
+
+@contextmanager
+def _configured(path: str) -> Generator[Gateway]:
+    """Give the gateway that a file describes; at the end its audit log is written to the end."""
+    from anyshape.gateway import AuditLog, Gateway, GatewayMetrics
 
     config = _load(path)
     settings = config.settings
-    vetting = None
-    if settings.pins_file is not None or settings.screening is not None:
-        vetting = Vetting(
-            None if settings.pins_file is None else Pins.load(settings.pins_file),
-            settings.pins,
-            settings.screening or ScreeningTerms(),
-        )
     file = settings.audit_file
+    audit = None if file is None else AuditLog(file, settings.audit)
     made = Gateway(
         config.upstreams,
         name=config.name,
         instructions=config.instructions,
         disclosure=settings.disclosure,
-        vetting=vetting,
-        audit=None if file is None else AuditLog(file, settings.audit),
+        vetting=settings.vetting(),
+        audit=audit,
         metrics=GatewayMetrics() if settings.metrics else None,
         required=settings.required,
     )
-    made.reload_with(lambda: _load(path).upstreams)
-    return made
+    made.reload_with(lambda: _load(path))
+    try:
+        yield made
+    finally:
+        if audit is not None:
+            audit.close()
 
 
 def _load(path: str) -> GatewayConfig:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
@@ -27,7 +27,6 @@ from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.naming import Collision, Naming, without_collisions
 from anyshape.gateway.options import Upstream
-from anyshape.gateway.pins import PinKind
 from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
 from anyshape.gateway.tools import ForwardedTool
@@ -46,6 +45,9 @@ from anyshape.server.features.tools import OfferedTool
 from anyshape.server.http import HttpApplication
 from anyshape.server.options import HttpOptions, ServePage, ServerOptions
 from anyshape.server.server import Server
+
+if TYPE_CHECKING:
+    from anyshape.gateway.config import GatewayConfig
 
 __all__ = ["Gateway", "adopt"]
 
@@ -114,7 +116,6 @@ class Gateway:
             self.server.add_tool(self._disclosed.call)
         self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
         self._vetting = vetting
-        self._withheld: dict[tuple[str, str], dict[str, str]] = {}
         self._required = frozenset(required)
         self._metrics = metrics
         self._audit = audit
@@ -122,12 +123,21 @@ class Gateway:
         if audit is not None or metrics is not None:
             watching = Watching(self._upstream_of, audit=audit, metrics=metrics)
             self.server.middleware(watching)
-        self._load: Callable[[], Mapping[str, Upstream | Target]] | None = None
+        self._load: Callable[[], GatewayConfig] | None = None
         self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
 
-    def reload_with(self, load: Callable[[], Mapping[str, Upstream | Target]]) -> None:
-        """Have other upstreams, those that `load` returns, whenever the process gets SIGHUP."""
+    def reload_with(self, load: Callable[[], GatewayConfig]) -> None:
+        """Have the upstreams, pins and terms of another configuration whenever SIGHUP comes.
+
+        `load` runs in a thread. The rest of a configuration holds for as long as the process runs.
+        """
         self._load = load
+
+    def vet_with(self, vetting: Vetting | None) -> None:
+        """Withhold by other pins and terms, as soon as the lists have been read again."""
+        self._vetting = vetting
+        for link in self._links.values():
+            link.vet_with(None if vetting is None else self._vet)
 
     @property
     def upstreams(self) -> Mapping[str, UpstreamLink]:
@@ -142,11 +152,7 @@ class Gateway:
     @property
     def withheld(self) -> Mapping[str, str]:
         """What is not offered because of pins or screening, and why; `upstream/name` says what."""
-        return {
-            f"{upstream}/{name}": why
-            for (upstream, _), found in self._withheld.items()
-            for name, why in found.items()
-        }
+        return {} if self._vetting is None else self._vetting.withheld
 
     @property
     def health(self) -> GatewayHealth:
@@ -259,7 +265,10 @@ class Gateway:
         if self._load is None:
             return
         try:
-            await self.reconfigure(await asyncio.to_thread(self._load))
+            config = await asyncio.to_thread(self._load)
+            vetting = await asyncio.to_thread(config.settings.vetting)
+            await self.reconfigure(config.upstreams)
+            self.vet_with(vetting)
             _log.info("the configuration was read again")
         except AnyshapeError as error:
             _log.error("the configuration was not changed: %s", error)
@@ -289,6 +298,7 @@ class Gateway:
         if changed is not None and changed not in self._links.values():
             return  # It is on its way out.
         listed = {name: link for name, link in self._links.items() if link.is_listed}
+        imitating = self._imitating(listed)
         tools: Roster[OfferedTool] = self._service.tools.roster
         if self._disclosed is not None:
             tools = self._behind
@@ -296,7 +306,14 @@ class Gateway:
             "tool",
             tools,
             {
-                name: self._named(name, ((each.name, each) for each in link.offer.tools))
+                name: self._named(
+                    name,
+                    (
+                        (each.name, each)
+                        for each in link.offer.tools
+                        if (name, each.name) not in imitating
+                    ),
+                )
                 for name, link in listed.items()
             },
             lambda name, source, link: OfferedTool(
@@ -337,32 +354,22 @@ class Gateway:
 
     def _vet(self, upstream: str, offer: Offer) -> Offer:
         """Return what of an offer is not withheld; runs in a thread."""
+        vetting = self._vetting
+        if vetting is None:
+            return offer
         return Offer(
-            tools=self._vetted(upstream, "tools", offer.tools, "name"),
-            prompts=self._vetted(upstream, "prompts", offer.prompts, "name"),
-            resources=self._vetted(upstream, "resources", offer.resources, "uri"),
-            templates=self._vetted(upstream, "templates", offer.templates, "uri_template"),
+            tools=vetting.admitted(upstream, offer.tools),
+            prompts=vetting.admitted(upstream, offer.prompts, "prompts"),
+            resources=vetting.admitted(upstream, offer.resources, "resources"),
+            templates=vetting.admitted(upstream, offer.templates, "templates"),
         )
 
-    def _vetted(
-        self, upstream: str, kind: PinKind, listed: tuple[Entry, ...], key: str
-    ) -> tuple[Entry, ...]:
-        vetting = cast("Vetting", self._vetting)
-        entries: list[Mapping[str, Any]] = [cast("Any", each).entry for each in listed]
-        found = vetting.vet(upstream, entries, kind)
-        before = self._withheld.get((upstream, kind), {})
-        withheld: dict[str, str] = {}
-        kept: list[Entry] = []
-        for each, vetted in zip(listed, found, strict=True):
-            name: str = getattr(each, key)
-            if vetted.withheld is None:
-                kept.append(each)
-                continue
-            withheld[name] = vetted.withheld
-            if before.get(name) != vetted.withheld:
-                _log.warning("withheld: %s", "\n  ".join((vetted.withheld, *vetted.report)))
-        self._withheld[upstream, kind] = withheld
-        return tuple(kept)
+    def _imitating(self, listed: Mapping[str, UpstreamLink]) -> Collection[tuple[str, str]]:
+        """Return the tools that are withheld because of their names, by upstream and name."""
+        if self._vetting is None or len(listed) < 2:
+            return ()
+        names = {name: [tool.name for tool in link.offer.tools] for name, link in listed.items()}
+        return self._vetting.imitating(names)
 
     def _upstream_of(self, method: str, name: str) -> str:
         """Return the upstream that has what a request asks for; nothing if none has."""

@@ -23,7 +23,7 @@ from anyshape.gateway.differences import Change, differences
 from anyshape.gateway.digests import digest
 from anyshape.screening.finding import UNSEEN, excerpt
 
-__all__ = ["Comparison", "Pin", "PinKind", "PinTerms", "PinVerdict", "Pins"]
+__all__ = ["Comparison", "Pin", "PinKind", "PinTerms", "PinVerdict", "Pins", "key_of"]
 
 PinKind: TypeAlias = Literal["tools", "prompts", "resources", "templates"]
 _Entry: TypeAlias = Mapping[str, Any]
@@ -133,7 +133,7 @@ class Pins:
 
     def judge(self, upstream: str, entry: _Entry, kind: PinKind = "tools") -> PinVerdict:
         """Return whether an entry, as the upstream lists it, is what was pinned."""
-        name = _key(entry, kind)
+        name = key_of(entry, kind)
         pin = self._sets.get(upstream, {}).get(kind, {}).get(name)
         if pin is None:
             return PinVerdict("unknown", upstream, kind, name)
@@ -164,7 +164,7 @@ class Pins:
         """Return pins in which an upstream has what it lists now, and nothing else."""
         fresh: dict[str, dict[str, Pin]] = {}
         for kind, entries in listed.items():
-            pinned = {_key(entry, kind): _pinned(entry, kind) for entry in entries}
+            pinned = {key_of(entry, kind): _pinned(entry, kind) for entry in entries}
             if pinned:
                 fresh[kind] = {name: Pin(digest(own), own) for name, own in pinned.items()}
         return Pins({**self._sets, upstream: fresh})
@@ -216,7 +216,8 @@ def _escaped(character: str) -> str:
     return character if character == "\n" else json.dumps(character)[1:-1]
 
 
-def _key(entry: _Entry, kind: PinKind) -> str:
+def key_of(entry: _Entry, kind: PinKind) -> str:
+    """Return what tells an entry from others of its kind: its name, or its URI."""
     return str(entry.get(_MEMBERS[kind][0]))
 
 
@@ -275,7 +276,7 @@ def _members(value: object, where: str) -> Iterable[tuple[str, object]]:
 def _read_pin(value: object, name: str, kind: PinKind, where: str) -> Pin:
     entry = dict(_members(value, where))
     recorded = entry.pop("digest", None)
-    if _key(entry, kind) != name or digest(_pinned(entry, kind)) != recorded:
+    if key_of(entry, kind) != name or digest(_pinned(entry, kind)) != recorded:
         raise PinError(
             f"{where}: what is written there is not what its digest says; "
             "the file was edited by hand or merged badly, so pin again"

@@ -177,6 +177,11 @@ class UpstreamLink:
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
 
+    def vet_with(self, vet: Callable[[str, Offer], Offer] | None) -> None:
+        """Have something else decide what is offered, as soon as the lists have been read again."""
+        self._vet = vet
+        self._wake.set()
+
     @property
     def health(self) -> UpstreamHealth:
         """How it is now."""

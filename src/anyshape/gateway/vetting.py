@@ -6,15 +6,31 @@ so an entry is looked at once, and again when it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from anyshape.gateway.digests import digest
-from anyshape.gateway.pins import PinKind, Pins, PinTerms, PinVerdict
+from anyshape.gateway.pins import PinKind, Pins, PinTerms, PinVerdict, key_of
 from anyshape.screening import CODES, Finding, Severity, find_imitations, screen_entry
+from anyshape.screening.finding import excerpt
 
 __all__ = ["ScreeningTerms", "Vetted", "Vetting"]
+
+_log = logging.getLogger("anyshape.gateway")
+
+
+class _Listed(Protocol):
+    """What a client lists."""
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """As it came."""
+        ...
+
+
+_ListedT = TypeVar("_ListedT", bound=_Listed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +89,19 @@ class Vetting:
     _known: dict[tuple[str, PinKind], dict[str, Vetted]] = field(
         default_factory=dict[tuple[str, PinKind], dict[str, Vetted]], repr=False
     )
+    _withheld: dict[tuple[str, PinKind], dict[str, str]] = field(
+        default_factory=dict[tuple[str, PinKind], dict[str, str]], repr=False
+    )
+    _imitating: dict[tuple[str, str], str] = field(
+        default_factory=dict[tuple[str, str], str], repr=False
+    )
 
     def vet(
         self, upstream: str, entries: Iterable[Mapping[str, Any]], kind: PinKind = "tools"
     ) -> list[Vetted]:
         """Return what is to be said of each of the entries that an upstream lists now.
 
+        What is withheld, or offered though something was found, is logged when it is first seen.
         Screening takes about a millisecond for a long entry that was not seen before: run it in a
         thread where there are many.
         """
@@ -87,19 +110,61 @@ class Vetting:
         found: list[Vetted] = []
         for entry in entries:
             key = digest(dict(entry))
-            vetted = known.get(key) or fresh.get(key) or self._look_at(upstream, entry, kind)
+            vetted = known.get(key) or fresh.get(key)
+            if vetted is None:
+                vetted = self._look_at(upstream, entry, kind)
+                _tell(upstream, kind[:-1], key_of(entry, kind), vetted)
             fresh[key] = vetted
             found.append(vetted)
         self._known[upstream, kind] = fresh
         return found
 
-    def imitations(self, names: Mapping[str, Iterable[str]]) -> dict[tuple[str, str], Vetted]:
-        """Return what is to be said of names that look like those of an earlier upstream."""
-        return {
+    def admitted(
+        self, upstream: str, things: Sequence[_ListedT], kind: PinKind = "tools"
+    ) -> tuple[_ListedT, ...]:
+        """Return those of the things that an upstream lists now which are to be offered."""
+        entries = [each.entry for each in things]
+        admitted: list[_ListedT] = []
+        withheld: dict[str, str] = {}
+        for each, vetted in zip(things, self.vet(upstream, entries, kind), strict=True):
+            if vetted.withheld is None:
+                admitted.append(each)
+            else:
+                withheld[key_of(each.entry, kind)] = vetted.withheld
+        self._withheld[upstream, kind] = withheld
+        return tuple(admitted)
+
+    def imitating(self, names: Mapping[str, Iterable[str]]) -> Set[tuple[str, str]]:
+        """Return the tools that are withheld because their names look like others'.
+
+        `names` are those of each upstream, in the order of the configuration.
+        """
+        found = {
             place: Vetted(self._objection((finding,)), findings=(finding,))
             for place, finding in find_imitations(names).items()
-            if self.screening.counting([finding])
         }
+        before, self._imitating = (
+            self._imitating,
+            {
+                place: vetted.withheld
+                for place, vetted in found.items()
+                if vetted.withheld is not None
+            },
+        )
+        for upstream, name in self._imitating.keys() - before.keys():
+            _tell(upstream, "tool", name, found[upstream, name])
+        return self._imitating.keys()
+
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """What is withheld now, and why; `upstream/name` says what."""
+        listed = {
+            f"{upstream}/{name}": why
+            for (upstream, _), found in self._withheld.items()
+            for name, why in found.items()
+        }
+        imitating = {f"{upstream}/{name}": why for (upstream, name), why in self._imitating.items()}
+        return {**imitating, **listed}
 
     def _look_at(self, upstream: str, entry: Mapping[str, Any], kind: PinKind) -> Vetted:
         findings = self.screening.counting(screen_entry(entry))
@@ -111,5 +176,16 @@ class Vetting:
     def _objection(self, findings: tuple[Finding, ...]) -> str | None:
         if not self.screening.withholds(findings):
             return None
+        findings = self.screening.counting(findings)
         worst = max(findings, key=lambda finding: finding.severity)
         return f"screening found {worst}; `anyshape check` shows all of it"
+
+
+def _tell(upstream: str, noun: str, name: str, vetted: Vetted) -> None:
+    """Log what is withheld or found; strangers' text is made visible, and steers nothing."""
+    what = f"upstream {upstream}: {noun} {excerpt(name)}"
+    if vetted.withheld is not None:
+        lines = "\n  ".join([vetted.withheld, *vetted.report])
+        _log.warning("%s is withheld: %s", what, lines)
+    elif vetted.report:
+        _log.warning("%s is offered, though:\n  %s", what, "\n  ".join(vetted.report))
