@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from patience import PATIENCE, turn_until
 
 from anyshape import Client, Server
+from anyshape.errors import ProtocolError, TransportError
 from anyshape.gateway import (
     AuditLog,
+    BreakerOptions,
     Gateway,
     GatewayConfig,
     GatewayMetrics,
@@ -146,6 +149,7 @@ async def test_requests_are_written_down_and_counted(server: Server, tmp_path: P
     ]
     text = metrics.registry.text()
     assert 'upstream="up"' in text
+    assert "anyshape_gateway_audit_dropped 0\n" in text
 
 
 async def test_two_tools_stand_for_all_where_tools_are_found_by_search(server: Server) -> None:
@@ -197,9 +201,81 @@ async def test_probes_tell_whether_it_lives_and_is_ready(server: Server) -> None
         assert gateway.health.hindrances == ("upstream 'gone' is down",)
         status, body = await get(application, "/metrics")
         assert status == 200
-        assert b"# TYPE" in body
+        assert b'anyshape_gateway_upstream_up{upstream="gone"} 0\n' in body
+        assert b'anyshape_gateway_upstream_up{upstream="up"} 1\n' in body
+        assert b'anyshape_gateway_upstream_tools{upstream="up"} 2\n' in body
+        assert b"audit_dropped" not in body
     healthy = Gateway({"up": server})
     application = healthy.asgi()
     async with application.lifespan():
         assert await get(application, "/ready") == (200, b'{"ready":true}')
         assert (await get(application, "/metrics"))[0] == 404
+
+
+class Breaking(Server):
+    """A server whose connections break at every request for something."""
+
+    def connect(self, send: Any) -> Any:
+        return _Breaking(super().connect(send))
+
+
+class _Breaking:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        if any(method in frame for method in (b"tools/call", b"prompts/get", b"resources/read")):
+            raise TransportError("it broke")
+        return await self._connection.handle(frame)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+async def test_an_upstream_that_keeps_failing_is_left_alone_and_that_is_written_down(
+    tmp_path: Path,
+) -> None:
+    server = Breaking("breaking")
+
+    @server.tool
+    async def ping() -> str:
+        return "pong"
+
+    @server.prompt
+    async def greet() -> str:
+        return "hello"
+
+    @server.resource("breaking://notes")
+    async def notes() -> str:
+        return "notes"
+
+    breaker = BreakerOptions(failures=3, of=3, pause=60)
+    audit, metrics = AuditLog(tmp_path / "audit.log"), GatewayMetrics()
+    gateway = Gateway(
+        {"breaking": Upstream(target=server, breaker=breaker)}, audit=audit, metrics=metrics
+    )
+    async with Client(gateway) as client:
+        link = gateway.upstreams["breaking"]
+        for ask in (
+            lambda: client.call_tool("ping"),
+            lambda: client.get_prompt("greet"),
+            lambda: client.read_resource("breaking://notes"),
+        ):
+            await turn_until(lambda: link.is_up)
+            with suppress(ProtocolError):
+                assert "did not answer" in (await cast("Any", ask)()).text
+            await turn_until(lambda: not link.is_up)
+        await turn_until(lambda: link.is_up)
+        refused = await client.call_tool("ping")
+        assert "left alone after 3 failures" in refused.text
+        assert gateway.health.upstreams[0].breaker == "open"
+        assert 'left_alone{upstream="breaking"} 1\n' in metrics.registry.text()
+    audit.close()
+    lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    assert [(line["method"], line["verdict"]) for line in lines] == [
+        ("tools/call", "down"),
+        ("prompts/get", "down"),
+        ("resources/read", "down"),
+        ("tools/call", "busy"),
+    ]
+    assert {line["upstream"] for line in lines} == {"breaking"}

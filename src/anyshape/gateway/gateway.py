@@ -27,6 +27,7 @@ from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.naming import Collision, Naming, without_collisions
 from anyshape.gateway.options import Upstream
+from anyshape.gateway.probes import probe_pages
 from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
 from anyshape.gateway.tools import ForwardedTool
@@ -43,7 +44,7 @@ from anyshape.server.features.resources import OfferedResource, Resources
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.features.tools import OfferedTool
 from anyshape.server.http import HttpApplication
-from anyshape.server.options import HttpOptions, ServePage, ServerOptions
+from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.server import Server
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class Gateway:
         if audit is not None or metrics is not None:
             watching = Watching(self._upstream_of, audit=audit, metrics=metrics)
             self.server.middleware(watching)
+        if metrics is not None:
+            metrics.watch(lambda: self.health, None if audit is None else lambda: audit.dropped)
         self._load: Callable[[], GatewayConfig] | None = None
         self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
 
@@ -174,18 +177,8 @@ class Gateway:
     def http_options(self, options: HttpOptions | None = None) -> HttpOptions:
         """Return options with the probes at `/health` and `/ready`, and `/metrics` if counted."""
         given = options or HttpOptions()
-        pages: dict[str, ServePage] = {"/health": _alive, "/ready": self._readiness}
-        if self._metrics is not None:
-            pages["/metrics"] = self._counts
+        pages = probe_pages(lambda: self.health, self._metrics)
         return replace(given, pages={**pages, **given.pages})
-
-    def _readiness(self) -> tuple[int, str, bytes]:
-        health = self.health
-        return health.status, "application/json", _encode(health.public())
-
-    def _counts(self) -> tuple[int, str, bytes]:
-        text = "" if self._metrics is None else self._metrics.registry.text()
-        return 200, "text/plain; version=0.0.4; charset=utf-8", text.encode()
 
     def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop, as a server does."""
@@ -420,10 +413,6 @@ class Gateway:
             self._offered.pop((noun, name), None)
         if before != after:
             roster.swap(after)
-
-
-def _alive() -> tuple[int, str, bytes]:
-    return 200, "application/json", b'{"alive":true}'
 
 
 def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:

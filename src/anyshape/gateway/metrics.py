@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from anyshape.gateway.health import GatewayHealth, UpstreamHealth
+
 __all__ = ["CONTENT_TYPE", "Counter", "GatewayMetrics", "Gauge", "Histogram", "Registry"]
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -202,6 +204,34 @@ class GatewayMetrics:
             "Bytes of requests to upstreams, and of their answers.",
             ("upstream", "direction"),
         )
+
+    def watch(
+        self, health: Callable[[], GatewayHealth], dropped: Callable[[], int] | None = None
+    ) -> None:
+        """Have what upstreams are like now among the metrics, and how many audit lines are missing.
+
+        One gateway can be watched.
+        """
+
+        def gauge(name: str, help: str, read: Callable[[UpstreamHealth], float]) -> None:
+            self.registry.gauge(
+                f"anyshape_gateway_upstream_{name}",
+                help,
+                lambda: {(each.name,): read(each) for each in health().upstreams},
+                ("upstream",),
+            )
+
+        gauge("up", "Whether there is a connection.", lambda each: each.state == "up")
+        gauge("tools", "Tools that are offered.", lambda each: each.tools)
+        gauge("in_flight", "Requests that have been sent.", lambda each: each.in_flight)
+        gauge("waiting", "Requests that wait for a place.", lambda each: each.waiting)
+        gauge("left_alone", "Whether its breaker is open.", lambda each: each.breaker == "open")
+        if dropped is not None:
+            self.registry.gauge(
+                "anyshape_gateway_audit_dropped",
+                "Lines of the audit log that were not written.",
+                lambda: {(): dropped()},
+            )
 
     def observe(
         self,

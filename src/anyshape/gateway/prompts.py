@@ -12,6 +12,7 @@ from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.tools import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.watching import note
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
 from anyshape.protocol.messages import EncodedMessage
 from anyshape.tools.completion import Completer
@@ -88,6 +89,7 @@ class ForwardedPrompt(Prompt):
         try:
             result = await self._link.held.run(ask, context)
         except (UpstreamDown, UpstreamRefusal) as error:
+            note(error.verdict, str(error))
             raise RoutineError(str(error)) from None
         return tuple(
             EncodedMessage(message["role"], _encode(message["content"]))

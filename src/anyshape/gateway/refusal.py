@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from anyshape.errors import AnyshapeError
 
 __all__ = ["UpstreamRefusal"]
@@ -13,6 +15,9 @@ class UpstreamRefusal(AnyshapeError):
     `limit` is the name of the setting that says no, and `retry_after` the seconds after which it
     may say yes, where that is known.
     """
+
+    verdict: Final = "busy"
+    """What is written down of the call."""
 
     def __init__(
         self, message: str, *, upstream: str, limit: str, retry_after: float | None = None

@@ -13,6 +13,7 @@ from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.tools import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.watching import note
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.contents import EncodedContents
 from anyshape.protocol.description import ResourceDescription
@@ -94,6 +95,7 @@ class ForwardedResource(Resource):
         try:
             result = await self._link.held.run(ask, context)
         except (UpstreamDown, UpstreamRefusal) as error:
+            note(error.verdict, str(error))
             raise RoutineError(str(error)) from None
         except ProtocolError as error:
             if error.code in (RESOURCE_NOT_FOUND, INVALID_PARAMS):

@@ -106,13 +106,11 @@ class ForwardedTool(Tool):
             return self._encoded(result)
         except ArgumentsError as error:
             return failures.refused(error.problems)
-        except UpstreamDown as error:
-            note("down", str(error))
-            return failures.failed(str(error))
-        except UpstreamRefusal as error:
-            note("busy", str(error))
+        except (UpstreamDown, UpstreamRefusal) as error:
+            note(error.verdict, str(error))
             return failures.failed(str(error))
         except OutputMismatch as error:
+            note("mismatch", str(error))
             _log.error("upstream %s, tool %s: %s", self._link.name, self._listed.name, error)
             return failures.failed(
                 f"upstream {self._link.name!r} answered with a value that breaks the tool's own "

@@ -44,6 +44,9 @@ _IDENTITY: Final = Identity("anyshape-gateway")
 class UpstreamDown(AnyshapeError):
     """There is no connection to an upstream now; the message is for callers."""
 
+    verdict: Final = "down"
+    """What is written down of the call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:

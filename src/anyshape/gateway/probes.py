@@ -1,0 +1,35 @@
+"""What is served beside the endpoint: whether the gateway lives, is ready, and what it counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from anyshape.gateway.health import GatewayHealth
+from anyshape.gateway.metrics import CONTENT_TYPE, GatewayMetrics
+from anyshape.server.options import ServePage
+
+__all__ = ["probe_pages"]
+
+_JSON: Final = "application/json"
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def probe_pages(
+    read_health: Callable[[], GatewayHealth], metrics: GatewayMetrics | None
+) -> dict[str, ServePage]:
+    """Return the pages by their paths; `/metrics` is there if something counts."""
+
+    def tell_ready() -> tuple[int, str, bytes]:
+        health = read_health()
+        return health.status, _JSON, _encode(health.public())
+
+    pages: dict[str, ServePage] = {
+        "/health": lambda: (200, _JSON, b'{"alive":true}'),
+        "/ready": tell_ready,
+    }
+    if metrics is not None:
+        pages["/metrics"] = lambda: (200, CONTENT_TYPE, metrics.registry.text().encode())
+    return pages
