@@ -145,3 +145,18 @@ def test_tools_that_cannot_be_used_are_shown_and_not_pinned(run: Run, liar: list
 
 def test_one_server_is_pinned_at_a_time(run: Run, module: Callable[[str], str]) -> None:
     assert run("pin", module(SERVER), "another").code == 2
+
+
+def test_a_server_is_asked_as_a_gateway_asks_it(run: Run, module: Callable[[str], str]) -> None:
+    told = (
+        SERVER
+        + """
+
+@server.middleware
+async def look(request, proceed):
+    if request.client and request.client["name"] != "anyshape-gateway":
+        raise AssertionError(request.client)
+    return await proceed(request)
+"""
+    )
+    assert run("pin", module(told)).code == 0

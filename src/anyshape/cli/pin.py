@@ -82,7 +82,10 @@ async def _list(
     target: NamedTarget, name: str | None, pins: Pins
 ) -> tuple[str, Mapping[PinKind, list[Any]], dict[str, str]]:
     """Return what the server is called, what it lists, and what of that cannot be used."""
-    async with connect(target) as client:
+    from anyshape.gateway.upstream import IDENTITY
+
+    # A server may list other things to other clients; what counts is what it lists to a gateway.
+    async with connect(target, identity=IDENTITY) as client:
         listed: dict[PinKind, list[Any]] = {
             "tools": [tool.entry for tool in await client.list_tools()],
             "prompts": [prompt.entry for prompt in await client.list_prompts()],

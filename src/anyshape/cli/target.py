@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from anyshape.client import Client, OnElicit, OnFrame, OnLog
+    from anyshape.client import Client, Identity, OnElicit, OnFrame, OnLog
     from anyshape.client.auth import OAuth
     from anyshape.protocol.revision import Revision
 
@@ -124,6 +124,7 @@ async def connect(
     or_older: bool = False,
     unwrap: bool = True,
     asks: bool | TerminalQuestions = False,
+    identity: Identity | None = None,
     on_elicit: OnElicit | None = None,
     on_log: OnLog | None = None,
     on_frame: OnFrame | None = None,
@@ -147,6 +148,7 @@ async def connect(
         http=Http(headers=target.headers, proxy_from_environment=True),
         # The command runs as if it had been typed here.
         process=Process(inherit_environment=True),
+        identity=identity,
     )
     async with client:
         yield client

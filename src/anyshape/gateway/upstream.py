@@ -32,13 +32,14 @@ from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
 
-__all__ = ["Offer", "UpstreamDown", "UpstreamLink"]
+__all__ = ["IDENTITY", "Offer", "UpstreamDown", "UpstreamLink"]
 
 _log = logging.getLogger("anyshape.gateway")
 _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
 Entry = TypeVar("Entry")
-_IDENTITY: Final = Identity("anyshape-gateway")
+IDENTITY: Final = Identity("anyshape-gateway")
+"""How a gateway introduces itself to upstreams, and `anyshape pin`, to be listed the same."""
 
 
 class UpstreamDown(AnyshapeError):
@@ -218,7 +219,7 @@ class UpstreamLink:
             limits=self._limits,
             http=Http(headers=upstream.headers),
             process=Process(environment=upstream.env, directory=upstream.cwd, restarts=0),
-            identity=_IDENTITY,
+            identity=IDENTITY,
             on_elicit=self.relay.elicit,
             on_sample=Sampling(self.relay.sample, tools=True),
             roots=self.relay.roots,
