@@ -6,8 +6,8 @@
     python scripts/environment.py .cache/older-peers requirements/older-peers.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
-several replicas need a Redis or Valkey server: where there is none, Debian's is installed if that
-may be.
+several replicas need a Redis or Valkey server, those of the page a Chromium: where there is none,
+Debian's is installed if that may be.
 """
 
 from __future__ import annotations
@@ -40,24 +40,28 @@ def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
     if requirements == DEVELOPMENT:
-        install_redis()
+        install_program("redis-server", or_else=("valkey-server",))
+        install_program("chromium", or_else=("google-chrome",), with_it=("fonts-dejavu-core",))
     if requirements not in WITHOUT_US:
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
 
 
-def install_redis() -> None:
-    """Install Debian's `redis-server` if there is no such program; say so if that fails."""
-    if shutil.which("redis-server") or shutil.which("valkey-server"):
+def install_program(
+    name: str, *, or_else: tuple[str, ...] = (), with_it: tuple[str, ...] = ()
+) -> None:
+    """Install Debian's package of a program if there is none like it; say so if that fails."""
+    if any(shutil.which(program) for program in (name, *or_else)):
         return
     apt = shutil.which("apt-get")
     if apt is not None and os.geteuid() == 0:
         quietly = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        command = [apt, "install", "--quiet", "--yes", "--no-install-recommends", "redis-server"]
+        packages = (name, *with_it)
+        command = [apt, "install", "--quiet", "--yes", "--no-install-recommends", *packages]
         for attempt in (command, [apt, "update", "--quiet"], command):
             done = subprocess.run(attempt, env=quietly, check=False, stdout=subprocess.DEVNULL)
             if attempt is command and done.returncode == 0:
                 return
-    print("tests of several replicas need redis-server; please install it", file=sys.stderr)
+    print(f"some tests need {name}; please install it", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ IMAGES = ROOT / "docs" / "images"
 sys.path[:0] = [str(ROOT / "tests" / "page"), str(ROOT / "tests" / "clock")]
 
 from browser import Browser, Page, launched  # noqa: E402 - its folder had to be named first
-from chromium import chromium  # noqa: E402
 
 
 async def take(browser: Browser, address: str) -> None:
@@ -75,7 +74,7 @@ def main() -> None:
     command = [program, "demo", "--port", "0", "--json"]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo,
-        launched(chromium()) as browser,
+        launched() as browser,
     ):
         assert demo.stdout is not None
         try:

@@ -13,6 +13,7 @@ import contextlib
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import AsyncGenerator, Generator
@@ -40,11 +41,19 @@ _SWITCHES = (
 )
 
 
+def _find_chromium() -> str:
+    for name in ("chromium", "google-chrome"):
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    raise AssertionError("chromium is missing; apt-get install chromium")
+
+
 @contextlib.contextmanager
-def launched(program: str) -> Generator[Browser]:
+def launched() -> Generator[Browser]:
     """Run one browser, with a profile of its own, for as long as the block runs."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, *_SWITCHES, f"--user-data-dir={profile}", "about:blank"]
+        command = [_find_chromium(), *_SWITCHES, f"--user-data-dir={profile}", "about:blank"]
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
         ) as process:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -22,9 +21,7 @@ Inspect: TypeAlias = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def browser() -> Generator[Browser]:
-    path = HERE.parent.parent / "scripts" / "chromium.py"
-    found = runpy.run_path(str(path))["chromium"]()
-    with launched(found) as running:
+    with launched() as running:
         yield running
 
 

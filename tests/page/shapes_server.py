@@ -104,6 +104,7 @@ async def count(context: Context, to: int = 3) -> int:
     """Count, and tell of it."""
     for number in range(1, to + 1):
         context.progress(number, total=to, message=f"at {number}")
+    await context.log("info", "counted")
     return to
 
 

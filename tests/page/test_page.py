@@ -12,7 +12,9 @@ import pytest
 from browser import Browser, Page
 
 Inspect: TypeAlias = Callable[..., str]
-ASKING = Path(__file__).resolve().parent.parent / "cli" / "asking_server.py"
+ROOT = Path(__file__).resolve().parent.parent.parent
+ASKING = ROOT / "tests" / "cli" / "asking_server.py"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture
@@ -109,6 +111,22 @@ async def test_an_alternative_shows_its_own_fields_and_takes_away_those_of_the_o
     await page.see("Fits the schema")
     await call(page)
     await page.see("13.5", ".outcome .value")
+
+
+async def test_what_is_filled_in_while_an_alternative_is_being_made_is_not_lost(
+    page: Page,
+) -> None:
+    await open_tool(page, "area")
+    await page.until("document.querySelector('[data-path=\"/unit\"] select')")
+    await page.run("""(() => {
+        [...document.querySelectorAll(".alternatives label")][1].click();
+        const unit = document.querySelector('[data-path="/unit"] select');
+        unit.value = "1";
+        unit.dispatchEvent(new Event("change"));
+    })()""")
+    await page.until("document.querySelector('[data-path=\"/shape/width\"]')")
+    await page.until("document.querySelector('.json textarea').value.includes('unit')")
+    assert await json_of(page) == {"shape": {"kind": "rectangle"}, "unit": "m"}
 
 
 async def test_a_condition_opens_and_closes_a_field(page: Page) -> None:
@@ -229,6 +247,7 @@ async def test_a_call_tells_of_its_progress_and_its_frames(page: Page) -> None:
     await page.see("Fits the schema")
     await call(page)
     await page.see("done", ".outcome")
+    await page.see("counted", ".logs")
     await page.click("details.wire summary")
     await page.see("tools/call", ".frames")
     frames = await page.run(
@@ -323,6 +342,20 @@ async def test_revisions_and_providers_are_compared(page: Page) -> None:
     await page.click("#findings")
     await page.see("11 tools checked", ".findings")
     assert "none refused" in await page.text(".findings")
+
+
+async def test_findings_show_what_is_not_as_it_was_pinned(
+    browser: Browser, inspect: Inspect
+) -> None:
+    weather, pins = EXAMPLES / "weather.py", EXAMPLES / "weather_pins.json"
+    async with browser.page(inspect(str(weather), "--pins", str(pins))) as page:
+        await page.see("Choose a tool")
+        await page.click("#findings")
+        await page.see("changed", ".pins")
+        changes = await page.text(".pins")
+        assert "temperatures" in changes
+        assert "/inputSchema/properties/days/maximum" in changes
+        assert page.complaints == []
 
 
 # The rest of the protocol.

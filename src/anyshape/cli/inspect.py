@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -11,11 +12,14 @@ import typer
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.check import read_source
 from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.pin import list_everything
 from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
 from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
+    from anyshape.client import Client
     from anyshape.page import PageApplication
+    from anyshape.page.inspection import ComparePins
 
 __all__ = ["EXAMPLES", "inspect", "page_on"]
 
@@ -38,6 +42,10 @@ def inspect(
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open the page in a browser.")
     ] = False,
+    pins: Annotated[
+        Path | None,
+        typer.Option("--pins", metavar="FILE", help="Show what is not as it was pinned there."),
+    ] = None,
     headers: options.HeadersOption = None,
     login: options.LoginOption = False,
     timeout: options.TimeoutOption = 60.0,
@@ -55,7 +63,7 @@ def inspect(
             code=Exit.USAGE,
         )
     target = take_target(written, headers, timeout, login=login)
-    page = page_on(target)
+    page = page_on(target, compare_pins=None if pins is None else _comparison(pins))
     listener = listen("127.0.0.1", port)
     address = page.address(listener.getsockname()[1])
     terminal.write(json_text.compact({"url": address}) if json else address)
@@ -66,7 +74,9 @@ def inspect(
     return Exit.OK
 
 
-def page_on(target: NamedTarget, beside: Any = None) -> PageApplication:
+def page_on(
+    target: NamedTarget, *, beside: Any = None, compare_pins: ComparePins | None = None
+) -> PageApplication:
     """Return the page for a target; `beside` is an ASGI application that it shares a port with."""
     from anyshape.page import Inspection, PageApplication
 
@@ -75,8 +85,24 @@ def page_on(target: NamedTarget, beside: Any = None) -> PageApplication:
         partial(connect, target),
         partial(connect_as, target),
         partial(read_source, target),
+        compare_pins,
     )
     return PageApplication(inspection, beside=beside)
+
+
+def _comparison(path: Path) -> ComparePins:
+    """Return what compares a server with the pins in a file, which is read here and now."""
+    from anyshape.gateway.pins import Pins
+
+    pins = Pins.load(path)
+
+    async def compare(client: Client) -> dict[str, Any]:
+        known = pins.upstreams
+        upstream = known[0] if len(known) == 1 else client.server.name or ""
+        compared = pins.compare(upstream, await list_everything(client))
+        return {"upstream": upstream, **compared.as_data()}
+
+    return compare
 
 
 def _open(address: str) -> None:

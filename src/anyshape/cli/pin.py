@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from anyshape.client import Client
     from anyshape.gateway.pins import Comparison, PinKind, Pins, PinVerdict
 
-__all__ = ["EXAMPLES", "pin"]
+__all__ = ["EXAMPLES", "list_everything", "pin"]
 
 EXAMPLES: Final = """\b
 The file holds names, descriptions, schemas and annotations with a digest of
@@ -71,7 +72,8 @@ def pin(
     if not check and (compared or upstream not in pins.upstreams):
         pins.pin(upstream, listed).save(file)
     if json:
-        terminal.write(json_text.compact(_as_data(upstream, compared, rejected)))
+        data = {"upstream": upstream, **compared.as_data(), "rejected": rejected}
+        terminal.write(json_text.compact(data))
     else:
         count = sum(map(len, listed.values()))
         terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
@@ -86,18 +88,23 @@ async def _list(
 
     # A server may list other things to other clients; what counts is what it lists to a gateway.
     async with connect(target, identity=IDENTITY) as client:
-        listed: dict[PinKind, list[Any]] = {
-            "tools": [tool.entry for tool in await client.list_tools()],
-            "prompts": [prompt.entry for prompt in await client.list_prompts()],
-            "resources": [each.entry for each in await client.list_resources()],
-            "templates": [each.entry for each in await client.list_resource_templates()],
-        }
+        listed = await list_everything(client)
         rejected = {
             key: str(error)
             for all in (client.rejected, client.rejected_prompts, client.rejected_resources)
             for key, error in all.items()
         }
         return name or _usual_name(pins, client.server.name), listed, rejected
+
+
+async def list_everything(client: Client) -> dict[PinKind, list[Any]]:
+    """Return all entries that can be pinned."""
+    return {
+        "tools": [tool.entry for tool in await client.list_tools()],
+        "prompts": [prompt.entry for prompt in await client.list_prompts()],
+        "resources": [each.entry for each in await client.list_resources()],
+        "templates": [each.entry for each in await client.list_resource_templates()],
+    }
 
 
 def _usual_name(pins: Pins, said: str | None) -> str:
@@ -112,26 +119,6 @@ def _usual_name(pins: Pins, said: str | None) -> str:
             code=Exit.USAGE,
         )
     return said
-
-
-def _as_data(upstream: str, compared: Comparison, rejected: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "upstream": upstream,
-        "same": not compared,
-        "changed": [
-            {
-                "kind": verdict.kind,
-                "name": verdict.name,
-                "changes": [
-                    {"where": change.where, "lines": change.lines} for change in verdict.changes
-                ],
-            }
-            for verdict in compared.changed
-        ],
-        "unknown": [{"kind": each.kind, "name": each.name} for each in compared.unknown],
-        "missing": [{"kind": kind, "name": name} for kind, name in compared.missing],
-        "rejected": rejected,
-    }
 
 
 def _describe(compared: Comparison, rejected: Mapping[str, str]) -> list[RenderableType]:

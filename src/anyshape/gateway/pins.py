@@ -112,6 +112,24 @@ class Comparison:
     def __bool__(self) -> bool:
         return bool(self.changed or self.unknown or self.missing)
 
+    def as_data(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "same": not self,
+            "changed": [
+                {
+                    "kind": verdict.kind,
+                    "name": verdict.name,
+                    "changes": [
+                        {"where": change.where, "lines": change.lines} for change in verdict.changes
+                    ],
+                }
+                for verdict in self.changed
+            ],
+            "unknown": [{"kind": each.kind, "name": each.name} for each in self.unknown],
+            "missing": [{"kind": kind, "name": name} for kind, name in self.missing],
+        }
+
 
 _Set: TypeAlias = Mapping[str, Mapping[str, Pin]]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from functools import partial
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from anyshape.client import Client, ListedTool
 from anyshape.client.findings import ReadSource, find_out, uncover
@@ -22,7 +22,7 @@ from anyshape.providers import PROFILES, lower, outlook
 from anyshape.schema import Schema, aside, compile
 from anyshape.screening import Severity
 
-__all__ = ["ConnectWatched", "Inspection"]
+__all__ = ["ComparePins", "ConnectWatched", "Inspection"]
 
 _MOST_PROBLEMS: Final = 50
 _MOST_FORESEEN: Final = 150
@@ -39,6 +39,10 @@ class ConnectWatched(Protocol):
         ...
 
 
+ComparePins: TypeAlias = Callable[[Client], Awaitable[Mapping[str, Any]]]
+"""Tells what is not as it was pinned."""
+
+
 class Inspection:
     """What is known of one server; connects when it is first asked."""
 
@@ -48,10 +52,12 @@ class Inspection:
         connect: ConnectWatched,
         connect_as: ConnectAs,
         read_source: ReadSource = lambda review: review,
+        compare_pins: ComparePins | None = None,
     ) -> None:
         self.shown = shown
         """How the server was named, less what may be secret."""
         self._read_source = read_source
+        self._compare_pins = compare_pins
         self._connect = connect
         self._connect_as = connect_as
         self._talk = PageTalk()
@@ -275,7 +281,10 @@ class Inspection:
         few = len(await client.list_tools()) <= _MOST_FORESEEN
         providers = list(PROFILES) if few else []
         found = await find_out(nullcontext(client), self._connect_as, providers, self._read_source)
-        return uncover({self.shown: found}, Severity.HIGH)[self.shown].as_data()
+        data = uncover({self.shown: found}, Severity.HIGH)[self.shown].as_data()
+        if self._compare_pins is not None:
+            data["pins"] = await self._compare_pins(client)
+        return data
 
 
 def _make_form(document: Mapping[str, Any], schema: Schema | None) -> tuple[SchemaForm, Schema]:

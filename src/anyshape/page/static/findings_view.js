@@ -1,7 +1,7 @@
 // Everything that `anyshape check` says about the server's tools.
 
 import { ask } from "./api.js";
-import { badge, el, line, plural } from "./dom.js";
+import { badge, el, line, plural, visible } from "./dom.js";
 import { failure } from "./run_view.js";
 import { stringify } from "./values.js";
 
@@ -16,7 +16,7 @@ export function findingsView(onTool) {
   return element;
 }
 
-function parts({ reviews, refused, suspect, bytes, tokens, gaps, answered }, onTool) {
+function parts({ pins, reviews, refused, suspect, bytes, tokens, gaps, answered }, onTool) {
   return [
     el("h1", {}, "Findings"),
     el("p", { className: "badges" }, badge(`${plural(reviews.length, "tool")} checked`),
@@ -26,8 +26,19 @@ function parts({ reviews, refused, suspect, bytes, tokens, gaps, answered }, onT
     gaps.length || Object.keys(answered).length ? el("ul", { className: "gaps" },
       Object.entries(answered).map(([asked, chosen]) => el("li", {}, `clients of ${asked} are answered with ${chosen}`)),
       gaps.map((gap) => el("li", {}, line(gap, 400)))) : "",
+    pins ? pinsCard(pins) : "",
     el("div", { className: "reviews" }, reviews.map((review) => reviewCard(review, onTool))),
   ];
+}
+
+function pinsCard({ upstream, same, changed, unknown, missing }) {
+  const listed = (things, tone, word) => things.map(({ kind, name, changes }) =>
+    el("li", {}, badge(word, tone), ` ${kind} `, el("code", {}, line(name, 120)),
+      changes ? el("ul", {}, changes.map(({ where, lines }) =>
+        el("li", {}, el("code", {}, line(where || "/", 200)), el("pre", { className: "code" }, visible(lines.join("\n")))))) : null));
+  return el("section", { className: "card pins" }, el("h2", {}, "Pins of ", el("code", {}, line(upstream, 80))),
+    same ? el("p", {}, badge("as it was pinned", "good")) : el("ul", { className: "hidden-things" },
+      listed(changed, "bad", "changed"), listed(unknown, "warn", "new"), listed(missing, "warn", "gone")));
 }
 
 function reviewCard(review, onTool) {
