@@ -317,7 +317,7 @@ def _box_of(selector: str, text: str | None) -> str:
         const all = [...document.querySelectorAll({json.dumps(selector)})];
         const text = {json.dumps(text)};
         const found = all.find((each) => !each.disabled && each.checkVisibility()
-            && (text === null || each.innerText.includes(text)));
+            && (text === null || each.textContent.includes(text)));
         if (!found) return null;
         found.scrollIntoView({{block: "center", inline: "center"}});
         const box = found.getBoundingClientRect();

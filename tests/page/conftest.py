@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -49,7 +50,7 @@ def _inspected(*target: str) -> Generator[str]:
         try:
             yield process.stdout.readline().strip()
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
 
 

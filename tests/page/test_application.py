@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator
@@ -26,7 +27,7 @@ def demo() -> Generator[dict[str, Any]]:
         try:
             yield json.loads(process.stdout.readline())
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
 
 
@@ -183,7 +184,7 @@ def test_inspect_takes_one_target_and_says_where_its_page_is() -> None:
         try:
             address = json.loads(process.stdout.readline())["url"]
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
     assert address.startswith("http://127.0.0.1:")
     assert "/#token=" in address
@@ -198,7 +199,7 @@ def page_on_nothing() -> Generator[str]:
         try:
             yield process.stdout.readline().strip()
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
 
 

@@ -215,3 +215,84 @@ def test_a_form_that_would_be_too_long_is_left_to_json() -> None:
     found = described({"type": "object", "properties": many}, {})
     assert found[""]["beyond"] is True
     assert described({"type": "object"}, {"list": [0] * 5000})["/list"]["beyond"] is True
+
+
+def test_lists_of_older_dialects_are_read_as_they_were_meant() -> None:
+    schema: Json = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "pair": {
+                "type": "array",
+                "items": [{"type": "string"}, {"type": "boolean"}],
+                "additionalItems": {"type": "integer"},
+            },
+            "other": {"$ref": "#/definitions/name", "type": "integer"},
+        },
+        "definitions": {"name": {"type": "string"}},
+    }
+    found = described(schema, {"pair": ["a", True, 3]})
+    kinds = [found[f"/pair/{index}"]["kind"] for index in range(3)]
+    assert kinds == ["string", "boolean", "integer"]
+    # What stands beside a reference counts for nothing in that dialect.
+    assert found["/other"]["kinds"] == ("string",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kinds"),
+    [
+        (["integer", "string"], "number", ("integer",)),
+        ("number", "integer", ("integer",)),
+        (["string", "null"], ["null", "string"], ("string", "null")),
+    ],
+)
+def test_types_that_hold_at_once_are_those_in_common(
+    one: Any, other: Any, kinds: tuple[str, ...]
+) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": one, "allOf": [{"type": other}]}}}
+    assert described(schema, {})["/x"]["kinds"] == kinds
+
+
+def test_conditions_can_be_as_plain_as_true_and_refused_as_beyond_knowing() -> None:
+    always: Json = {"type": "object", "if": True, "then": {"required": ["a"]}}
+    assert described(always, {})["/a"]["required"] is True
+    unknown: Json = {
+        "type": "object",
+        "if": {"$ref": "https://example.com/elsewhere"},
+        "then": {"required": ["a"]},
+    }
+    assert "/a" not in described(unknown, {})
+
+
+def test_of_several_patterns_none_is_taken_for_a_new_member() -> None:
+    schema = {
+        "type": "object",
+        "patternProperties": {"^a": {"type": "integer"}, "^b": {"type": "string"}},
+    }
+    found = described(schema, {"b": 1})
+    assert found[""]["open"] is True
+    assert found["/b"]["kinds"] == ("string", "number", "boolean", "object", "array", "null")
+
+
+def test_what_is_not_allowed_is_hidden_until_it_is_there() -> None:
+    schema: Json = {"type": "object", "properties": {"old": False, "new": True}}
+    assert "/old" not in described(schema, {})
+    assert described(schema, {"old": 1})["/old"]["forbidden"] is True
+
+
+def test_a_value_to_start_from_is_the_default_if_there_is_one() -> None:
+    schema: Json = {
+        "type": "object",
+        "properties": {
+            "place": {
+                "type": "object",
+                "properties": {"kind": {"const": "town"}, "name": {"type": "string"}},
+                "required": ["kind", "name"],
+            },
+            "tags": {"type": "array", "default": ["new"]},
+        },
+    }
+    form = SchemaForm(schema)
+    assert form.add({}, {}, ("place",)) == {"place": {"kind": "town"}}
+    assert form.add({}, {}, ("tags",)) == {"tags": ["new"]}
+    assert form.add({"tags": []}, {}, ("tags", "0")) == {"tags": [""]}

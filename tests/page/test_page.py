@@ -90,6 +90,16 @@ async def test_a_screen_reader_hears_what_every_control_is(page: Page) -> None:
     assert await page.named("tab") == ["Call", "Side by side", "Schemas"]
 
 
+async def test_connecting_again_keeps_what_is_open(page: Page) -> None:
+    await open_tool(page, "area")
+    await page.fill(".json textarea", '{"unit": "m"}')
+    await page.until("location.hash.includes('unit')")
+    await page.click("#anew")
+    await page.see("Connected again: 11 tools, 0 refused.")
+    await page.see("area", "main h1")
+    await page.until("document.querySelector('[data-path=\"/unit\"] select')?.value === '1'")
+
+
 # The form.
 
 

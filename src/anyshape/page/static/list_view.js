@@ -53,7 +53,10 @@ export class ListView {
 
   filter() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const item of this.rows) item.row.hidden = !words.every((word) => item.words.includes(word));
+    for (const item of this.rows) {
+      const isHidden = !words.every((word) => item.words.includes(word));
+      if (item.row.hidden !== isHidden) item.row.hidden = isHidden;
+    }
     for (const section of this.sections ?? []) {
       const shown = section.rows.filter((row) => !row.hidden).length;
       section.element.hidden = shown === 0;
