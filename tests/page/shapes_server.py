@@ -115,17 +115,18 @@ async def wait_for_ever(context: Context) -> str:
     try:
         await asyncio.Event().wait()
     finally:
-        CANCELLED.append("yes")
+        CANCELLED.set()
     return "never"
 
 
-CANCELLED: list[str] = []
+CANCELLED = asyncio.Event()
 
 
 @server.tool
-def cancelled() -> int:
-    """Tell how many calls were cancelled."""
-    return len(CANCELLED)
+async def wait_for_cancelling() -> str:
+    """Wait until a call of the other one was cancelled."""
+    await CANCELLED.wait()
+    return "it was cancelled"
 
 
 @server.tool

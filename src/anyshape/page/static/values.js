@@ -24,8 +24,9 @@ export function stringify(value, indent = "", margin = "") {
   const [open, close] = isArray ? "[]" : "{}";
   if (!parts.length) return open + close;
   if (!indent) return open + parts.join(",") + close;
-  const flat = `${open}${isArray ? "" : " "}${parts.join(", ")}${isArray ? "" : " "}${close}`;
-  if (flat.length + margin.length <= 60 && !flat.includes("\n")) return flat;
+  const isShort = parts.length <= 12 && parts.every((part) => part.length < 60);
+  const flat = isShort && `${open}${isArray ? "" : " "}${parts.join(", ")}${isArray ? "" : " "}${close}`;
+  if (flat && flat.length + margin.length <= 60 && !flat.includes("\n")) return flat;
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`;
 }
 
