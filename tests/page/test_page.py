@@ -399,7 +399,9 @@ async def test_the_server_can_ask_the_user(browser: Browser, inspect: Inspect) -
         await call(page)
         await page.see("Who is it?", "dialog[open]")
         await page.see('missing required property "name"', "dialog")
-        await page.fill("dialog [data-path='/name'] input", "Ada")
+        first = "document.activeElement.closest('.field')?.dataset.path === '/name'"
+        await page.until(first)
+        await page.type("Ada")
         await page.choose("dialog [data-path='/size'] select", "Small")
         await page.see("Fits the schema", "dialog")
         await page.click("dialog button.primary")
@@ -421,7 +423,7 @@ async def test_the_server_can_ask_the_user(browser: Browser, inspect: Inspect) -
 async def test_whatever_a_server_says_stays_text(browser: Browser, hostile: str) -> None:
     async with browser.page(hostile) as page:
         await page.see("<script>window.owned = 1</script>", "#lists")
-        await page.see("safe⟨U+202E⟩␇name⟨U+200B⟩", "#lists")
+        await page.see("safe⟨U+202E⟩⟨U+0007⟩name⟨U+200B⟩", "#lists")
         await open_tool(page, "<script>")
         await page.until("document.querySelectorAll('.alternatives label').length === 2")
         await page.fill(".json textarea", '{"__proto__": "a", "constructor": "b"}')

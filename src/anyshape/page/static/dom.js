@@ -39,9 +39,7 @@ const HIDDEN =
 /** Return a stranger's text with everything in it visible. */
 export function visible(text) {
   return String(text).replace(HIDDEN, (found) => {
-    const code = found.codePointAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    return `⟨U+${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
   });
 }
 

@@ -10,14 +10,14 @@ const PAUSE = 120;
 
 export class FormView {
   /** `subject` is what is filled in: `{tool: name}`, `{prompt: name}` or `{question: id}`. */
-  constructor(subject, { value = {}, choices = {}, onChange = () => {}, label = "Arguments" } = {}) {
+  constructor(subject, { value = {}, choices = {}, onChange = () => {}, label = "Arguments", isTouched = false } = {}) {
     this.subject = subject;
     this.value = value;
     this.choices = choices;
     this.problems = [];
     this.onChange = onChange;
     this.isJson = true;
-    this.isTouched = Object.keys(value).length > 0;
+    this.isTouched = isTouched; // what nobody has begun to fill in is not wrong yet
     this.changing = null;
     this.rows = new Map();
     this.turn = 0;

@@ -31,6 +31,7 @@ export function askUser(question) {
       el("button", { type: "button", on: { click: () => reply("decline") } }, "Decline"),
       el("button", { type: "button", on: { click: () => reply("cancel") } }, "Cancel")));
   if (!dialog.open) dialog.showModal();
+  form?.ready.then(() => form.fields.querySelector("input,select,textarea,button")?.focus());
 }
 
 /** Close the question, if it is this one; without an id, whichever is open. */

@@ -24,7 +24,7 @@ export function toolView(tool, state, onState) {
       badge(`${tool.cost} to check`, tool.cost === "cheap" ? "good" : "warn"),
       badge(`about ${stringify(tool.tokens)} tokens`, "", `${stringify(tool.bytes)} bytes in a listing`)));
   const form = new FormView({ tool: tool.name }, {
-    value: state.arguments ?? {}, choices: state.choices ?? {},
+    value: state.arguments ?? {}, choices: state.choices ?? {}, isTouched: state.arguments !== undefined,
     onChange: () => { state.arguments = form.value; state.choices = form.choices; onState(); callView.refresh(); },
   });
   const callView = calling(tool, form);
