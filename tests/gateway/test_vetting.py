@@ -97,6 +97,11 @@ def test_an_entry_is_looked_at_once_for_as_long_as_it_stays(
     assert len(looked_at) == 4
 
 
+def test_half_a_character_in_an_entry_is_looked_at_like_any_other() -> None:
+    (vetted,) = Vetting().vet("sums", [{**HONEST, "description": "Adds.\udc00"}])
+    assert [finding.code for finding in vetted.findings] == ["control-character"]
+
+
 def test_names_that_imitate_are_withheld_like_other_findings() -> None:
     names = {"ours": ["search"], "theirs": ["sеarch", "Search"]}
     strict = Vetting(screening=ScreeningTerms(withhold=Severity.HIGH))

@@ -6,12 +6,15 @@ so an entry is looked at once, and again when it has changed.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from anyshape.gateway.digests import digest
+import msgspec
+
+from anyshape.gateway.digests import canonical
 from anyshape.gateway.pins import PinKind, Pins, PinTerms, PinVerdict, key_of
 from anyshape.screening import CODES, Finding, Severity, find_imitations, screen_entry
 from anyshape.screening.finding import excerpt
@@ -19,6 +22,7 @@ from anyshape.screening.finding import excerpt
 __all__ = ["ScreeningTerms", "Vetted", "Vetting"]
 
 _log = logging.getLogger("anyshape.gateway")
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class _Listed(Protocol):
@@ -86,8 +90,8 @@ class Vetting:
     pins: Pins | None = None
     pin_terms: PinTerms = field(default_factory=PinTerms)
     screening: ScreeningTerms = field(default_factory=ScreeningTerms)
-    _known: dict[tuple[str, PinKind], dict[str, Vetted]] = field(
-        default_factory=dict[tuple[str, PinKind], dict[str, Vetted]], repr=False
+    _known: dict[tuple[str, PinKind], dict[bytes, Vetted]] = field(
+        default_factory=dict[tuple[str, PinKind], dict[bytes, Vetted]], repr=False
     )
     _withheld: dict[tuple[str, PinKind], dict[str, str]] = field(
         default_factory=dict[tuple[str, PinKind], dict[str, str]], repr=False
@@ -106,10 +110,10 @@ class Vetting:
         thread where there are many.
         """
         known = self._known.get((upstream, kind), {})
-        fresh: dict[str, Vetted] = {}
+        fresh: dict[bytes, Vetted] = {}
         found: list[Vetted] = []
         for entry in entries:
-            key = digest(dict(entry))
+            key = _fingerprint(entry)
             vetted = known.get(key) or fresh.get(key)
             if vetted is None:
                 vetted = self._look_at(upstream, entry, kind)
@@ -179,6 +183,15 @@ class Vetting:
         findings = self.screening.counting(findings)
         worst = max(findings, key=lambda finding: finding.severity)
         return f"screening found {worst}; `anyshape check` shows all of it"
+
+
+def _fingerprint(entry: Mapping[str, Any]) -> bytes:
+    """Return what tells an entry from what it was before; its order counts, so this is quick."""
+    try:
+        text = _encode(entry)
+    except UnicodeEncodeError:  # half a character, which JSON can escape
+        text = canonical(dict(entry))
+    return hashlib.sha256(text).digest()
 
 
 def _tell(upstream: str, noun: str, name: str, vetted: Vetted) -> None:
