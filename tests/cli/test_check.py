@@ -398,3 +398,28 @@ def test_a_deeply_nested_document_is_screened_too(
     judged = run("check", write("deep.json", deep), "--json")
     assert judged.code == 1
     assert judged.data[0]["suspect"] == 1
+
+
+def test_prompts_and_resources_that_hide_something_are_shown_beside_the_tools(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    path = write(
+        "hiding.py",
+        "from anyshape import Server\n"
+        "server = Server('hiding')\n"
+        "@server.prompt(description='Greet.\\u202e')\n"
+        "def greet() -> str:\n"
+        "    return 'hello'\n"
+        "@server.prompt\n"
+        "def honest() -> str:\n"
+        "    return 'hello'\n"
+        "@server.resource('notes://today', description='Notes.\\u200b\\u200b\\u200b\\u200b')\n"
+        "def today() -> str:\n"
+        "    return 'notes'\n",
+    )
+    judged = run("check", path)
+    assert judged.code == 1
+    shown = " ".join(judged.out.split())
+    assert "prompt greet suspect found high bidirectional at /description" in shown
+    assert "resource notes://today suspect found high invisible at /description" in shown
+    assert "honest" not in shown

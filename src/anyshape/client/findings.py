@@ -6,19 +6,20 @@ This is what `anyshape check` writes and the page shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from anyshape.client.review import ListedEntries, Review, review_tool
 from anyshape.client.tools import ListedTool
 from anyshape.client.views import ConnectAs, view_listing
+from anyshape.errors import ProtocolError
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import OLDER
 from anyshape.providers import Outlook, outlook
 from anyshape.schema import aside
-from anyshape.screening import Finding, find_imitations
+from anyshape.screening import Finding, find_imitations, screen_entry
 
 if TYPE_CHECKING:
     from anyshape.client.client import Client
@@ -143,6 +144,7 @@ async def find_out(
     async with connection as client:
         listed = await client.list_tools()
         refused = [Review(name, refused=str(error)) for name, error in client.rejected.items()]
+        hiding = [each async for each in _hiding(client)]
     views = await asyncio.gather(*(view_listing(connect_as, revision) for revision in OLDER))
     older: dict[Revision, ListedEntries] = {}
     answered: dict[str, str] = {}
@@ -155,7 +157,24 @@ async def find_out(
         if chosen != revision:
             answered[str(revision)] = str(chosen)
     entries = await aside(_judge, listed, older, providers, read_source)
-    return Judgement([*entries, *(JudgedEntry(review) for review in refused)], answered, gaps)
+    others = (JudgedEntry(review) for review in (*refused, *hiding))
+    return Judgement([*entries, *others], answered, gaps)
+
+
+async def _hiding(client: Client) -> AsyncGenerator[Review]:
+    """Yield the prompts, resources and templates in which something is found."""
+    for noun, listing in (
+        ("prompt", client.list_prompts),
+        ("resource", client.list_resources),
+        ("template", client.list_resource_templates),
+    ):
+        # A server that says it has some, and then does not list them, has none that hide anything.
+        with suppress(ProtocolError):
+            for each in await listing():
+                findings = screen_entry(each.entry)
+                if findings:
+                    name = each.entry.get("uri") or each.entry.get("uriTemplate") or each.name
+                    yield Review(f"{noun} {name}", findings=findings)
 
 
 def _judge(
