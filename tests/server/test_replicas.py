@@ -381,6 +381,14 @@ async def test_while_the_store_is_away_everything_else_goes_on(
         await turn_until(lambda: TOOLS_CHANGED in stream.messages[1:], pause=0.01)
         site.one.server.resource_changed("note:a")
         await turn_until(lambda: about("note:a") in stream.messages[heard:], pause=0.01)
+        topics = site.one.link.key("topics", key_of(site, here))
+        async with asyncio.timeout(PATIENCE):
+            while not await site.one.link.client.exists(topics):  # noqa: ASYNC110 - elsewhere
+                await asyncio.sleep(0.01)
+        again = await here.listen()
+        await stream.over()
+        site.two.server.resource_changed("note:a")
+        await turn_until(lambda: about("note:a") in again.messages, pause=0.01)
 
 
 async def test_the_rights_that_the_guide_names_are_enough(redis: RedisProcess) -> None:

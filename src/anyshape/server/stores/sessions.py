@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from anyshape.server.failures import busy, store_away
@@ -101,9 +102,18 @@ class SharedSessions:
         )
         for key, expires in cast("list[tuple[bytes, float]]", found):
             self._streams.forget(key.decode(), expires)
-        for key, live in self._streams.table.streaming():
+        for key, stream in self._streams.table.streaming():
             for topic in await self._topics(key):
-                live.add(topic)
+                stream.add(topic)
+            if await self._link.client.zscore(self._all, key) is None:
+                await self._restore(key, stream.topics)
+
+    async def _restore(self, session: str, topics: Iterable[Topic]) -> None:
+        """Tell a store that has lost everything what a session has subscribed to."""
+        lists = self._streams.list_topics()
+        for topic in topics:
+            if topic not in lists:
+                await self.subscribe(session, topic, sys.maxsize)
 
     async def subscribe(self, session: str, topic: Topic, allowed: int) -> None:
         """Have a session told of a topic, wherever its stream is or will be."""

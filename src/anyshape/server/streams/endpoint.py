@@ -84,6 +84,10 @@ class SessionStreams:
         """Where the news are."""
         return self._service.listeners.position
 
+    def list_topics(self) -> list[Topic]:
+        """Return what every session is told of."""
+        return self._service.list_topics()
+
     def share(self) -> SharedSessions | None:
         """Return what is shared with other replicas, `None` if there is no store to do so."""
         link = self._service.link

@@ -60,6 +60,11 @@ class StandingStream:
         for topic, position in self._listeners.since(self.told, wanted):
             self._tell(topic, position)
 
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """What its reader is told of."""
+        return tuple(self._listening)
+
     def add(self, topic: Topic) -> None:
         """Tell of a topic, too."""
         if topic not in self._listening:
