@@ -296,3 +296,15 @@ def test_a_value_to_start_from_is_the_default_if_there_is_one() -> None:
     assert form.add({}, {}, ("place",)) == {"place": {"kind": "town"}}
     assert form.add({}, {}, ("tags",)) == {"tags": ["new"]}
     assert form.add({"tags": []}, {}, ("tags", "0")) == {"tags": [""]}
+
+
+def test_a_schema_with_more_branches_than_can_be_judged_has_a_form_all_the_same() -> None:
+    branches = [
+        {"properties": {"kind": {"const": f"{a}-{b}"}}, "required": ["kind", "x"]}
+        for a in range(100)
+        for b in range(20)
+    ]
+    unions = {f"u{number}": {"anyOf": branches} for number in range(50)}
+    value = {name: {"kind": "99-19"} for name in unions}
+    found = described({"type": "object", "properties": unions}, value)
+    assert all(found[f"/{name}"]["alternatives"] for name in unions)

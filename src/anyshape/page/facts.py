@@ -7,6 +7,7 @@ far. The verdicts come from the schema core; nothing here judges a value by itse
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
@@ -35,6 +36,8 @@ _WHOLE: Final = "urn:anyshape:whole"
 _LONGEST_LABEL: Final = 90
 _MOST_PLACES: Final = 200
 _MOST_BRANCHES: Final = 50
+_PATIENCE: Final = 2.0
+"""Seconds for all verdicts of one form: a stranger's schema may have thousands of branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,11 @@ class FormSource:
         self._outline = Outline(self._root)
         self._limits = limits
         self._verdicts: dict[Place, Schema | None] = {}
+        self._until = 0.0
+
+    def begin(self) -> None:
+        """Begin another form: verdicts on it may take so long, and no longer."""
+        self._until = time.monotonic() + _PATIENCE
 
     def facts(
         self, places: Sequence[Place], value: Any, path: Path, choices: Mapping[str, int]
@@ -119,7 +127,7 @@ class FormSource:
 
     def accepts(self, place: Place, value: Any) -> bool | None:
         """Return whether the schema at a place accepts a value; `None` if that is not known."""
-        if value is ABSENT_VALUE:
+        if value is ABSENT_VALUE or time.monotonic() > self._until:
             return None
         schema = self.schema_at(place)
         if isinstance(schema, bool):

@@ -40,6 +40,7 @@ class SchemaForm:
 
     def describe(self, value: Any, choices: Mapping[str, int]) -> dict[str, Any]:
         """Return the field that stands for the whole value, and in it those of its parts."""
+        self._source.begin()
         return _Description(self._source, choices).field((), [()], value, required=True)
 
     def choose(
@@ -72,6 +73,7 @@ class SchemaForm:
     def _facts_at(
         self, value: Any, choices: Mapping[str, int], path: Path
     ) -> tuple[Facts, Sequence[Place]]:
+        self._source.begin()
         places: Sequence[Place] = [()]
         facts = self._source.facts(places, value, (), choices)
         for index, token in enumerate(path):
