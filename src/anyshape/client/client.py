@@ -248,7 +248,7 @@ class Client:
         try:
             return read_answer(tool, result, check=self._check_results)
         except WouldWait:
-            return await aside(read_answer, tool, result)
+            return await aside(read_answer, tool, result, check=self._check_results)
 
     async def begin_call(
         self,
