@@ -12,24 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from anyshape.client.answering import Answering
-from anyshape.client.answers import as_object, decode_value
 from anyshape.client.calling import CallOptions, Check, complete_call, read_answer, write_call
 from anyshape.client.channel import Channel
 from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.elicitation import OnElicit
+from anyshape.client.features import ReadsFeatures
 from anyshape.client.lifecycle import ClientIntroduction
-from anyshape.client.listening import OnChange, OnListChanged
+from anyshape.client.listening import OnListChanged
 from anyshape.client.listing import Listing
-from anyshape.client.logs import LogLevel, OnLog
-from anyshape.client.negotiation import ServerInfo
+from anyshape.client.logs import OnLog
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.roots import Roots
@@ -37,22 +35,16 @@ from anyshape.client.sampling import OnSample, Sampling
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
-from anyshape.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
-from anyshape.protocol.log_levels import check_level
-from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
+from anyshape.protocol.jsonrpc import HEADER_MISMATCH
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.schema import Limits, WouldWait, aside
 
 if TYPE_CHECKING:
-    import msgspec
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
     from anyshape.agents import FormatName, Toolbox
-    from anyshape.client.completion import Suggestions
-    from anyshape.client.prompts import ListedPrompt, PromptResult
-    from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
     from anyshape.client.tasks import RemoteTask
     from anyshape.client.transports.observed import OnFrame
     from anyshape.providers import Profile
@@ -64,7 +56,7 @@ T = TypeVar("T")
 _UNTYPED: Final = object()
 
 
-class Client:
+class Client(ReadsFeatures):
     """A connection to one server, opened and closed by `async with`.
 
     `target` is a URL, a command as a list of strings, or a `Server` (in memory). `revision` is
@@ -180,11 +172,6 @@ class Client:
     def revision(self) -> Revision:
         """The revision that was agreed on."""
         return self._connection.agreement.lifecycle.revision
-
-    @property
-    def server(self) -> ServerInfo:
-        """What the server says of itself."""
-        return self._connection.agreement.server
 
     @property
     def rejected(self) -> Mapping[str, AnyshapeError]:
@@ -350,116 +337,3 @@ class Client:
             images=images,
             timeout=timeout,
         )
-
-    # Prompts and resources.
-
-    async def list_prompts(self, *, timeout: float | None = None) -> list[ListedPrompt]:
-        """Return every usable prompt; `rejected_prompts` has the others."""
-        from anyshape.client.prompts import PROMPTS
-
-        return await self._connection.listing_of(PROMPTS).current(self._limit(timeout))
-
-    async def get_prompt(
-        self,
-        name: str,
-        arguments: Mapping[str, str] | None = None,
-        *,
-        timeout: float | None = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> PromptResult:
-        """Return the messages of a prompt."""
-        from anyshape.client.prompts import ask_prompt, read_prompt
-
-        question = ask_prompt(name, arguments, meta)
-        return read_prompt(
-            name, await self._connection.ask(question, self._limit(timeout), "prompt")
-        )
-
-    async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
-        """Return every usable resource; `rejected_resources` has the others."""
-        from anyshape.client.resources import RESOURCES
-
-        return await self._connection.listing_of(RESOURCES).current(self._limit(timeout))
-
-    async def list_resource_templates(
-        self, *, timeout: float | None = None
-    ) -> list[ListedTemplate]:
-        """Return every usable template of resources; `rejected_resources` has the others."""
-        from anyshape.client.resources import TEMPLATES
-
-        return await self._connection.listing_of(TEMPLATES).current(self._limit(timeout))
-
-    async def read_resource(
-        self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
-    ) -> ReadResource:
-        """Return the contents of a resource, which need not be listed."""
-        from anyshape.client.resources import ask_resource, read_contents
-
-        question = ask_resource(uri, meta)
-        return read_contents(
-            uri, await self._connection.ask(question, self._limit(timeout), "resource")
-        )
-
-    async def subscribe(
-        self, uri: str, on_change: OnChange, *, timeout: float | None = None
-    ) -> None:
-        """Have `on_change` called with the URI whenever a resource changes.
-
-        After the connection was lost and found again it is called once, because changes may have
-        gone unheard. `ProtocolError` if the server does not tell of changes to this resource.
-        """
-        resources = as_object(self.server.capabilities.get("resources"))
-        if resources.get("subscribe") is not True:
-            place = self._channel.transport.place
-            raise ProtocolError(
-                f"{place} does not tell of changes to resources", code=METHOD_NOT_FOUND
-            )
-        await self._connection.listening.subscribe(uri, on_change, self._limit(timeout))
-
-    async def unsubscribe(self, uri: str, *, timeout: float | None = None) -> None:
-        """Have nobody called for a resource any more."""
-        await self._connection.listening.unsubscribe(uri, self._limit(timeout))
-
-    async def complete(
-        self,
-        argument: str,
-        value: str = "",
-        *,
-        prompt: str | None = None,
-        resource: str | None = None,
-        context: Mapping[str, str] | None = None,
-        timeout: float | None = None,
-    ) -> Suggestions:
-        """Return suggestions for an argument of a prompt, or of a template of resources.
-
-        `value` is what was typed so far, `context` the other arguments.
-        """
-        from anyshape.client.completion import ask_completion, read_completion
-
-        question = ask_completion(argument, value, prompt, resource, context)
-        raw = await self._channel.request(question, self._limit(timeout))
-        return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
-
-    async def set_log_level(self, level: LogLevel, *, timeout: float | None = None) -> None:
-        """Have the server log what is of this level or above; `on_log` is told of it.
-
-        Up to 2025-11-25 the server is asked to; from 2026-07-28 on every request says so. Without
-        a call of this, requests ask for `info`, and older servers decide for themselves.
-        """
-        lifecycle = self._channel.agreed()
-        if not lifecycle.ask_for_logs(check_level(level)):
-            question = Question(SET_LOG_LEVEL, b'"level":"%b"' % level.encode())
-            await self._channel.request(question, self._limit(timeout))
-
-    @property
-    def rejected_prompts(self) -> Mapping[str, AnyshapeError]:
-        """The prompts of the last listing that cannot be used, and why."""
-        return self._connection.rejected(PROMPTS_LIST)
-
-    @property
-    def rejected_resources(self) -> Mapping[str, AnyshapeError]:
-        """The resources and templates of the last listings that cannot be used, and why."""
-        return self._connection.rejected(RESOURCES_LIST, TEMPLATES_LIST)
-
-    def _limit(self, timeout: float | None) -> float | None:
-        return self._timeout if timeout is None else timeout

@@ -1,0 +1,152 @@
+"""The part of a client beside tools: prompts, resources, suggestions, and the level of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from anyshape.client.answers import as_object, decode_value
+from anyshape.client.channel import Channel
+from anyshape.client.connection import ServerConnection
+from anyshape.client.listening import OnChange
+from anyshape.client.logs import LogLevel, check_level
+from anyshape.client.negotiation import ServerInfo
+from anyshape.client.options import Bounds
+from anyshape.client.question import Question
+from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
+from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from anyshape.client.completion import Suggestions
+    from anyshape.client.prompts import ListedPrompt, PromptResult
+    from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
+
+__all__ = ["ReadsFeatures"]
+
+
+class ReadsFeatures:
+    """Prompts, resources and the rest of one server; `Client` has tools as well."""
+
+    _bounds: Bounds
+    _channel: Channel
+    _connection: ServerConnection
+    _timeout: float | None
+
+    @property
+    def server(self) -> ServerInfo:
+        """What the server says of itself."""
+        return self._connection.agreement.server
+
+    async def list_prompts(self, *, timeout: float | None = None) -> list[ListedPrompt]:
+        """Return every usable prompt; `rejected_prompts` has the others."""
+        from anyshape.client.prompts import PROMPTS
+
+        return await self._connection.listing_of(PROMPTS).current(self._limit(timeout))
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> PromptResult:
+        """Return the messages of a prompt."""
+        from anyshape.client.prompts import ask_prompt, read_prompt
+
+        question = ask_prompt(name, arguments, meta)
+        return read_prompt(
+            name, await self._connection.ask(question, self._limit(timeout), "prompt")
+        )
+
+    async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
+        """Return every usable resource; `rejected_resources` has the others."""
+        from anyshape.client.resources import RESOURCES
+
+        return await self._connection.listing_of(RESOURCES).current(self._limit(timeout))
+
+    async def list_resource_templates(
+        self, *, timeout: float | None = None
+    ) -> list[ListedTemplate]:
+        """Return every usable template of resources; `rejected_resources` has the others."""
+        from anyshape.client.resources import TEMPLATES
+
+        return await self._connection.listing_of(TEMPLATES).current(self._limit(timeout))
+
+    async def read_resource(
+        self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
+    ) -> ReadResource:
+        """Return the contents of a resource, which need not be listed."""
+        from anyshape.client.resources import ask_resource, read_contents
+
+        question = ask_resource(uri, meta)
+        return read_contents(
+            uri, await self._connection.ask(question, self._limit(timeout), "resource")
+        )
+
+    async def subscribe(
+        self, uri: str, on_change: OnChange, *, timeout: float | None = None
+    ) -> None:
+        """Have `on_change` called with the URI whenever a resource changes.
+
+        After the connection was lost and found again it is called once, because changes may have
+        gone unheard. `ProtocolError` if the server does not tell of changes to this resource.
+        """
+        resources = as_object(self.server.capabilities.get("resources"))
+        if resources.get("subscribe") is not True:
+            place = self._channel.transport.place
+            raise ProtocolError(
+                f"{place} does not tell of changes to resources", code=METHOD_NOT_FOUND
+            )
+        await self._connection.listening.subscribe(uri, on_change, self._limit(timeout))
+
+    async def unsubscribe(self, uri: str, *, timeout: float | None = None) -> None:
+        """Have nobody called for a resource any more."""
+        await self._connection.listening.unsubscribe(uri, self._limit(timeout))
+
+    async def complete(
+        self,
+        argument: str,
+        value: str = "",
+        *,
+        prompt: str | None = None,
+        resource: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Suggestions:
+        """Return suggestions for an argument of a prompt, or of a template of resources.
+
+        `value` is what was typed so far, `context` the other arguments.
+        """
+        from anyshape.client.completion import ask_completion, read_completion
+
+        question = ask_completion(argument, value, prompt, resource, context)
+        raw = await self._channel.request(question, self._limit(timeout))
+        return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
+
+    async def set_log_level(self, level: LogLevel, *, timeout: float | None = None) -> None:
+        """Have the server log what is of this level or above; `on_log` is told of it.
+
+        Up to 2025-11-25 the server is asked to; from 2026-07-28 on every request says so. Without
+        a call of this, requests ask for `info`, and older servers decide for themselves.
+        """
+        lifecycle = self._channel.agreed()
+        if not lifecycle.ask_for_logs(check_level(level)):
+            question = Question(SET_LOG_LEVEL, b'"level":"%b"' % level.encode())
+            await self._channel.request(question, self._limit(timeout))
+
+    @property
+    def rejected_prompts(self) -> Mapping[str, AnyshapeError]:
+        """The prompts of the last listing that cannot be used, and why."""
+        return self._connection.rejected(PROMPTS_LIST)
+
+    @property
+    def rejected_resources(self) -> Mapping[str, AnyshapeError]:
+        """The resources and templates of the last listings that cannot be used, and why."""
+        return self._connection.rejected(RESOURCES_LIST, TEMPLATES_LIST)
+
+    def _limit(self, timeout: float | None) -> float | None:
+        return self._timeout if timeout is None else timeout
