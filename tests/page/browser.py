@@ -314,6 +314,7 @@ class Page:
 def _box_of(selector: str, text: str | None) -> str:
     """Return an expression for the middle of an element, once it stands still to be clicked."""
     return f"""(() => {{
+        if (document.querySelector("[aria-busy=true]")) return null; // it may still move
         const all = [...document.querySelectorAll({json.dumps(selector)})];
         const text = {json.dumps(text)};
         const found = all.find((each) => !each.disabled && each.checkVisibility()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -34,15 +35,16 @@ def inspect() -> Generator[Inspect]:
 
         def start(*target: str) -> str:
             if target not in known:
-                known[target] = running.enter_context(_inspected(*target))
+                command = [PROGRAM, "inspect", "--port", "0", "--no-open", *target]
+                known[target] = running.enter_context(_running(*command))
             return known[target]
 
         yield start
 
 
 @contextmanager
-def _inspected(*target: str) -> Generator[str]:
-    command = [PROGRAM, "inspect", "--port", "0", "--no-open", *target]
+def _running(*command: str) -> Generator[str]:
+    """Run a program, and give the first line that it writes."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=HERE, text=True
     ) as process:
@@ -52,6 +54,14 @@ def _inspected(*target: str) -> Generator[str]:
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def demo() -> Generator[dict[str, str]]:
+    """Run the demo and return what it says of itself."""
+    command = [PROGRAM, "demo", "--port", "0", "--json"]
+    with _running(*command) as said:
+        yield json.loads(said)
 
 
 @pytest.fixture(scope="session")

@@ -17,20 +17,6 @@ from patience import PATIENCE
 PROGRAM = str(Path(sys.executable).parent / "anyshape")
 
 
-@pytest.fixture(scope="module")
-def demo() -> Generator[dict[str, Any]]:
-    """Run the demo and return what it says of itself."""
-    with subprocess.Popen(
-        [PROGRAM, "demo", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE)
-
-
 @pytest.fixture
 async def session() -> AsyncGenerator[aiohttp.ClientSession]:
     async with aiohttp.ClientSession() as opened:
@@ -50,7 +36,7 @@ async def ask(
 
 
 async def test_the_demo_serves_the_page_beside_its_endpoint(
-    session: aiohttp.ClientSession, demo: dict[str, Any]
+    session: aiohttp.ClientSession, demo: dict[str, str]
 ) -> None:
     status, listing = await ask(session, demo["page"], "api/listing")
     assert status == 200
@@ -77,13 +63,13 @@ async def test_the_demo_serves_the_page_beside_its_endpoint(
     ids=str,
 )
 async def test_only_the_page_itself_may_ask(
-    session: aiohttp.ClientSession, demo: dict[str, Any], headers: dict[str, str], status: int
+    session: aiohttp.ClientSession, demo: dict[str, str], headers: dict[str, str], status: int
 ) -> None:
     assert (await ask(session, demo["page"], "api/listing", **headers))[0] == status
 
 
 async def test_the_page_may_ask_from_its_own_origin(
-    session: aiohttp.ClientSession, demo: dict[str, Any]
+    session: aiohttp.ClientSession, demo: dict[str, str]
 ) -> None:
     origin = demo["page"].partition("/#")[0]
     assert (await ask(session, demo["page"], "api/listing", origin=origin))[0] == 200
@@ -123,7 +109,7 @@ async def test_the_page_may_ask_from_its_own_origin(
 )
 async def test_what_makes_no_sense_is_refused_with_a_reason(
     session: aiohttp.ClientSession,
-    demo: dict[str, Any],
+    demo: dict[str, str],
     path: str,
     body: Any,
     status: int,
@@ -135,7 +121,7 @@ async def test_what_makes_no_sense_is_refused_with_a_reason(
 
 
 async def test_files_come_with_a_policy_that_runs_nothing_else(
-    session: aiohttp.ClientSession, demo: dict[str, Any]
+    session: aiohttp.ClientSession, demo: dict[str, str]
 ) -> None:
     root = demo["page"].partition("#")[0]
     async with session.get(root) as answer:
@@ -154,7 +140,7 @@ async def test_files_come_with_a_policy_that_runs_nothing_else(
 
 
 async def test_a_failing_call_ends_its_stream_with_the_reason(
-    session: aiohttp.ClientSession, demo: dict[str, Any]
+    session: aiohttp.ClientSession, demo: dict[str, str]
 ) -> None:
     root, _, token = demo["page"].partition("#token=")
     headers = {"x-anyshape-token": token, "content-type": "application/json"}

@@ -417,6 +417,25 @@ async def test_the_server_can_ask_the_user(browser: Browser, inspect: Inspect) -
         assert page.complaints == []
 
 
+async def test_the_demo_has_a_page_and_asks_for_a_seat_on_it(
+    browser: Browser, demo: dict[str, str]
+) -> None:
+    async with browser.page(demo["page"]) as page:
+        await page.see("Choose a tool")
+        await open_tool(page, "choose_seat")
+        await page.fill("[data-path='/flight'] input", "AS 2106")
+        await page.see("Fits the schema")
+        await call(page)
+        await page.see("Where would you like to sit?", "dialog[open]")
+        await page.see("Decline", "dialog")
+        await page.click("dialog button", "Decline")
+        await page.see("the tool failed", ".outcome")
+        await page.click("#lists button", "demo://logo.png")
+        await call(page)
+        await page.until("document.querySelector('.outcome img').naturalWidth === 1")
+        assert page.complaints == []
+
+
 # Strangers.
 
 

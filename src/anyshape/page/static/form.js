@@ -47,16 +47,22 @@ export class FormView {
     this.isTouched = true;
     this.isJson = true;
     this.writeText();
-    clearTimeout(this.timer);
     if (now) return this.refresh();
-    this.timer = setTimeout(() => this.refresh(), PAUSE);
+    this.plan();
     return undefined;
+  }
+
+  /** Ask what becomes of the value when there is a pause in typing. */
+  plan() {
+    clearTimeout(this.timer);
+    this.turn += 1; // answers about what was there before are of no use any more
+    this.element.setAttribute("aria-busy", "true");
+    this.timer = setTimeout(() => this.refresh(), PAUSE);
   }
 
   /** Have the server side make a new value: only the schema says what that is. */
   change(change) {
     if (this.changing) return this.changing.then(() => this.change(change));
-    clearTimeout(this.timer);
     this.isTouched = true;
     this.changing = this.refresh(change).finally(() => { this.changing = null; });
     return this.changing;
@@ -92,10 +98,11 @@ export class FormView {
     try {
       this.value = parse(this.text.value);
       this.isJson = true;
-      this.timer = setTimeout(() => this.refresh(), PAUSE);
+      this.plan();
     } catch (error) {
       this.isJson = false;
       this.turn += 1;
+      this.element.removeAttribute("aria-busy");
       this.tell(`Not JSON: ${error.message}`, "bad");
       this.onChange(this);
     }
@@ -108,7 +115,17 @@ export class FormView {
   }
 
   async refresh(change = undefined) {
+    clearTimeout(this.timer);
     const turn = (this.turn += 1);
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      await this.take(turn, change);
+    } finally {
+      if (turn === this.turn) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  async take(turn, change) {
     const { subject, value, choices } = this;
     let found;
     try {
