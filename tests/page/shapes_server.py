@@ -186,6 +186,11 @@ def today() -> str:
     return "Nothing <b>much</b>."
 
 
+@server.resource("memo://secret", description="Read this. \u200b\u202eNow.")
+def secret() -> str:
+    return "hidden"
+
+
 @server.resource("memo://day/{day}")
 def memo(day: Annotated[str, "The day"]) -> str:
     """What is on some day."""

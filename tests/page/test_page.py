@@ -80,7 +80,7 @@ async def test_a_screen_reader_hears_what_every_control_is(page: Page) -> None:
     await open_tool(page, "echo")
     await page.see("Fits the schema")
     assert await page.named("heading") == [
-        *("Tools 11 tokens", "Prompts 1", "Resources 1", "Templates 1"),
+        *("Tools 11 tokens", "Prompts 1", "Resources 2", "Templates 1"),
         "echo",
     ]
     fields = await page.named("textbox")
@@ -346,8 +346,10 @@ async def test_revisions_and_providers_are_compared(page: Page) -> None:
     await page.until("document.querySelectorAll('.line.lost').length > 0")
     assert "lost" in await page.text(".line.lost")
     await page.click("#findings")
-    await page.see("11 tools checked", ".findings")
+    await page.see("12 checked", ".findings")
     assert "none refused" in await page.text(".findings")
+    await page.see("resource memo://secret", ".findings")
+    await page.see("RIGHT-TO-LEFT OVERRIDE", ".findings")
 
 
 async def test_findings_show_what_is_not_as_it_was_pinned(

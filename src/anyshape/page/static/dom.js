@@ -73,7 +73,7 @@ export function say(text) {
 }
 
 export function badge(text, tone = "", title = undefined) {
-  return el("span", { className: `badge ${tone}`, title }, text);
+  return el("span", { className: `badge ${tone}`, title: title && line(title, 400) }, text);
 }
 
 export function plural(count, noun) {

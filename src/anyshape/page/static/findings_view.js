@@ -1,7 +1,7 @@
 // Everything that `anyshape check` says about the server's tools.
 
 import { ask } from "./api.js";
-import { badge, el, line, plural, visible } from "./dom.js";
+import { badge, el, line, visible } from "./dom.js";
 import { failure } from "./run_view.js";
 import { stringify } from "./values.js";
 
@@ -19,7 +19,7 @@ export function findingsView(onTool) {
 function parts({ pins, reviews, refused, suspect, bytes, tokens, gaps, answered }, onTool) {
   return [
     el("h1", {}, "Findings"),
-    el("p", { className: "badges" }, badge(`${plural(reviews.length, "tool")} checked`),
+    el("p", { className: "badges" }, badge(`${reviews.length.toLocaleString("en")} checked`),
       badge(refused ? `${refused} refused` : "none refused", refused ? "bad" : "good"),
       suspect ? badge(`${suspect} suspect`, "bad") : "",
       badge(`${bytes.toLocaleString("en")} bytes listed`), badge(`about ${tokens.toLocaleString("en")} tokens`)),
@@ -42,12 +42,14 @@ function pinsCard({ upstream, same, changed, unknown, missing }) {
 }
 
 function reviewCard(review, onTool) {
+  const isTool = Object.keys(review.cost).length > 0; // what else hides something has no cost
   const outcomes = Object.entries(review.providers ?? {});
   return el("section", { className: "card review" },
-    el("h2", {}, review.refused ? line(review.name, 120) : el("button", { type: "button", className: "link", on: { click: () => onTool(review.name) } }, line(review.name, 120)),
+    el("h2", {}, !isTool ? line(review.name, 120) : el("button", { type: "button", className: "link", on: { click: () => onTool(review.name) } }, line(review.name, 120)),
       review.refused ? badge("refused", "bad") : ""),
-    review.refused ? el("p", {}, line(review.refused, 600)) : el("p", { className: "faint" },
-      `${costs(review.cost)} · ${stringify(review.tokens)} tokens · ${carried(review.olderClients)}`),
+    review.refused ? el("p", {}, line(review.refused, 600)) : null,
+    isTool ? el("p", { className: "faint" },
+      `${costs(review.cost)} · ${stringify(review.tokens)} tokens · ${carried(review.olderClients)}`) : null,
     review.findings.length ? el("ul", { className: "hidden-things" }, review.findings.map((finding) =>
       el("li", {}, badge(finding.severity, finding.severity === "high" ? "bad" : "warn"), ` ${findingText(finding)}`))) : null,
     review.advice.length ? el("ul", { className: "advice" }, review.advice.map((text) => el("li", {}, line(text, 600)))) : null,
