@@ -57,7 +57,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
             ),
             "tools": await report.tools(lambda cursor: client.list_tools_mcp(cursor=cursor)),
             "calls": await report.record(plan["calls"], call),
-            "features": await report.features(plan["features"], client),
+            "features": await report.features(plan.get("features"), client),
             "logs": logs,
         }
 

@@ -27,8 +27,8 @@ const ask = async (...options) => {
 };
 
 const read = async (uri) => (await ask("--method", "resources/read", "--uri", uri)).contents[0];
-const { prompt, resource, blob, missing } = plan.features;
-const given = Object.entries(prompt.arguments).flatMap(([name, value]) => [
+const { prompt, resource, blob, missing } = plan.features ?? {};
+const given = Object.entries(prompt?.arguments ?? {}).flatMap(([name, value]) => [
   "--prompt-args",
   `${name}=${value}`,
 ]);
@@ -44,7 +44,7 @@ const report = {
     return ask("--method", "tools/call", ...call);
   }),
   // It completes nothing, and shows no log messages.
-  features: {
+  features: plan.features && {
     prompts: (await ask("--method", "prompts/list")).prompts.map(({ name }) => name),
     prompt: texts(
       (await ask("--method", "prompts/get", "--prompt-name", prompt.name, ...given)).messages,

@@ -42,7 +42,7 @@ async def run(target: Json, plan: Json) -> Json:
                 call["id"]: await _outcome(session.call_tool(call["tool"], call["arguments"]))
                 for call in plan["calls"]
             },
-            "features": await _features(session, plan["features"]),
+            "features": await _features(session, plan["features"]) if "features" in plan else {},
             "logs": logs,
         }
 

@@ -39,7 +39,7 @@ async def run(target: report.Json, plan: report.Json) -> report.Json:
             **report.connection(client.protocol_version, client.server_info, client.instructions),
             "tools": await report.tools(lambda cursor: client.list_tools(cursor=cursor)),
             "calls": await report.record(plan["calls"], call),
-            "features": await report.features(plan["features"], client),
+            "features": await report.features(plan.get("features"), client),
             "logs": logs,
         }
 

@@ -42,6 +42,7 @@ export const record = async (call) => {
 // What the server has beside tools; both TypeScript clients ask for it in the same words. The plan's
 // `features` are those of report.py.
 export const features = async (client) => {
+  if (!plan.features) return {};
   const { prompt, blob, resource, missing, complete } = plan.features;
   const outcome = async (asked) => {
     try {

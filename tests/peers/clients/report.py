@@ -58,8 +58,13 @@ async def tools(page: Callable[[str | None], Awaitable[ListToolsResult]]) -> Jso
             return listed
 
 
-async def features(plan: Json, client: Any) -> Json:
-    """Return what the server has beside tools; the official client's words are asked for."""
+async def features(plan: Json | None, client: Any) -> Json:
+    """Return what the server has beside tools; the official client's words are asked for.
+
+    Without a plan for that, nothing is asked.
+    """
+    if plan is None:
+        return {}
     prompt, complete = plan["prompt"], plan["complete"]
     listed = await client.list_prompts()
     resources, templates = await client.list_resources(), await client.list_resource_templates()

@@ -34,7 +34,7 @@ client.setRequestHandler(ElicitRequestSchema, async () => answer);
 const logs = [];
 client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => logs.push(params));
 await client.connect(transport);
-await client.setLoggingLevel("info");
+if (plan.features) await client.setLoggingLevel("info");
 const report = {
   ...connection(client, agreed),
   tools: await everyPage((page) => client.listTools(page)),

@@ -22,7 +22,7 @@ await client.connect(transport);
 // From 2026-07-28 on, each request says which messages it wants.
 const isModern = plan.mode !== "legacy";
 const _meta = isModern ? { "io.modelcontextprotocol/logLevel": "info" } : undefined;
-if (!isModern) await client.setLoggingLevel("info");
+if (!isModern && plan.features) await client.setLoggingLevel("info");
 const report = {
   ...connection(client, client.getNegotiatedProtocolVersion()),
   tools: await everyPage((page) => client.listTools(page)),
