@@ -22,7 +22,10 @@ MAY_IMPORT = {
     "schema": {"addresses", "errors", "documents", "_version"},
     "protocol": {"errors", "documents", "moved", "_version"},
     "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
-    "server": {"errors", "moved", "schema", "protocol", "tools", "resumption", "_version"},
+    "server": {
+        *("errors", "moved", "schema", "protocol", "tools", "resumption", "addresses"),
+        "_version",
+    },
     "screening": {"errors", "documents", "schema"},
     "providers": {"errors", "documents", "schema", "protocol"},
     "agents": {"errors", "documents", "schema", "protocol", "providers"},

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
-__all__ = ["is_literal", "read_host", "special_use"]
+__all__ = ["is_literal", "is_loopback", "read_host", "special_use"]
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -56,6 +56,14 @@ _GLOBAL_UNICAST = IPv6Network("2000::/3")
 def is_literal(host: str) -> bool:
     """Say whether a host is an address already, so that there is no name to resolve."""
     return ":" in host or _ENDS_IN_NUMBER.fullmatch(host) is not None
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is this machine by its name alone."""
+    host = host.lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return is_literal(host) and special_use(host) == "loopback"
 
 
 def read_host(text: str) -> str | None:

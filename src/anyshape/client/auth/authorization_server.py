@@ -14,11 +14,10 @@ from anyshape.client.auth.exchange import AuthReply, Exchange
 from anyshape.client.auth.resource import strings
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
+from anyshape.protocol.issuers import description_places
 
 __all__ = ["AuthorizationServer", "assume_server", "find_server"]
 
-_OAUTH: Final = "/.well-known/oauth-authorization-server"
-_OPENID: Final = "/.well-known/openid-configuration"
 _WHAT: Final = "the authorization server's metadata"
 
 
@@ -77,10 +76,7 @@ async def _look_up(exchange: Exchange, issuer: str) -> AuthorizationServer | Non
     parts = exchange.reach.check(issuer, "the authorization server")
     if parts.query:
         raise AuthorizationError(f"the issuer {without_secrets(issuer)} must not have a query")
-    path = parts.path.rstrip("/")
-    paths = (_OAUTH + path, _OPENID + path, path + _OPENID)
-    for place in dict.fromkeys(paths):
-        url = urlunsplit((parts.scheme, parts.netloc, place, "", ""))
+    for url in description_places(issuer):
         reply = await exchange.get(url, _WHAT)
         if reply.is_good:
             return _read(exchange, reply, issuer)

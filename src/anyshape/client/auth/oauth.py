@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from anyshape._version import __version__
+from anyshape.addresses import is_loopback
 from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDescription
 from anyshape.client.auth.login import Authorize, CallerLogin, Login
 from anyshape.client.auth.loopback import LoopbackLogin
-from anyshape.client.auth.reach import is_loopback
 from anyshape.client.auth.registered_client import RegisteredClient
 from anyshape.client.auth.session import AccessSession, open_session
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage

@@ -23,11 +23,11 @@ from urllib.parse import SplitResult, urlsplit
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import DefaultResolver
 
-from anyshape.addresses import is_literal, read_host, special_use
+from anyshape.addresses import is_literal, is_loopback, read_host, special_use
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["Reach", "is_loopback", "origin_of"]
+__all__ = ["Reach", "origin_of"]
 
 _CHARACTERS: Final = re.compile(r"(?:[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
 _LONGEST: Final = 2048
@@ -42,14 +42,6 @@ def origin_of(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme)
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether a host is this machine by its name alone."""
-    host = host.lower()
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    return is_literal(host) and special_use(host) == "loopback"
 
 
 class Reach:

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from anyshape.addresses import is_loopback
 from anyshape.client.answers import as_string
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.exchange import AuthReply, Exchange
-from anyshape.client.auth.reach import is_loopback
 from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
