@@ -20,6 +20,7 @@ Catching `AnyshapeError` is enough to catch them all:
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
     │   └── RateLimited             a server was asked too often
+    ├── VerifierUnavailable         access tokens cannot be checked at the moment
     └── TransportError              bytes could not be moved: refused, broken, silent, too many
         └── AuthorizationError      a client could not get the access that a server asks for
 """
@@ -52,6 +53,7 @@ __all__ = [
     "UnresolvableReference",
     "UnsupportedDialect",
     "ValidationError",
+    "VerifierUnavailable",
 ]
 
 
@@ -236,6 +238,13 @@ class RateLimited(ProtocolError):
             f"{message}; try again in {advice}", code=429, data={"retryAfter": seconds}
         )
         self.retry_after = seconds
+
+
+class VerifierUnavailable(AnyshapeError):
+    """What access tokens are checked with cannot be had at the moment; no request is let in.
+
+    A verifier raises it where it can say neither yes nor no; the caller is told to come back.
+    """
 
 
 class TransportError(AnyshapeError):

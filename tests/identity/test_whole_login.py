@@ -16,9 +16,6 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 import aiohttp
 import pytest
 import uvicorn
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 from mcp import Client as TheirClient
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
@@ -28,36 +25,23 @@ from patience import PATIENCE, turn_until
 
 from anyshape import Client, Server
 from anyshape.client.auth import MemoryStorage, OAuth, sign_out
-from anyshape.server import AccessToken, Authorization, HttpOptions
+from anyshape.server import AccessToken, Authorization, HttpOptions, JwtVerifier
 
 HERE = Path(__file__).resolve().parent
 CALLBACK = "http://127.0.0.1:7/callback"
 
 
 class Verifier:
-    """Believes what the identity provider signed."""
+    """Believes what the identity provider signed, unless it was told not to."""
 
-    def __init__(self, issuer: str, keys: KeySet) -> None:
-        self._issuer = issuer
-        self._keys = keys
+    def __init__(self, issuer: str, audience: str) -> None:
+        self._verifier = JwtVerifier(issuer, audience)
         self.seen: list[str] = []
         self.refused: set[str] = set()
 
     async def verify(self, token: str) -> AccessToken | None:
         self.seen.append(token)
-        try:
-            claims = jwt.decode(token, self._keys, algorithms=["ES256"]).claims
-            jwt.JWTClaimsRegistry(iss={"essential": True, "value": self._issuer}).validate(claims)
-        except JoseError:
-            return None
-        if token in self.refused:
-            return None
-        return AccessToken(
-            subject=claims["sub"],
-            scopes=frozenset(claims.get("scope", "").split()),
-            expires_at=claims["exp"],
-            audience=(claims["aud"],),
-        )
+        return None if token in self.refused else await self._verifier.verify(token)
 
 
 class Place:
@@ -135,8 +119,7 @@ async def place(node: Callable[..., list[str]]) -> AsyncGenerator[Place]:
         async with asyncio.timeout(PATIENCE):
             line = await process.stdout.readline()
         issuer: str = json.loads(line)["issuer"]
-        async with aiohttp.ClientSession() as session, session.get(f"{issuer}/jwks") as answer:
-            verifier = Verifier(issuer, KeySet.import_key_set(await answer.json()))
+        verifier = Verifier(issuer, url)
         server = Server("locked")
 
         @server.tool

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
     from anyshape.server.tasks.redis_tasks import RedisTasks
+    from anyshape.server.tokens.jwt_verifier import JwtVerifier
 
 __all__ = [
     "KNOWN_CLIENTS",
@@ -29,6 +30,7 @@ __all__ = [
     "Caching",
     "Connection",
     "HttpOptions",
+    "JwtVerifier",
     "KnownClient",
     "LogHandler",
     "Middleware",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "JwtVerifier": "anyshape.server.tokens.jwt_verifier",
     "LogHandler": "anyshape.server.log_routing",
     "Middleware": "anyshape.server.middleware",
     "MiddlewareAnswer": "anyshape.server.middleware",

@@ -10,14 +10,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 import msgspec
 
 __all__ = ["AccessToken", "Authorization", "Refusal", "TokenVerifier"]
 
-WELL_KNOWN = "/.well-known/oauth-protected-resource"
+WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
+LONGEST_TOKEN: Final = 16 * 1024
+"""Characters of a token that anybody looks at."""
 
 
 def _no_claims() -> Mapping[str, object]:
@@ -37,13 +39,15 @@ class AccessToken:
     scopes: frozenset[str] = frozenset()
     expires_at: float | None = None
     audience: tuple[str, ...] | None = None
-    claims: Mapping[str, object] = field(default_factory=_no_claims)
+    claims: Mapping[str, object] = field(default_factory=_no_claims, repr=False)
 
 
 @runtime_checkable
 class TokenVerifier(Protocol):
     """Anything that can tell what a bearer token is worth.
 
+    `JwtVerifier` and `Introspection` are there; both raise `VerifierUnavailable`, as any may, where
+    they can say neither yes nor no, and the request is answered with 503.
     Where one scope implies others, the verifier names them all: scopes are compared as they are.
     """
 
@@ -125,6 +129,8 @@ class Authorization:
         token = token.strip()
         if scheme.lower() != "bearer":
             return self._unauthorized(None, "An access token is required")
+        if len(token) > LONGEST_TOKEN:
+            return self._unauthorized("invalid_token", "The access token is too long")
         if not token:
             return self._unauthorized("invalid_request", "The bearer token is empty")
         access = await self.verifier.verify(token)

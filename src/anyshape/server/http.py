@@ -28,7 +28,8 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
 from anyshape.protocol.revision import MODERN, WITHOUT_HEADER, Revision
-from anyshape.server.authorization import AccessToken, Authorization, Refusal
+from anyshape.server.admission import admit, challenge
+from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.failures import http_status, translate, unsupported_version
@@ -152,7 +153,7 @@ class HttpApplication:
             return
         access: AccessToken | None = None
         if self._authorization is not None:
-            access = await self.authorize(self._authorization, headers, send)
+            access = await admit(self._authorization, headers, send)
             if access is None:
                 return
         event = first_event(receive)
@@ -173,7 +174,7 @@ class HttpApplication:
             if self._scopes is not None:
                 refused = self._scopes.refusal(message, access)
                 if refused is not None:
-                    await _challenge(send, refused)
+                    await challenge(send, refused)
                     return
         try:
             if isinstance(message, Call):
@@ -211,21 +212,6 @@ class HttpApplication:
                 return accepted
             await refuse(send, 406, "Accept has to allow application/json, text/event-stream")
         return None
-
-    async def authorize(
-        self, authorization: Authorization, headers: RequestHeaders, send: Send
-    ) -> AccessToken | None:
-        """Return what the access token of a request proves, or refuse the request."""
-        try:
-            admitted = await authorization.admit(headers.get(b"authorization"))
-        except Exception as error:
-            failure = translate(error, "verifying an access token")
-            await send_json(send, 500, encode_error(None, failure.code, failure.message))
-            return None
-        if isinstance(admitted, Refusal):
-            await _challenge(send, admitted)
-            return None
-        return admitted
 
     @asynccontextmanager
     async def lifespan(self, _application: object = None) -> AsyncGenerator[None]:
@@ -440,8 +426,3 @@ async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:
 def _is_over(length: bytes, limit: int) -> bool:
     """Tell whether a `Content-Length` is too much; one that is no number is left to the host."""
     return length.isdigit() and int(length[:_LONGEST_LENGTH]) > limit
-
-
-async def _challenge(send: Send, refusal: Refusal) -> None:
-    challenge = (b"www-authenticate", refusal.challenge.encode("latin-1", "replace"))
-    await refuse(send, refusal.status, refusal.message, challenge)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification, encode_error
 from anyshape.protocol.revision import MODERN, Revision
+from anyshape.server.admission import admit
 from anyshape.server.bodies import Receive
 from anyshape.server.failures import busy, http_status, unsupported_version
 from anyshape.server.features.announcements import Position, Topic
@@ -58,7 +59,7 @@ class SessionStreams:
         """Answer a GET or a DELETE."""
         authorization = self._application.options.authorization
         if authorization is not None:
-            peer.access = await self._application.authorize(authorization, headers, send)
+            peer.access = await admit(authorization, headers, send)
             if peer.access is None:
                 return
         try:

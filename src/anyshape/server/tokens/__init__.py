@@ -1,0 +1,1 @@
+"""Verifiers of access tokens, for `Authorization`: by signature, or by asking the issuer."""
