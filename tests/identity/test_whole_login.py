@@ -136,6 +136,7 @@ async def place(node: Callable[..., list[str]]) -> AsyncGenerator[Place]:
             authorization_servers=(issuer,),
             required_scopes=("read",),
             tool_scopes={"rename": ("write",)},
+            list_everything=True,
         )
         async with serve(server, listener, authorization):
             yield Place(url, issuer, verifier)

@@ -72,7 +72,8 @@ class Authorization:
     `resource` is the canonical URI of the MCP endpoint, the audience tokens must be issued for;
     `required_scopes` every request needs; `tool_scopes` and `prompt_scopes` add what single tools
     and prompts need, by their names, and `resource_scopes` what resources need, by URI or template:
-    a URI needs the scopes of every template that it fits.
+    a URI needs the scopes of every template that it fits. What a caller's scopes do not allow is
+    not listed to that caller, unless `list_everything` lets it be seen, and asked for, by all.
     """
 
     verifier: TokenVerifier
@@ -86,6 +87,7 @@ class Authorization:
     resource_scopes: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict[str, tuple[str, ...]]
     )
+    list_everything: bool = False
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.resource)

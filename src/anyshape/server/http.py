@@ -172,6 +172,8 @@ class HttpApplication:
         if access is not None:
             peer.access = access
             if self._scopes is not None:
+                if self._scopes.hides:
+                    peer.scope_rules = self._scopes
                 refused = self._scopes.refusal(message, access)
                 if refused is not None:
                     await challenge(send, refused)

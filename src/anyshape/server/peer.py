@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyshape.server.headers import RequestHeaders
     from anyshape.server.parameters import InitializeParameters, Meta
     from anyshape.server.request import OpenRequest
+    from anyshape.server.scopes import ScopeRules
     from anyshape.server.service import Service
 
 __all__ = ["Peer"]
@@ -53,6 +54,9 @@ class Peer(ABC):
 
     access: AccessToken | None = None
     """What its access token proved."""
+
+    scope_rules: ScopeRules | None = None
+    """Which scopes decide what is listed to it; none where everybody sees everything."""
 
     client: Mapping[str, Any] | None = None
     """What it said of itself in a handshake, if there was one."""

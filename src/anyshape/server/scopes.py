@@ -1,7 +1,11 @@
-"""Which scopes a message needs: those of the tools, prompts and resources that it could reach."""
+"""Which scopes a message needs: those of the tools, prompts and resources that it could reach.
+
+They decide, too, which of those a caller is told of.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -68,6 +72,27 @@ class ScopeRules:
         self._templates = tuple(
             (UriTemplate(uri), scopes) for uri, scopes in self._resources.items() if "{" in uri
         )
+        rules = (self._tools, self._prompts, self._resources)
+        self._deciding = frozenset(
+            scope for rule in rules for scopes in rule.values() for scope in scopes
+        )
+        self.hides = bool(self._deciding) and not authorization.list_everything
+        """Whether some things are not listed to some callers."""
+        self._needed_to_list: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+            "tools": lambda name: self._tools.get(name, ()),
+            "prompts": lambda name: self._prompts.get(name, ()),
+            "resources": self._of_uri,
+            "resourceTemplates": self._of_uri,
+        }
+
+    def held(self, access: AccessToken) -> frozenset[str]:
+        """Return those scopes of a token on which it depends what is listed."""
+        return access.scopes & self._deciding
+
+    def may_list(self, access: AccessToken, member: str, name: str) -> bool:
+        """Tell whether a token has all the scopes that a thing in a listing needs."""
+        needed = self._needed_to_list.get(member)
+        return needed is None or access.scopes.issuperset(needed(name))
 
     def refusal(self, message: Incoming, access: AccessToken) -> Refusal | None:
         """Return the refusal of a message whose token lacks a scope that it needs."""

@@ -1,8 +1,9 @@
 """The named things that a feature has: listed in pages, at every revision, and told of on change.
 
-A listing depends on the things, the revision and what the client is known to need. A page is
-encoded when it is first asked for and kept until the things change; an entry is kept as long as
-the thing is there.
+A listing depends on the things, the revision, what the client is known to need and, where single
+things need scopes, which of those the caller has: what a caller may not use is not listed to it. A
+page is encoded when it is first asked for and kept until the things change; an entry is kept as
+long as the thing is there.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import base64
 import binascii
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
 from anyshape.protocol.clients import NOTHING, Needs
-from anyshape.protocol.completed import encode_page
+from anyshape.protocol.completed import Caching, encode_page
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import invalid_params
 from anyshape.server.features.announcements import Topic
@@ -31,6 +34,8 @@ __all__ = ["Listed", "Roster"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _CURSOR: Final = "after:"
+_MOST_PARTS: Final = 64
+"""Sets of scopes whose listings are kept."""
 
 
 class Listed(ABC):
@@ -48,6 +53,8 @@ class Listed(ABC):
 
 
 Thing = TypeVar("Thing", bound=Listed)
+Held: TypeAlias = frozenset[str]
+"""Which of the scopes that single things need a caller has."""
 
 
 class _Roll(Generic[Thing]):
@@ -57,12 +64,23 @@ class _Roll(Generic[Thing]):
     page there; a change in the meantime makes another roll, so no page outlives what it lists.
     """
 
-    __slots__ = ("pages", "places", "things")
+    __slots__ = ("_parts", "pages", "places", "things")
 
-    def __init__(self, things: Mapping[str, Thing]) -> None:
-        self.things = list(things.values())
-        self.places = {name: place for place, name in enumerate(things)}
+    def __init__(self, things: Iterable[Thing]) -> None:
+        self.things = list(things)
+        self.places = {thing.name: place for place, thing in enumerate(self.things)}
         self.pages: dict[tuple[Revision, Needs, int], bytes] = {}
+        self._parts: dict[Held, _Roll[Thing]] = {}
+
+    def part(self, held: Held, may_list: Callable[[str], bool]) -> _Roll[Thing]:
+        """Return what is on the roll for callers with these scopes."""
+        part = self._parts.get(held)
+        if part is None:
+            part = _Roll(thing for thing in self.things if may_list(thing.name))
+            # Tokens choose among scopes as they like; the usual few sets of them come first.
+            if len(self._parts) < _MOST_PARTS:
+                self._parts[held] = part
+        return part
 
 
 def _no_needs(_revision: Revision) -> Needs:
@@ -134,41 +152,56 @@ class Roster(Generic[Thing]):
 
     async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
         """Answer a request for a page of the listing."""
-        needs = request.peer.needs_in(parameters.meta)
-        return self.page(request.revision, needs, parameters.cursor)
+        peer, revision = request.peer, request.revision
+        needs = peer.needs_in(parameters.meta)
+        if needs:
+            needs &= self._needs_met(revision)
+        roll = self._roll or self._call_roll()
+        caching = self._service.options.caching
+        rules = peer.scope_rules
+        if rules is not None and peer.access is not None:
+            roll = roll.part(
+                rules.held(peer.access), partial(rules.may_list, peer.access, self._member)
+            )
+            caching = replace(caching, scope="private")
+        return self._page(roll, revision, needs, parameters.cursor, caching)
 
-    def page(self, revision: Revision, needs: Needs, cursor: str | None) -> bytes:
+    def _page(
+        self,
+        roll: _Roll[Thing],
+        revision: Revision,
+        needs: Needs,
+        cursor: str | None,
+        caching: Caching,
+    ) -> bytes:
         """Return the page that a cursor stands for, or the first.
 
         A page is kept for each form there is: few revisions, and the few needs that each can meet.
         """
-        if needs:
-            needs &= self._needs_met(revision)
-        roll = self._roll or self._call_roll()
         start = 0 if cursor is None else _position(cursor, roll.places)
         known = roll.pages.get((revision, needs, start))
         if known is not None:
             return known
-        options = self._service.options
-        stop = start + options.page_size
+        page_size = self._service.options.page_size
+        stop = start + page_size
         listed = roll.things[start:stop]
         page = encode_page(
             revision,
             self._member,
             [_entry(thing, revision, needs) for thing in listed],
             _cursor(listed[-1].name) if stop < len(roll.things) else None,
-            caching=options.caching,
+            caching=caching,
             server_info=self._service.introduction.server_info(revision),
         )
         # A cursor from before a change may start anywhere; keeping all of those could take room
         # for as many listings as there are things.
-        if start % options.page_size == 0:
+        if start % page_size == 0:
             roll.pages[revision, needs, start] = page
         return page
 
     def _call_roll(self) -> _Roll[Thing]:
         with self._changing:
-            roll = self._roll = _Roll(self.things)
+            roll = self._roll = _Roll(self.things.values())
         return roll
 
 
