@@ -11,38 +11,27 @@ import contextlib
 import logging
 import signal
 import threading
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from anyshape._version import __version__
 from anyshape.client.target import Target
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditLog
+from anyshape.gateway.catalogue import Catalogue
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import GatewayMetrics
-from anyshape.gateway.naming import Collision, Naming, without_collisions
+from anyshape.gateway.naming import Collision
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.probes import probe_pages
-from anyshape.gateway.prompts import ForwardedPrompt
-from anyshape.gateway.resources import ForwardedResource
-from anyshape.gateway.tools import ForwardedTool
-from anyshape.gateway.upstream import Offer, UpstreamLink
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.gateway.watching import Watching
-from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
-from anyshape.server.features.announcements import Topic
-from anyshape.server.features.completion import Completion
-from anyshape.server.features.prompts import OfferedPrompt, Prompts
-from anyshape.server.features.resources import OfferedResource, Resources
-from anyshape.server.features.roster import Listed, Roster
-from anyshape.server.features.tools import OfferedTool
 from anyshape.server.http import HttpApplication
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.server import Server
@@ -54,11 +43,6 @@ __all__ = ["Gateway", "adopt"]
 
 _log = logging.getLogger("anyshape.gateway")
 _PATIENCE: Final = 10.0
-_encode: Final = msgspec.json.Encoder().encode
-
-Thing = TypeVar("Thing", bound=Listed)
-Source = TypeVar("Source")
-Entry = TypeVar("Entry")
 
 
 class Gateway:
@@ -90,11 +74,9 @@ class Gateway:
         self._limits = limits or Limits()
         self._patience = patience
         self._upstreams = _as_upstreams(upstreams)
-        self._namings = _namings(self._upstreams)
         self._links: dict[str, UpstreamLink] = {}
         self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
         self._reloading: asyncio.Task[None] | None = None
-        self._collisions: dict[str, tuple[Collision, ...]] = {}
         self.server = Server(
             name,
             version=version,
@@ -104,30 +86,24 @@ class Gateway:
             options=options,
         )
         """The server that clients see."""
-        service = self._service = self.server._service
-        # What an upstream will offer is not known when clients ask what there is.
-        self._prompts = service.feature(Prompts)
-        self._resources = service.feature(Resources)
-        service.feature(Completion)
         if disclosure not in ("all", "search"):
             raise ValueError(f"disclosure={disclosure!r}: expected 'all' or 'search'")
-        self._disclosed = DisclosedTools(self._limits) if disclosure == "search" else None
-        if self._disclosed is not None:
-            self.server.add_tool(self._disclosed.find)
-            self.server.add_tool(self._disclosed.call)
-        self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
-        self._vetting = vetting
+        disclosed = DisclosedTools(self._limits) if disclosure == "search" else None
+        if disclosed is not None:
+            self.server.add_tool(disclosed.find)
+            self.server.add_tool(disclosed.call)
+        self._catalogue = Catalogue(self.server._service, disclosed, vetting)
+        self._catalogue.name_for(self._upstreams)
         self._required = frozenset(required)
         self._metrics = metrics
         self._audit = audit
         self._is_stopping = False
         if audit is not None or metrics is not None:
-            watching = Watching(self._upstream_of, audit=audit, metrics=metrics)
+            watching = Watching(self._catalogue.upstream_of, audit=audit, metrics=metrics)
             self.server.middleware(watching)
         if metrics is not None:
             metrics.watch(lambda: self.health, None if audit is None else lambda: audit.dropped)
         self._load: Callable[[], GatewayConfig] | None = None
-        self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
 
     def reload_with(self, load: Callable[[], GatewayConfig]) -> None:
         """Have the upstreams, pins and terms of another configuration whenever SIGHUP comes.
@@ -138,9 +114,9 @@ class Gateway:
 
     def vet_with(self, vetting: Vetting | None) -> None:
         """Withhold by other pins and terms, as soon as the lists have been read again."""
-        self._vetting = vetting
+        self._catalogue.vetting = vetting
         for link in self._links.values():
-            link.vet_with(None if vetting is None else self._vet)
+            link.vet_with(None if vetting is None else self._catalogue.vet)
 
     @property
     def upstreams(self) -> Mapping[str, UpstreamLink]:
@@ -150,12 +126,12 @@ class Gateway:
     @property
     def collisions(self) -> tuple[Collision, ...]:
         """What is not offered because another upstream has something of that name."""
-        return tuple(each for found in self._collisions.values() for each in found)
+        return self._catalogue.collisions
 
     @property
     def withheld(self) -> Mapping[str, str]:
         """What is not offered because of pins or screening, and why; `upstream/name` says what."""
-        return {} if self._vetting is None else self._vetting.withheld
+        return {} if self._catalogue.vetting is None else self._catalogue.vetting.withheld
 
     @property
     def health(self) -> GatewayHealth:
@@ -221,7 +197,7 @@ class Gateway:
         """
         wanted = _as_upstreams(upstreams)
         before, self._upstreams = self._upstreams, wanted
-        self._namings = _namings(wanted)
+        self._catalogue.name_for(wanted)
         if not self._holding:
             return
         gone = [link for name, link in self._links.items() if wanted.get(name) != before[name]]
@@ -269,7 +245,7 @@ class Gateway:
             _log.exception("the configuration was not changed")
 
     def _hold(self, name: str) -> UpstreamLink:
-        vet = None if self._vetting is None else self._vet
+        vet = None if self._catalogue.vetting is None else self._catalogue.vet
         link = UpstreamLink(name, self._upstreams[name], self._limits, self._adopt, vet)
         self._holding[link] = asyncio.create_task(link.run())
         return link
@@ -284,135 +260,10 @@ class Gateway:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    # What is offered.
-
     def _adopt(self, changed: UpstreamLink | None) -> None:
         """Have the server offer what the upstreams offer now."""
-        if changed is not None and changed not in self._links.values():
-            return  # It is on its way out.
-        listed = {name: link for name, link in self._links.items() if link.is_listed}
-        imitating = self._imitating(listed)
-        tools: Roster[OfferedTool] = self._service.tools.roster
-        if self._disclosed is not None:
-            tools = self._behind
-        self._replace(
-            "tool",
-            tools,
-            {
-                name: self._named(
-                    name,
-                    (
-                        (each.name, each)
-                        for each in link.offer.tools
-                        if (name, each.name) not in imitating
-                    ),
-                )
-                for name, link in listed.items()
-            },
-            lambda name, source, link: OfferedTool(
-                ForwardedTool(name, source, link), None, self._service
-            ),
-        )
-        if self._disclosed is not None:
-            self._disclosed.replace(
-                {name: cast("ForwardedTool", each.tool) for name, each in tools.things.items()}
-            )
-        self._replace(
-            "prompt",
-            self._prompts.roster,
-            {
-                name: self._named(name, ((each.name, each) for each in link.offer.prompts))
-                for name, link in listed.items()
-            },
-            lambda name, source, link: OfferedPrompt(ForwardedPrompt(name, source, link)),
-        )
-        self._replace(
-            "resource",
-            self._resources.roster,
-            {
-                name: {each.uri: each for each in link.offer.resources}
-                for name, link in listed.items()
-            },
-            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
-        )
-        self._replace(
-            "resource template",
-            self._resources.templates,
-            {
-                name: {each.uri_template: each for each in link.offer.templates}
-                for name, link in listed.items()
-            },
-            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
-        )
-
-    def _vet(self, upstream: str, offer: Offer) -> Offer:
-        """Return what of an offer is not withheld; runs in a thread."""
-        vetting = self._vetting
-        if vetting is None:
-            return offer
-        return Offer(
-            tools=vetting.admitted(upstream, offer.tools),
-            prompts=vetting.admitted(upstream, offer.prompts, "prompts"),
-            resources=vetting.admitted(upstream, offer.resources, "resources"),
-            templates=vetting.admitted(upstream, offer.templates, "templates"),
-        )
-
-    def _imitating(self, listed: Mapping[str, UpstreamLink]) -> Collection[tuple[str, str]]:
-        """Return the tools that are withheld because of their names, by upstream and name."""
-        if self._vetting is None or len(listed) < 2:
-            return ()
-        names = {name: [tool.name for tool in link.offer.tools] for name, link in listed.items()}
-        return self._vetting.imitating(names)
-
-    def _upstream_of(self, method: str, name: str) -> str:
-        """Return the upstream that has what a request asks for; nothing if none has."""
-        if method == TOOLS_CALL:
-            disclosed = None if self._disclosed is None else self._disclosed.get(name)
-            tool = disclosed or getattr(self._service.tools.roster.things.get(name), "tool", None)
-            return getattr(tool, "upstream", "")
-        offered: Any = self._prompts.roster.things.get(name)
-        if offered is not None:
-            return getattr(offered.prompt, "upstream", "")
-        offered = self._resources.roster.things.get(name)
-        return "" if offered is None else getattr(offered.resource, "upstream", "")
-
-    def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
-        """Return the things of an upstream that are offered, by what they are called here."""
-        naming = self._namings[upstream]
-        return {naming.here(name): thing for name, thing in things if naming.offers(name)}
-
-    def _replace(
-        self,
-        noun: str,
-        roster: Roster[Thing],
-        offers: Mapping[str, Mapping[str, Source]],
-        make: Callable[[str, Source, UpstreamLink], Thing],
-    ) -> None:
-        """Have a roster hold what is offered; what did not change stays as it is."""
-        holders, collisions = without_collisions(noun, offers)
-        for collision in collisions:
-            if collision not in self._collisions.get(noun, ()):
-                _log.warning("%s", collision)
-        self._collisions[noun] = tuple(collisions)
-        before = dict(roster.things)
-        after: dict[str, Thing] = {}
-        for name, upstream in holders.items():
-            link, source = self._links[upstream], offers[upstream][name]
-            known = self._offered.get((noun, name))
-            mark = (source, link, link.revision, dict(link.learnt))
-            if known is not None and known[0] == mark and name in before:
-                after[name] = cast("Thing", known[1])
-                continue
-            try:
-                after[name] = make(name, source, link)
-            except ValueError as error:
-                _log.warning("upstream %s: %s %s is not offered: %s", upstream, noun, name, error)
-                continue
-            self._offered[noun, name] = (mark, after[name])
-        for name in before.keys() - after.keys():
-            self._offered.pop((noun, name), None)
-        if before != after:
-            roster.swap(after)
+        if changed is None or changed in self._links.values():  # others are on their way out
+            self._catalogue.adopt(self._links)
 
 
 def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:
@@ -422,11 +273,6 @@ def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstr
         name: given if isinstance(given, Upstream) else Upstream(target=given)
         for name, given in upstreams.items()
     }
-
-
-def _namings(upstreams: Mapping[str, Upstream]) -> dict[str, Naming]:
-    alone = len(upstreams) == 1
-    return {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
 
 
 def adopt(server: Any, *, name: str | None = None, **options: Any) -> Gateway:

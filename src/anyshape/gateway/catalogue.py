@@ -1,0 +1,192 @@
+"""What the upstreams offer, put together under the names that it has here.
+
+The rosters of the server hold it; what did not change when an upstream comes, goes, or lists
+something else stays as it is, with all that was prepared of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from anyshape.gateway.disclosure import DisclosedTools
+from anyshape.gateway.naming import Collision, Naming, without_collisions
+from anyshape.gateway.options import Upstream
+from anyshape.gateway.prompts import ForwardedPrompt
+from anyshape.gateway.resources import ForwardedResource
+from anyshape.gateway.tools import ForwardedTool
+from anyshape.gateway.upstream import Offer, UpstreamLink
+from anyshape.gateway.vetting import Vetting
+from anyshape.protocol.methods import TOOLS_CALL
+from anyshape.server.features.announcements import Topic
+from anyshape.server.features.completion import Completion
+from anyshape.server.features.prompts import OfferedPrompt, Prompts
+from anyshape.server.features.resources import OfferedResource, Resources
+from anyshape.server.features.roster import Listed, Roster
+from anyshape.server.features.tools import OfferedTool
+from anyshape.server.service import Service
+
+__all__ = ["Catalogue"]
+
+_log = logging.getLogger("anyshape.gateway")
+
+Thing = TypeVar("Thing", bound=Listed)
+Source = TypeVar("Source")
+
+
+class Catalogue:
+    """All that a gateway offers; with `disclosed`, the two tools that find and call the others."""
+
+    def __init__(
+        self, service: Service, disclosed: DisclosedTools | None, vetting: Vetting | None
+    ) -> None:
+        self.vetting = vetting
+        self._service = service
+        self._disclosed = disclosed
+        # What an upstream will offer is not known when clients ask what there is.
+        self._prompts = service.feature(Prompts)
+        self._resources = service.feature(Resources)
+        service.feature(Completion)
+        self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
+        self._links: Mapping[str, UpstreamLink] = {}
+        self._namings: dict[str, Naming] = {}
+        self._collisions: dict[str, tuple[Collision, ...]] = {}
+        self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
+
+    @property
+    def collisions(self) -> tuple[Collision, ...]:
+        """What is not offered because another upstream has something of that name."""
+        return tuple(each for found in self._collisions.values() for each in found)
+
+    def name_for(self, upstreams: Mapping[str, Upstream]) -> None:
+        """Have other upstreams, and their names, the next time that something is adopted."""
+        alone = len(upstreams) == 1
+        self._namings = {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
+
+    def adopt(self, links: Mapping[str, UpstreamLink]) -> None:
+        """Have the server offer what the upstreams offer now."""
+        self._links = links
+        listed = {name: link for name, link in links.items() if link.is_listed}
+        imitating = self._imitating(listed)
+        tools: Roster[OfferedTool] = self._service.tools.roster
+        if self._disclosed is not None:
+            tools = self._behind
+        self._replace(
+            "tool",
+            tools,
+            {
+                name: self._named(
+                    name,
+                    (
+                        (each.name, each)
+                        for each in link.offer.tools
+                        if (name, each.name) not in imitating
+                    ),
+                )
+                for name, link in listed.items()
+            },
+            lambda name, source, link: OfferedTool(
+                ForwardedTool(name, source, link), None, self._service
+            ),
+        )
+        if self._disclosed is not None:
+            self._disclosed.replace(
+                {name: cast("ForwardedTool", each.tool) for name, each in tools.things.items()}
+            )
+        self._replace(
+            "prompt",
+            self._prompts.roster,
+            {
+                name: self._named(name, ((each.name, each) for each in link.offer.prompts))
+                for name, link in listed.items()
+            },
+            lambda name, source, link: OfferedPrompt(ForwardedPrompt(name, source, link)),
+        )
+        self._replace(
+            "resource",
+            self._resources.roster,
+            {
+                name: {each.uri: each for each in link.offer.resources}
+                for name, link in listed.items()
+            },
+            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+        )
+        self._replace(
+            "resource template",
+            self._resources.templates,
+            {
+                name: {each.uri_template: each for each in link.offer.templates}
+                for name, link in listed.items()
+            },
+            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+        )
+
+    def vet(self, upstream: str, offer: Offer) -> Offer:
+        """Return what of an offer is not withheld; runs in a thread."""
+        vetting = self.vetting
+        if vetting is None:
+            return offer
+        return Offer(
+            tools=vetting.admitted(upstream, offer.tools),
+            prompts=vetting.admitted(upstream, offer.prompts, "prompts"),
+            resources=vetting.admitted(upstream, offer.resources, "resources"),
+            templates=vetting.admitted(upstream, offer.templates, "templates"),
+        )
+
+    def _imitating(self, listed: Mapping[str, UpstreamLink]) -> Collection[tuple[str, str]]:
+        """Return the tools that are withheld because of their names, by upstream and name."""
+        if self.vetting is None or len(listed) < 2:
+            return ()
+        names = {name: [tool.name for tool in link.offer.tools] for name, link in listed.items()}
+        return self.vetting.imitating(names)
+
+    def upstream_of(self, method: str, name: str) -> str:
+        """Return the upstream that has what a request asks for; nothing if none has."""
+        if method == TOOLS_CALL:
+            disclosed = None if self._disclosed is None else self._disclosed.get(name)
+            tool = disclosed or getattr(self._service.tools.roster.things.get(name), "tool", None)
+            return getattr(tool, "upstream", "")
+        offered: Any = self._prompts.roster.things.get(name)
+        if offered is not None:
+            return getattr(offered.prompt, "upstream", "")
+        offered = self._resources.roster.things.get(name)
+        return "" if offered is None else getattr(offered.resource, "upstream", "")
+
+    def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
+        """Return the things of an upstream that are offered, by what they are called here."""
+        naming = self._namings[upstream]
+        return {naming.here(name): thing for name, thing in things if naming.offers(name)}
+
+    def _replace(
+        self,
+        noun: str,
+        roster: Roster[Thing],
+        offers: Mapping[str, Mapping[str, Source]],
+        make: Callable[[str, Source, UpstreamLink], Thing],
+    ) -> None:
+        """Have a roster hold what is offered; what did not change stays as it is."""
+        holders, collisions = without_collisions(noun, offers)
+        for collision in collisions:
+            if collision not in self._collisions.get(noun, ()):
+                _log.warning("%s", collision)
+        self._collisions[noun] = tuple(collisions)
+        before = dict(roster.things)
+        after: dict[str, Thing] = {}
+        for name, upstream in holders.items():
+            link, source = self._links[upstream], offers[upstream][name]
+            known = self._offered.get((noun, name))
+            mark = (source, link, link.revision, link.learnt.get(getattr(source, "name", "")))
+            if known is not None and known[0] == mark and name in before:
+                after[name] = cast("Thing", known[1])
+                continue
+            try:
+                after[name] = make(name, source, link)
+            except ValueError as error:
+                _log.warning("upstream %s: %s %s is not offered: %s", upstream, noun, name, error)
+                continue
+            self._offered[noun, name] = (mark, after[name])
+        for name in before.keys() - after.keys():
+            self._offered.pop((noun, name), None)
+        if before != after:
+            roster.swap(after)
