@@ -6,8 +6,10 @@ something else stays as it is, with all that was prepared of it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from anyshape.gateway.disclosure import DisclosedTools
@@ -15,6 +17,7 @@ from anyshape.gateway.naming import Collision, Naming, without_collisions
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
+from anyshape.gateway.subscriptions import UpstreamSubscriptions, WatchedResources
 from anyshape.gateway.tools import ForwardedTool
 from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.gateway.vetting import Vetting
@@ -22,7 +25,7 @@ from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.prompts import OfferedPrompt, Prompts
-from anyshape.server.features.resources import OfferedResource, Resources
+from anyshape.server.features.resources import OfferedResource, Resources, updated, updated_uri
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.features.tools import OfferedTool
 from anyshape.server.service import Service
@@ -48,6 +51,10 @@ class Catalogue:
         self._prompts = service.feature(Prompts)
         self._resources = service.feature(Resources)
         service.feature(Completion)
+        self._watched = WatchedResources(
+            self._subscriptions, lambda uri: service.listeners.has(updated(uri))
+        )
+        self._resources.watch = self._watched.watch
         self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
         self._links: Mapping[str, UpstreamLink] = {}
         self._namings: dict[str, Naming] = {}
@@ -121,6 +128,33 @@ class Catalogue:
             },
             lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
         )
+
+        self._watched.move()
+
+    @contextmanager
+    def heeding_interest(self) -> Generator[None]:
+        """Watch the resources that somebody listens for, on the current event loop."""
+        listeners, loop = self._service.listeners, asyncio.get_running_loop()
+
+        def heed(topic: Topic) -> None:
+            uri = updated_uri(topic)
+            if uri is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(self._watched.look_at, uri)
+
+        listeners.on_interest = heed
+        try:
+            yield
+        finally:
+            listeners.on_interest = None
+            self._watched.stop()
+
+    def resource_changed(self, uri: str) -> None:
+        """Tell those who listen for changes to a resource."""
+        self._service.listeners.notify(updated(uri))
+
+    def _subscriptions(self, uri: str) -> UpstreamSubscriptions | None:
+        resource = self._resources.find(uri)
+        return resource.subscriptions if isinstance(resource, ForwardedResource) else None
 
     def vet(self, upstream: str, offer: Offer) -> Offer:
         """Return what of an offer is not withheld; runs in a thread."""

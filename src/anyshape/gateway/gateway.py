@@ -180,7 +180,7 @@ class Gateway:
         settling = [asyncio.create_task(link.settled.wait()) for link in self._links.values()]
         try:
             await asyncio.wait(settling, timeout=self._patience)
-            with self._heeding_signals():
+            with self._heeding_signals(), self._catalogue.heeding_interest():
                 yield self._links
         finally:
             self._is_stopping = True
@@ -246,7 +246,14 @@ class Gateway:
 
     def _hold(self, name: str) -> UpstreamLink:
         vet = None if self._catalogue.vetting is None else self._catalogue.vet
-        link = UpstreamLink(name, self._upstreams[name], self._limits, self._adopt, vet)
+        link = UpstreamLink(
+            name,
+            self._upstreams[name],
+            self._limits,
+            on_offer=self._adopt,
+            on_change=self._catalogue.resource_changed,
+            vet=vet,
+        )
         self._holding[link] = asyncio.create_task(link.run())
         return link
 

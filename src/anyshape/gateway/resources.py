@@ -10,6 +10,7 @@ import msgspec
 from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 from anyshape.errors import ProtocolError, ResourceNotFound
 from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.tools import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
@@ -73,6 +74,11 @@ class ForwardedResource(Resource):
     def upstream(self) -> str:
         """The name of the upstream that has it."""
         return self._link.name
+
+    @property
+    def subscriptions(self) -> UpstreamSubscriptions:
+        """Where changes to it are heard of."""
+        return self._link.subscriptions
 
     @property
     def completers(self) -> Mapping[str, Completer]:

@@ -28,6 +28,7 @@ from anyshape.gateway.health import UpstreamHealth
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.questions import HeldCalls, QuestionRelay
 from anyshape.gateway.room import CallerRooms, Room
+from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
@@ -68,6 +69,7 @@ class UpstreamLink:
         upstream: Upstream,
         limits: Limits,
         on_offer: Callable[[UpstreamLink], None],
+        on_change: Callable[[str], None],
         vet: Callable[[str, Offer], Offer] | None = None,
     ) -> None:
         self.name = name
@@ -90,6 +92,7 @@ class UpstreamLink:
         self._since = time.monotonic()
         self.held = HeldCalls()
         self.relay = QuestionRelay()
+        self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
         self._client: Client | None = None
@@ -168,7 +171,8 @@ class UpstreamLink:
                     self.revision = client.revision
                     delay = _FIRST_DELAY
                     self._tell()
-                    await self._watch(client)
+                    async with self._keeping(client):
+                        await self._watch(client)
             except AnyshapeError as error:
                 self.reason = shorten(str(error), 300)
             except Exception as error:
@@ -234,6 +238,16 @@ class UpstreamLink:
             self._lost = True
             self.reason = shorten(reason, 300)
             self._wake.set()
+
+    @contextlib.asynccontextmanager
+    async def _keeping(self, client: Client) -> AsyncGenerator[None]:
+        """Watch the resources that somebody wants watched, beside everything else."""
+        keeping = asyncio.create_task(self.subscriptions.keep(client))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
 
     async def _watch(self, client: Client) -> None:
         """Read the lists again whenever they may have changed, until the connection is lost."""

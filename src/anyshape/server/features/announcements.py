@@ -80,6 +80,8 @@ class Listeners:
         self._last = self._forgotten = (time.time_ns() // 1_000_000, 0)
         self.relay: Callable[[Topic], bool] | None = None
         """Has other processes told; tells whether we will hear of it from them."""
+        self.on_interest: Callable[[Topic], None] | None = None
+        """Called when a topic has got its first listener, or lost its last."""
 
     @property
     def position(self) -> Position:
@@ -89,14 +91,20 @@ class Listeners:
     def add(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> Listener:
         """Have `deliver` called on the current loop after every change of one of the topics."""
         listener = Listener(topics, deliver)
+        new: list[Topic] = []
         with self._changing:
             for topic in listener.topics:
-                self._by_topic.setdefault(topic, set()).add(listener)
+                if topic not in self._by_topic:
+                    self._by_topic[topic] = set()
+                    new.append(topic)
+                self._by_topic[topic].add(listener)
+        self._tell_interest(new)
         return listener
 
     def remove(self, listener: Listener) -> None:
         """Forget a listener."""
         listener.silence()
+        over: list[Topic] = []
         with self._changing:
             for topic in listener.topics:
                 others = self._by_topic.get(topic)
@@ -104,6 +112,8 @@ class Listeners:
                     others.discard(listener)
                     if not others:
                         del self._by_topic[topic]
+                        over.append(topic)
+        self._tell_interest(over)
 
     def has(self, topic: Topic) -> bool:
         """Tell whether anybody listens for a topic."""
@@ -166,6 +176,11 @@ class Listeners:
                 return [(topic, self._last) for topic in topics]
             found = [(topic, self._changed.get(topic, position)) for topic in topics]
         return sorted((each for each in found if each[1] > position), key=lambda each: each[1])
+
+    def _tell_interest(self, topics: Iterable[Topic]) -> None:
+        if self.on_interest is not None:
+            for topic in topics:
+                self.on_interest(topic)
 
     def _tell(self, topic: Topic, position: Position) -> None:
         # Everyone is told before the next change is, so that nobody hears of a later one first.

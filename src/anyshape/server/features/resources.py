@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
     from anyshape.tools.context import Context
 
-__all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated"]
+__all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated", "updated_uri"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode_uris: Final = msgspec.json.Decoder(list[str]).decode
+_decode_uri: Final = msgspec.json.Decoder(str).decode
+_URI: Final = b'"uri":'
 _FILTER: Final = "resourceSubscriptions"
 _LONGEST_WATCHED: Final = 1_024
 """Characters of a URI that is remembered for as long as somebody watches it."""
@@ -115,7 +117,14 @@ class _Directory:
 
 def updated(uri: str) -> Topic:
     """Return the topic of changes to one resource."""
-    return Topic(RESOURCE_UPDATED, b'"uri":%b' % _encode(uri))
+    return Topic(RESOURCE_UPDATED, _URI + _encode(uri))
+
+
+def updated_uri(topic: Topic) -> str | None:
+    """Return the resource whose changes a topic is about, if it is about one."""
+    if topic.notification != RESOURCE_UPDATED:
+        return None
+    return _decode_uri(topic.members.removeprefix(_URI))
 
 
 class Resources(Feature):
@@ -129,6 +138,8 @@ class Resources(Feature):
         self.roster: Roster[OfferedResource] = Roster(service, "resources", topic)
         self.templates: Roster[OfferedResource] = Roster(service, "resourceTemplates", topic)
         self._directories: tuple[_Directory, ...] = ()
+        self.watch: Callable[[str], Awaitable[bool]] | None = None
+        """Has changes heard of, where resources are somewhere else; tells whether they are."""
         self.methods = {
             RESOURCES_LIST: Method(ListParameters, self.list),
             TEMPLATES_LIST: Method(ListParameters, self.templates.list),
@@ -206,7 +217,7 @@ class Resources(Feature):
 
     async def subscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Have a peer of a handshake told of changes to a resource."""
-        if not self._can_be_watched(parameters.uri):
+        if not await self._can_be_watched(parameters.uri):
             raise resource_not_found(request.revision, parameters.uri)
         await request.peer.subscribe(updated(parameters.uri))
         return b"{}"
@@ -225,7 +236,7 @@ class Resources(Feature):
         allowed = self._service.options.max_resource_subscriptions
         if len(uris) > allowed:
             raise invalid_params(f"{_FILTER} may name {allowed} resources, got {len(uris)}")
-        known = [uri for uri in dict.fromkeys(uris) if self._can_be_watched(uri)]
+        known = [uri for uri in dict.fromkeys(uris) if await self._can_be_watched(uri)]
         if known:
             grants.append(Grant(_FILTER, known, tuple(map(updated, known))))
         return grants
@@ -267,11 +278,17 @@ class Resources(Feature):
                     continue  # Another template may stand for it.
         raise resource_not_found(revision, uri)
 
-    def _can_be_watched(self, uri: str) -> bool:
-        if len(uri) > _LONGEST_WATCHED:
+    async def _can_be_watched(self, uri: str) -> bool:
+        if len(uri) > _LONGEST_WATCHED or self.find(uri) is None:
             return False
-        if uri in self.roster.things:
-            return True
-        return any(
-            each.resource.match(uri) is not None for each in tuple(self.templates.things.values())
-        )
+        return self.watch is None or await self.watch(uri)
+
+    def find(self, uri: str) -> Resource | None:
+        """Return the resource of a URI, or the first template that it may be one of."""
+        offered = self.roster.things.get(uri)
+        if offered is not None:
+            return offered.resource
+        for each in tuple(self.templates.things.values()):
+            if each.resource.match(uri) is not None:
+                return each.resource
+        return None
