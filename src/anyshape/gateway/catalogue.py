@@ -24,6 +24,7 @@ from anyshape.gateway.vetting import Vetting
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.completion import Completion
+from anyshape.server.features.log_messages import LogMessages
 from anyshape.server.features.prompts import OfferedPrompt, Prompts
 from anyshape.server.features.resources import OfferedResource, Resources, updated, updated_uri
 from anyshape.server.features.roster import Listed, Roster
@@ -51,6 +52,7 @@ class Catalogue:
         self._prompts = service.feature(Prompts)
         self._resources = service.feature(Resources)
         service.feature(Completion)
+        service.feature(LogMessages)
         self._watched = WatchedResources(
             self._subscriptions, lambda uri: service.listeners.has(updated(uri))
         )

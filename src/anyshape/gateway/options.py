@@ -10,6 +10,7 @@ from anyshape.client.options import Auth
 from anyshape.client.target import Target
 from anyshape.gateway.breaker import BreakerOptions
 from anyshape.gateway.room import RoomOptions
+from anyshape.protocol.log_levels import LogLevel, check_level
 
 __all__ = ["Checking", "Upstream"]
 
@@ -38,6 +39,8 @@ class Upstream:
     """Seconds for one request."""
     refresh: float = 300.0
     """Seconds after which its lists are read again, if it has not announced a change before."""
+    log_level: LogLevel = "info"
+    """What it is asked to log, or worse; callers are told what they want of it."""
     revision: str = "auto"
     auth: Auth | None = None
     """Its own credentials; those of callers never go there."""
@@ -57,6 +60,10 @@ class Upstream:
             raise ValueError(f"check={self.check!r}: expected 'enforce', 'warn' or 'off'")
         if self.when_down not in ("keep", "hide"):
             raise ValueError(f"when_down={self.when_down!r}: expected 'keep' or 'hide'")
+        try:
+            check_level(self.log_level)
+        except ValueError as error:
+            raise ValueError(f"log_level={self.log_level!r}: {error}") from None
         for name in ("timeout", "refresh"):
             value: Any = getattr(self, name)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)

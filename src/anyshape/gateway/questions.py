@@ -19,8 +19,9 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from anyshape.client.elicitation import ElicitAnswer, Elicitation
+from anyshape.client.logs import LogMessage
 from anyshape.client.sampling import SamplingRequest
-from anyshape.errors import AskError, ProtocolError
+from anyshape.errors import AskError, ProtocolError, TransportError
 from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import INVALID_REQUEST
@@ -40,6 +41,7 @@ Ask = Callable[[Context, str], Awaitable[Any]]
 _encode: Final = msgspec.json.Encoder().encode
 _KEY: Final = "upstream:"
 _MOST_HELD: Final = 1_000
+_GIVEN_UP: Final = 2.0
 _LONGEST_HELD: Final = 600.0
 _current: ContextVar[_HeldCall | None] = ContextVar("anyshape_gateway_call", default=None)
 
@@ -52,6 +54,8 @@ class _HeldCall:
         self._asked = 0
         self._open: dict[str, tuple[Ask, asyncio.Future[Any]]] = {}
         self._posted = asyncio.Event()
+        self.context: Context | None = None
+        """Of the request that waits for it now."""
         self.timer: asyncio.TimerHandle | None = None
         self.task = asyncio.get_running_loop().create_task(self._run(call))
 
@@ -73,6 +77,13 @@ class _HeldCall:
 
     async def wait(self, context: Context | None) -> Any:
         """Return what comes of the call; raise `Unanswered` if the client has to be asked first."""
+        self.context = context
+        try:
+            return await self._wait(context)
+        finally:
+            self.context = None
+
+    async def _wait(self, context: Context | None) -> Any:
         while True:
             posted = asyncio.ensure_future(self._posted.wait())
             try:
@@ -152,7 +163,8 @@ class QuestionRelay:
     """The callbacks of a client of an upstream: each asks the client that waits for the call."""
 
     def __init__(self) -> None:
-        self._calls: set[_HeldCall] = set()
+        self._calls: set[object] = set()
+        """What is in flight: calls that can be asked, and marks for requests that cannot."""
 
     async def elicit(self, question: Elicitation) -> ElicitAnswer:
         """Ask the user."""
@@ -191,27 +203,45 @@ class QuestionRelay:
 
         return await self._waiting().post(ask)
 
+    def log(self, message: LogMessage) -> None:
+        """Tell the client, if it wants to know; what cannot be told whose it is, nobody is told."""
+        held = self._find()
+        if held is not None and held.context is not None:
+            held.context.log(message.level, message.data, message.logger)
+
     @contextmanager
     def calling(self) -> Generator[None]:
-        """Know that the current call is in flight at the upstream."""
-        held = _current.get()
-        if held is None:
-            yield
-            return
+        """Know that the current call is in flight at the upstream.
+
+        One that was given up counts for a moment longer: until it has heard of that, an upstream
+        may ask and log on its behalf, which must not reach the next caller.
+        """
+        held = _current.get() or object()
         self._calls.add(held)
         try:
             yield
+        except (asyncio.CancelledError, TransportError):
+            mark = object()
+            self._calls.add(mark)
+            asyncio.get_running_loop().call_later(_GIVEN_UP, self._calls.discard, mark)
+            raise
         finally:
             self._calls.discard(held)
 
     def _waiting(self) -> _HeldCall:
         """Return the call on whose behalf something is asked, and never another's."""
-        held = _current.get()
-        if held is None and len(self._calls) == 1:
-            (held,) = self._calls
+        held = self._find()
         if held is None:
             raise ProtocolError(
                 f"cannot tell which of {len(self._calls)} calls this is asked for",
                 code=INVALID_REQUEST,
             )
+        return held
+
+    def _find(self) -> _HeldCall | None:
+        """Return the call that the upstream works for now, if that can be told."""
+        held = _current.get()
+        if held is None and len(self._calls) == 1:
+            (only,) = self._calls
+            held = only if isinstance(only, _HeldCall) else None
         return held

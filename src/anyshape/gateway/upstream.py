@@ -166,6 +166,7 @@ class UpstreamLink:
         while True:
             try:
                 async with self._connect() as client:
+                    await self._ask_for_logs(client)
                     await self._read_offer(client)
                     self._client, self.reason, self._lost = client, None, False
                     self.revision = client.revision
@@ -228,7 +229,16 @@ class UpstreamLink:
             on_sample=Sampling(self.relay.sample, tools=True),
             roots=self.relay.roots,
             on_list_changed=self._hear,
+            on_log=self.relay.log,
         )
+
+    async def _ask_for_logs(self, client: Client) -> None:
+        if "logging" not in client.server.capabilities:
+            return
+        try:
+            await client.set_log_level(self.upstream.log_level)
+        except ProtocolError as error:
+            _log.info("upstream %s logs what it likes: %s", self.name, shorten(str(error), 300))
 
     def _hear(self, _feature: str) -> None:
         self._wake.set()
