@@ -70,15 +70,15 @@ class Issuer:
         self.asked.append(request.path)
         if self.is_down:
             return web.Response(status=500)
-        if request.path == "/introspect":
-            form = {name: str(value) for name, value in (await request.post()).items()}
-            self.forms.append((request.headers.get("Authorization"), form))
-            return web.json_response(self.active.get(form["token"], {"active": False}))
         instead = self.documents.get(request.path)
         if isinstance(instead, str):
             return web.Response(text=instead)
         if instead is not None:
             return instead
+        if request.path == "/introspect":
+            form = {name: str(value) for name, value in (await request.post()).items()}
+            self.forms.append((request.headers.get("Authorization"), form))
+            return web.json_response(self.active.get(form["token"], {"active": False}))
         if request.path == "/.well-known/openid-configuration":
             return web.json_response({"issuer": self.url, "jwks_uri": f"{self.url}/jwks"})
         if request.path == "/jwks":

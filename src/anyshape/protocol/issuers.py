@@ -1,4 +1,4 @@
-"""Where an authorization server describes itself, found by its issuer identifier.
+"""Authorization servers: where one describes itself, and how it is told who asks.
 
 https://www.rfc-editor.org/rfc/rfc8414#section-3, OpenID Connect Discovery 1.0, and
 https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/authorization-server-discovery
@@ -6,10 +6,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/aut
 
 from __future__ import annotations
 
+import base64
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote_plus, urlsplit, urlunsplit
 
-__all__ = ["description_places"]
+__all__ = ["basic_credentials", "description_places"]
 
 _OAUTH: Final = "/.well-known/oauth-authorization-server"
 _OPENID: Final = "/.well-known/openid-configuration"
@@ -21,3 +22,9 @@ def description_places(issuer: str) -> tuple[str, ...]:
     path = parts.path.rstrip("/")
     places = dict.fromkeys((_OAUTH + path, _OPENID + path, path + _OPENID))
     return tuple(urlunsplit((parts.scheme, parts.netloc, place, "", "")) for place in places)
+
+
+def basic_credentials(client_id: str, client_secret: str) -> str:
+    """Return the `Authorization` header by which a client is known (RFC 6749, section 2.3.1)."""
+    pair = f"{quote_plus(client_id)}:{quote_plus(client_secret)}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
     from anyshape.server.tasks.redis_tasks import RedisTasks
+    from anyshape.server.tokens.introspection import Introspection
     from anyshape.server.tokens.jwt_verifier import JwtVerifier
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Caching",
     "Connection",
     "HttpOptions",
+    "Introspection",
     "JwtVerifier",
     "KnownClient",
     "LogHandler",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Introspection": "anyshape.server.tokens.introspection",
     "JwtVerifier": "anyshape.server.tokens.jwt_verifier",
     "LogHandler": "anyshape.server.log_routing",
     "Middleware": "anyshape.server.middleware",

@@ -5,11 +5,9 @@ RFC 6749 (sections 2.3 and 5), RFC 8707 (`resource`), RFC 7523 (signed assertion
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote_plus
 
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.exchange import AuthReply, Exchange
@@ -18,6 +16,7 @@ from anyshape.client.auth.storage import TokenStorage
 from anyshape.client.auth.token import HeldToken, read_token
 from anyshape.client.quoting import without_secrets
 from anyshape.errors import AuthorizationError
+from anyshape.protocol.issuers import basic_credentials
 
 if TYPE_CHECKING:
     from anyshape.client.auth.dpop import ProofKey
@@ -88,10 +87,9 @@ def _identify(
     """Return the form and the headers by which the endpoint knows the client."""
     match client.method:
         case "client_secret_basic":
-            pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret or '')}"
-            coded = base64.b64encode(pair.encode()).decode()
+            shown = basic_credentials(client.client_id, client.client_secret or "")
             # The id is in the form too, where servers of `mcp` look for it.
-            return {**fields, "client_id": client.client_id}, {"Authorization": f"Basic {coded}"}
+            return {**fields, "client_id": client.client_id}, {"Authorization": shown}
         case "client_secret_post":
             secret = client.client_secret or ""
             return {**fields, "client_id": client.client_id, "client_secret": secret}, {}

@@ -26,7 +26,7 @@ class TokenClaims(msgspec.Struct, gc=False, frozen=True):
     scp: str | list[str] | None = None
     client_id: str | None = None
     azp: str | None = None
-    cnf: msgspec.Raw | None = None
+    cnf: Any = None
 
     @property
     def audience(self) -> tuple[str, ...]:
@@ -39,15 +39,16 @@ class TokenClaims(msgspec.Struct, gc=False, frozen=True):
         said = self.scp if self.scope is None else self.scope
         return frozenset(said.split() if isinstance(said, str) else said or ())
 
-    def is_good(self, audience: frozenset[str], now: float, leeway: float) -> bool:
+    def is_good(self, audience: frozenset[str] | None, now: float, leeway: float) -> bool:
         """Tell whether it is for one of us, valid now, and good for whoever bears it.
 
+        Without an audience somebody else asks whom it is for.
         A token that is bound to a key (`cnf`) is none that its bearer may use: a thief of it has to
         be kept out, and nothing here asks for a proof of that key.
         """
         return (
             self.cnf is None
-            and not audience.isdisjoint(self.audience)
+            and (audience is None or not audience.isdisjoint(self.audience))
             and (self.exp is None or now < self.exp + leeway)
             and (self.nbf is None or self.nbf <= now + leeway)
         )
