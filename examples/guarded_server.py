@@ -3,13 +3,11 @@
 python examples/guarded_server.py
 """
 
-import hmac
-import os
-
 from anyshape import Context, Server
-from anyshape.server import AccessToken, Authorization, HttpOptions
+from anyshape.server import AccessToken, Authorization, HttpOptions, JwtVerifier
 
 RESOURCE = "https://mcp.example.com/mcp"
+ISSUER = "https://auth.example.com"
 
 server = Server("notes")
 
@@ -27,27 +25,15 @@ async def erase_notes() -> int:
     return 0
 
 
-class SharedSecret:
-    """One token, known beforehand; a real verifier checks a signature or asks the issuer."""
-
-    def __init__(self, secret: str) -> None:
-        self._secret = secret
-
-    async def verify(self, token: str) -> AccessToken | None:
-        """Return what the token stands for, or `None`."""
-        if not hmac.compare_digest(token.encode(), self._secret.encode()):
-            return None
-        return AccessToken("ada", scopes=frozenset({"notes:read"}), audience=(RESOURCE,))
-
-
 options = HttpOptions(
     allowed_hosts=("mcp.example.com",),
     authorization=Authorization(
-        verifier=SharedSecret(os.environ.get("NOTES_TOKEN", "change me")),
+        verifier=JwtVerifier(ISSUER, audience=RESOURCE),
         resource=RESOURCE,
-        authorization_servers=("https://auth.example.com",),
+        authorization_servers=(ISSUER,),
         required_scopes=("notes:read",),
         tool_scopes={"erase_notes": ("notes:write",)},
+        scopes_supported=("notes:read", "notes:write"),
     ),
 )
 
