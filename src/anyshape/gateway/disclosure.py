@@ -1,12 +1,13 @@
 """Many tools disclosed by search: two are listed, one that finds and one that calls what it found.
 
-The two never change with the tools behind them, and the schema of the tool that is called is
-enforced as if it had been listed.
+The two never change with the tools behind them. The schema of the tool that is called, and the
+scopes that it needs, are enforced as if it had been listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +18,7 @@ from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.result import EncodedResult
 from anyshape.schema import Limits
+from anyshape.server.authorization import AccessToken, Authorization
 from anyshape.tools import failures
 from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
@@ -62,6 +64,8 @@ class DisclosedTools:
     """The tools behind the two that are listed."""
 
     def __init__(self, limits: Limits) -> None:
+        self.authorization: Authorization | None = None
+        """What callers over HTTP need for which tool."""
         self._tools: dict[str, ForwardedTool] = {}
         self._ranking: Ranking | None = None
         self.find: Tool = Tool(
@@ -86,7 +90,15 @@ class DisclosedTools:
         """Return the tool of a name."""
         return self._tools.get(name)
 
-    def _find(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    def lacking(self, name: str, context: Context | None) -> tuple[str, ...]:
+        """Return the scopes that a tool needs, if the caller has not all of them."""
+        access: AccessToken | None = None if context is None else context.access
+        if access is None or self.authorization is None:
+            return ()
+        needed = self.authorization.tool_scopes.get(name, ())
+        return () if access.scopes.issuperset(needed) else needed
+
+    def _find(self, arguments: dict[str, Any], context: Context) -> list[dict[str, Any]]:
         if self._ranking is None:
             self._ranking = Ranking(
                 terms_of_tool(
@@ -98,8 +110,10 @@ class DisclosedTools:
                 for tool in self._tools.values()
             )
         tools = list(self._tools.values())
-        found = self._ranking.search(arguments["query"])[: arguments.get("limit", _FEW)]
-        return [_described(tools[index].listing) for index, _ in found]
+        found = (tools[index] for index, _ in self._ranking.search(arguments["query"]))
+        if self.authorization is not None and not self.authorization.list_everything:
+            found = (tool for tool in found if not self.lacking(tool.name, context))
+        return [_described(tool.listing) for tool in islice(found, arguments.get("limit", _FEW))]
 
 
 def _described(listing: ToolDescription) -> dict[str, Any]:
@@ -143,6 +157,8 @@ class _CallFound(Tool):
             return failures.failed(
                 f"there is no tool {parts.name[:128]!r}; {FIND} tells which there are"
             )
+        if lacking := self._disclosed.lacking(parts.name, context):
+            return failures.failed(f"{parts.name} needs the scopes {' '.join(lacking)}")
         given = bytes(parts.arguments)
         if not given.startswith(b"{"):
             return failures.failed("arguments: expected an object")

@@ -89,6 +89,7 @@ class Gateway:
         if disclosure not in ("all", "search"):
             raise ValueError(f"disclosure={disclosure!r}: expected 'all' or 'search'")
         disclosed = DisclosedTools(self._limits) if disclosure == "search" else None
+        self._disclosed = disclosed
         if disclosed is not None:
             self.server.add_tool(disclosed.find)
             self.server.add_tool(disclosed.call)
@@ -153,6 +154,8 @@ class Gateway:
     def http_options(self, options: HttpOptions | None = None) -> HttpOptions:
         """Return options with the probes at `/health` and `/ready`, and `/metrics` if counted."""
         given = options or HttpOptions()
+        if self._disclosed is not None:
+            self._disclosed.authorization = given.authorization
         pages = probe_pages(lambda: self.health, self._metrics)
         return replace(given, pages={**pages, **given.pages})
 
