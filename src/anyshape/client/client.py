@@ -312,6 +312,10 @@ class Client(ReadsFeatures):
             return converter.convert(result, name)
         return result.value if result.has_value else result.text
 
+    async def ping(self, *, timeout: float | None = None) -> None:
+        """Return as soon as the server has given a sign of life; `TransportError` without one."""
+        await self._connection.ping(self._limit(timeout))
+
     async def toolbox(
         self,
         profile: Profile | str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -18,8 +19,8 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.rounds import complete_result
-from anyshape.errors import AnyshapeError
-from anyshape.protocol.methods import LOG_MESSAGE
+from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.methods import DISCOVER, LOG_MESSAGE, PING
 from anyshape.protocol.revision import Revision
 
 __all__ = ["ServerConnection"]
@@ -98,6 +99,12 @@ class ServerConnection:
         what = f"{noun} {shorten(question.name or '', 100)!r}"
         result = await complete_result(self._channel, what, question, timeout, begun)
         return cast("dict[str, Any]", result)
+
+    async def ping(self, timeout: float | None) -> None:
+        """Ask what every server answers; one that answers with an error is there, too."""
+        method = PING if self._channel.agreed().stateful else DISCOVER
+        with contextlib.suppress(ProtocolError):
+            await self._channel.request(Question(method, repeatable=True), timeout)
 
     def _hear_log(self, params: msgspec.Raw | None) -> None:
         if self._logs is not None:

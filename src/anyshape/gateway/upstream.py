@@ -38,6 +38,8 @@ __all__ = ["IDENTITY", "Offer", "UpstreamDown", "UpstreamLink"]
 _log = logging.getLogger("anyshape.gateway")
 _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
+_STEADY: Final = 5.0
+"""Seconds of a connection after which the next one is not put off any longer than the first."""
 Entry = TypeVar("Entry")
 IDENTITY: Final = Identity("anyshape-gateway")
 """How a gateway introduces itself to upstreams, and `anyshape pin`, to be listed the same."""
@@ -97,7 +99,7 @@ class UpstreamLink:
         self._on_offer = on_offer
         self._client: Client | None = None
         self._wake = asyncio.Event()
-        self._lost = False
+        self._is_doubted = False
         self._was_up = False
         self._in_use = 0
         self._unused = asyncio.Event()
@@ -123,7 +125,7 @@ class UpstreamLink:
 
     @contextlib.asynccontextmanager
     async def using(self, caller: str = "") -> AsyncGenerator[Client]:
-        """Give the connection to one request, and open another one if it turns out to be broken.
+        """Give the connection to one request; if that fails, see whether another one is needed.
 
         Raises `UpstreamDown` or `UpstreamRefusal` if the request cannot be made now.
         """
@@ -139,7 +141,7 @@ class UpstreamLink:
                 held.enter_context(self.relay.calling())
                 yield client
         except TransportError as error:
-            self._lose(client, str(error))
+            self._doubt(client)
             raise UpstreamDown(
                 f"upstream {self.name!r} did not answer: {shorten(str(error), 300)}"
             ) from error
@@ -162,27 +164,35 @@ class UpstreamLink:
 
     async def run(self) -> None:
         """Hold the connection until cancelled."""
-        delay = _FIRST_DELAY
+        delay, clock = _FIRST_DELAY, time.monotonic
         while True:
+            was_up, started = False, clock()
             try:
                 async with self._connect() as client:
                     await self._ask_for_logs(client)
                     await self._read_offer(client)
-                    self._client, self.reason, self._lost = client, None, False
+                    self._client, self.reason, self._is_doubted = client, None, False
                     self.revision = client.revision
-                    delay = _FIRST_DELAY
+                    was_up = True
                     self._tell()
-                    async with self._keeping(client):
-                        await self._watch(client)
+                    try:
+                        async with self._keeping(client):
+                            await self._watch(client)
+                    except AnyshapeError as error:
+                        self.reason = shorten(str(error), 300)
+                        raise
+                    finally:
+                        self._client = None  # before it closes: nobody is to use it then
             except AnyshapeError as error:
                 self.reason = shorten(str(error), 300)
             except Exception as error:
                 _log.exception("upstream %s failed", self.name)
                 self.reason = f"an error inside the gateway, {type(error).__name__}"
-            was_up, self._client = self._client is not None, None
             if was_up or not self.settled.is_set():
                 _log.warning("upstream %s is down: %s", self.name, self.reason)
                 self._tell()
+            if was_up and clock() - started > _STEADY:
+                delay = _FIRST_DELAY
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
 
@@ -243,10 +253,10 @@ class UpstreamLink:
     def _hear(self, _feature: str) -> None:
         self._wake.set()
 
-    def _lose(self, client: Client, reason: str) -> None:
+    def _doubt(self, client: Client) -> None:
+        """Have the connection looked at: others may be in the middle of calls that it serves."""
         if self._client is client:
-            self._lost = True
-            self.reason = shorten(reason, 300)
+            self._is_doubted = True
             self._wake.set()
 
     @contextlib.asynccontextmanager
@@ -261,16 +271,25 @@ class UpstreamLink:
 
     async def _watch(self, client: Client) -> None:
         """Read the lists again whenever they may have changed, until the connection is lost."""
-        while not self._lost:
+        while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.upstream.refresh):
                     await self._wake.wait()
             self._wake.clear()
-            if not self._lost:
-                before = self.offer
+            if self._is_doubted:
+                self._is_doubted = False
+                await client.ping()
+            before = self.offer
+            try:
                 await self._read_offer(client)
-                if self.offer != before:
-                    self._tell()
+            except TransportError:
+                raise
+            except AnyshapeError as error:
+                _log.warning(
+                    "upstream %s: its last lists are kept: %s", self.name, shorten(str(error), 300)
+                )
+            if self.offer != before:
+                self._tell()
 
     async def _read_offer(self, client: Client) -> None:
         offer = Offer(
