@@ -7,7 +7,9 @@ foreign      server objects of other SDKs in this process
 tools        its tools, in natural form; disclosure finds them by search
 prompts      its prompts
 resources    its resources and templates; suggestions completes the arguments of both
-questions    what it asks while it works, on its way to the client that waits
+questions    what it asks and logs while it works, on its way to the client that waits
+subscriptions  what of its resources clients watch
+catalogue    what all upstreams offer, put together
 vetting      what of it is withheld, by pins (digests, differences) and screening
 watching     what is written down of every request: audit and metrics
 gateway      all of it behind one server
