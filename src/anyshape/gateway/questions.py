@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -50,18 +51,31 @@ class _HeldCall:
     """One call to an upstream, and what it waits to be told."""
 
     def __init__(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        self.id = secrets.token_urlsafe(12)
+        loop = asyncio.get_running_loop()
         self._asked = 0
         self._open: dict[str, tuple[Ask, asyncio.Future[Any]]] = {}
-        self._posted = asyncio.Event()
+        self._stirred: asyncio.Future[None] = loop.create_future()
+        """Done as soon as something is asked, or the call has ended."""
         self.context: Context | None = None
         """Of the request that waits for it now."""
         self.timer: asyncio.TimerHandle | None = None
-        self.task = asyncio.get_running_loop().create_task(self._run(call))
+        self.task = loop.create_task(self._run(call))
+
+    @cached_property
+    def id(self) -> str:
+        """What tells it from others, to this gateway alone; most calls never need it."""
+        return secrets.token_urlsafe(12)
 
     async def _run(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         _current.set(self)
-        return await call()
+        try:
+            return await call()
+        finally:
+            self._stir()
+
+    def _stir(self) -> None:
+        if not self._stirred.done():
+            self._stirred.set_result(None)
 
     async def post(self, ask: Ask) -> Any:
         """Have something asked of whoever waits for the call; return the answer."""
@@ -69,7 +83,7 @@ class _HeldCall:
         answer = asyncio.get_running_loop().create_future()
         key = f"{_KEY}{self.id}:{self._asked}"
         self._open[key] = (ask, answer)
-        self._posted.set()
+        self._stir()
         try:
             return await answer
         finally:
@@ -85,14 +99,10 @@ class _HeldCall:
 
     async def _wait(self, context: Context | None) -> Any:
         while True:
-            posted = asyncio.ensure_future(self._posted.wait())
-            try:
-                await asyncio.wait({self.task, posted}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                posted.cancel()
-            if self.task.done():
-                return self.task.result()
-            self._posted.clear()
+            await asyncio.shield(self._stirred)
+            if not self._open:
+                return await self.task
+            self._stirred = asyncio.get_running_loop().create_future()
             await self._ask_all(context)
 
     async def _ask_all(self, context: Context | None) -> None:
@@ -112,7 +122,7 @@ class _HeldCall:
                 if not answer.done():
                     answer.set_result(given)
         if unanswered is not None:
-            self._posted.set()
+            self._stir()
             raise unanswered
 
 

@@ -183,11 +183,12 @@ class ForwardedTool(Tool):
             value = structured
             self._look_at(structured, cast("list[Any]", wire.get("content") or []))
         blocks = cast("list[Any]", wire.get("content") or [])
-        if value is not ABSENT and not result.is_error:
-            blocks = _without_mirror(blocks, value, structured)
+        encoded = None if value is ABSENT else _encode(value)
+        if encoded is not None and not result.is_error:
+            blocks = _without_mirror(blocks, value, structured, encoded)
         meta = {key: each for key, each in result.meta.items() if key not in _KEPT_BACK}
         return EncodedResult(
-            structured=None if value is ABSENT else _encode(value),
+            structured=encoded,
             content=tuple(map(_encode, blocks)),
             is_error=result.is_error,
             meta=_encode(meta) if meta else None,
@@ -249,11 +250,13 @@ def passed_on(context: Context | None) -> dict[str, Any] | None:
     return meta or None
 
 
-def _without_mirror(blocks: list[Any], value: Any, structured: Any) -> list[Any]:
+def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: bytes) -> list[Any]:
     """Return the blocks that say more than the value; each revision has its own mirror of that.
 
-    The Python SDK mirrors a list by as many blocks as it has items.
+    The Python SDK mirrors a list by as many blocks as it has items. `encoded` is the value's text.
     """
+    if len(blocks) == 1 and blocks[0] == {"type": "text", "text": encoded.decode()}:
+        return []  # As nearly all are; the text need not be read.
     if isinstance(value, list):
         items = cast("list[Any]", value)
         if items and len(blocks) >= len(items):

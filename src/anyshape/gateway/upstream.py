@@ -40,6 +40,7 @@ _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
 _STEADY: Final = 5.0
 """Seconds of a connection after which the next one is not put off any longer than the first."""
+_NO_BOUND: Final = contextlib.nullcontext()
 Entry = TypeVar("Entry")
 IDENTITY: Final = Identity("anyshape-gateway")
 """How a gateway introduces itself to upstreams, and `anyshape pin`, to be listed the same."""
@@ -132,14 +133,11 @@ class UpstreamLink:
         client = self.client
         self._in_use += 1
         try:
-            async with contextlib.AsyncExitStack() as held:
-                if self._callers is not None:
-                    await held.enter_async_context(self._callers.of(caller))
-                await held.enter_async_context(self.room)
+            own_room = _NO_BOUND if self._callers is None else self._callers.of(caller)
+            async with own_room, self.room:
                 client = self.client
-                held.enter_context(self.breaker.admit())
-                held.enter_context(self.relay.calling())
-                yield client
+                with self.breaker.admit(), self.relay.calling():
+                    yield client
         except TransportError as error:
             self._doubt(client)
             raise UpstreamDown(
