@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp import FastMCP
 from patience import PATIENCE, turn_until
 
 from anyshape import Client, Server
 from anyshape.errors import TransportError
-from anyshape.gateway import Gateway, Upstream
+from anyshape.gateway import Gateway, Upstream, adopt
 from anyshape.gateway import upstream as upstream_module
 
 SERVER = """
@@ -172,3 +173,38 @@ async def test_other_upstreams_can_be_had_without_losing_a_call(steady: Server) 
         assert (await call).value == "finished"
         await changing
         assert [tool.name for tool in await client.list_tools()] == ["steady_ping"]
+
+
+async def test_a_server_object_of_another_sdk_whose_session_ends_is_given_another() -> None:
+    end = asyncio.Event()
+
+    server = FastMCP[Any]("ending")
+
+    @server.tool
+    def hello() -> str:
+        return "hello"
+
+    low_level: Any = server._mcp_server
+    run = low_level.run
+
+    async def run_until_told(*streams: Any) -> None:
+        session = asyncio.ensure_future(run(*streams))
+        ending = asyncio.ensure_future(end.wait())
+        await asyncio.wait({session, ending}, return_when=asyncio.FIRST_COMPLETED)
+        session.cancel()
+        await asyncio.gather(session, return_exceptions=True)
+
+    low_level.run = run_until_told
+    gateway = adopt(server)
+    async with Client(gateway) as client:
+        link = gateway.upstreams["server"]
+        assert (await client.call_tool("hello")).value == "hello"
+        end.set()
+        await turn()
+        async with asyncio.timeout(PATIENCE):
+            while not (await client.call_tool("hello")).is_error:
+                await turn()
+        end.clear()
+        await turn_until(lambda: not link.is_up)
+        await turn_until(lambda: link.is_up)
+        assert (await client.call_tool("hello")).value == "hello"

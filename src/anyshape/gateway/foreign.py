@@ -14,6 +14,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final, cast
 
+from anyshape.errors import TransportError
+
 __all__ = ["ForeignServer", "as_target", "is_foreign"]
 
 _log = logging.getLogger("anyshape.gateway")
@@ -74,19 +76,33 @@ class ForeignConnection:
             await asyncio.shield(self._is_open)
         message = json.loads(frame)
         if "method" not in message or "id" not in message:
-            await self._incoming.send(_read(frame))
+            await self._pass_on(frame)
             return None
         key = json.dumps(message["id"])
         answer = self._waiting[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._incoming.send(_read(frame))
-            return await answer
+            await self._pass_on(frame)
+            found = await answer
         except asyncio.CancelledError:
-            if not self._task.done():
-                await self._incoming.send(_read(_cancellation(message["id"])))
+            with contextlib.suppress(TransportError):
+                await self._pass_on(_cancellation(message["id"]))
             raise
         finally:
             self._waiting.pop(key, None)
+        if found is None:
+            raise _ended()
+        return found
+
+    async def _pass_on(self, frame: bytes) -> None:
+        """Give a message to the server; `TransportError` once its session has ended."""
+        import anyio
+
+        if self._task is None or self._task.done():
+            raise _ended()
+        try:
+            await self._incoming.send(_read(frame))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            raise _ended() from None
 
     async def close(self) -> None:
         """End the session."""
@@ -132,6 +148,10 @@ class ForeignConnection:
                 self._send(frame)
             elif not answer.done():
                 answer.set_result(frame)
+
+
+def _ended() -> TransportError:
+    return TransportError("the server object ended its session")
 
 
 def _read(frame: bytes) -> Any:
