@@ -10,8 +10,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from anyshape.client.tools import ListedTool
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.naming import Collision, Naming, without_collisions
 from anyshape.gateway.options import Upstream
@@ -22,6 +24,7 @@ from anyshape.gateway.tools import ForwardedTool
 from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.protocol.methods import TOOLS_CALL
+from anyshape.protocol.revision import Revision
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.completion import Completion
 from anyshape.server.features.log_messages import LogMessages
@@ -37,6 +40,21 @@ _log = logging.getLogger("anyshape.gateway")
 
 Thing = TypeVar("Thing", bound=Listed)
 Source = TypeVar("Source")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What something offered was made of; equal marks make equal things."""
+
+    source: object
+    link: UpstreamLink
+    revision: Revision
+    is_envelope: bool | None
+
+    @classmethod
+    def of(cls, source: object, link: UpstreamLink) -> _Mark:
+        learnt = link.learnt.get(source.name) if isinstance(source, ListedTool) else None
+        return cls(source, link, link.revision, learnt)
 
 
 class Catalogue:
@@ -61,7 +79,7 @@ class Catalogue:
         self._links: Mapping[str, UpstreamLink] = {}
         self._namings: dict[str, Naming] = {}
         self._collisions: dict[str, tuple[Collision, ...]] = {}
-        self._offered: dict[tuple[str, str], tuple[object, Listed]] = {}
+        self._offered: dict[tuple[str, str], tuple[_Mark, Listed]] = {}
 
     @property
     def collisions(self) -> tuple[Collision, ...]:
@@ -78,9 +96,7 @@ class Catalogue:
         self._links = links
         listed = {name: link for name, link in links.items() if link.is_listed}
         imitating = self._imitating(listed)
-        tools: Roster[OfferedTool] = self._service.tools.roster
-        if self._disclosed is not None:
-            tools = self._behind
+        tools = self._tools
         self._replace(
             "tool",
             tools,
@@ -95,9 +111,7 @@ class Catalogue:
                 )
                 for name, link in listed.items()
             },
-            lambda name, source, link: OfferedTool(
-                ForwardedTool(name, source, link), None, self._service
-            ),
+            self._offered_tool,
         )
         if self._disclosed is not None:
             self._disclosed.replace(
@@ -132,6 +146,28 @@ class Catalogue:
         )
 
         self._watched.move()
+
+    def renew(self, link: UpstreamLink, tool: str) -> None:
+        """Offer one tool anew, of which something was learnt; the others are not looked at."""
+        naming = self._namings.get(link.name)
+        name = tool if naming is None else naming.here(tool)
+        known = self._offered.get(("tool", name))
+        if known is None or self._disclosed is not None:
+            self.adopt(self._links)
+            return
+        source: Any = known[0].source
+        if known[0].link is not link or source.name != tool:
+            return
+        renewed = self._offered_tool(name, source, link)
+        self._offered["tool", name] = (_Mark.of(source, link), renewed)
+        self._tools.swap({**self._tools.things, name: renewed})
+
+    @property
+    def _tools(self) -> Roster[OfferedTool]:
+        return self._service.tools.roster if self._disclosed is None else self._behind
+
+    def _offered_tool(self, name: str, source: ListedTool, link: UpstreamLink) -> OfferedTool:
+        return OfferedTool(ForwardedTool(name, source, link), None, self._service)
 
     @contextmanager
     def heeding_interest(self) -> Generator[None]:
@@ -212,7 +248,7 @@ class Catalogue:
         for name, upstream in holders.items():
             link, source = self._links[upstream], offers[upstream][name]
             known = self._offered.get((noun, name))
-            mark = (source, link, link.revision, link.learnt.get(getattr(source, "name", "")))
+            mark = _Mark.of(source, link)
             if known is not None and known[0] == mark and name in before:
                 after[name] = cast("Thing", known[1])
                 continue

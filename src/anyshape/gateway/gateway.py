@@ -254,6 +254,7 @@ class Gateway:
             self._upstreams[name],
             self._limits,
             on_offer=self._adopt,
+            on_learnt=self._catalogue.renew,
             on_change=self._catalogue.resource_changed,
             vet=vet,
         )

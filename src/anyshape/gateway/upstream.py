@@ -72,6 +72,7 @@ class UpstreamLink:
         upstream: Upstream,
         limits: Limits,
         on_offer: Callable[[UpstreamLink], None],
+        on_learnt: Callable[[UpstreamLink, str], None],
         on_change: Callable[[str], None],
         vet: Callable[[str, Offer], Offer] | None = None,
     ) -> None:
@@ -98,6 +99,7 @@ class UpstreamLink:
         self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
+        self._on_learnt = on_learnt
         self._client: Client | None = None
         self._wake = asyncio.Event()
         self._is_doubted = False
@@ -158,7 +160,7 @@ class UpstreamLink:
         """Remember what the objects of a tool are, and list it so."""
         if self.learnt.get(tool) is not is_envelope:
             self.learnt[tool] = is_envelope
-            self._tell()
+            self._on_learnt(self, tool)
 
     async def run(self) -> None:
         """Hold the connection until cancelled."""
