@@ -43,11 +43,7 @@ from anyshape.client.transports.transport import (
     cancellation,
 )
 from anyshape.errors import ProtocolError, TransportError
-from anyshape.protocol.jsonrpc import (
-    Notification,
-    Request,
-    Response,
-)
+from anyshape.protocol.jsonrpc import Notification, Request, Response
 
 __all__ = ["HttpTransport"]
 
