@@ -15,15 +15,15 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.server.authorization import AccessToken
-from anyshape.server.tokens.claims import TokenClaims, access_by
-from anyshape.server.tokens.keys import FixedKeys, PublicKey, PublishedKeys, TokenHeader
-
 try:
     from joserfc import jws
     from joserfc.errors import JoseError
 except ImportError as error:
     raise ImportError("checking JWTs needs joserfc; pip install 'anyshape[auth]'") from error
+
+from anyshape.server.authorization import AccessToken
+from anyshape.server.tokens.claims import TokenClaims, access_by
+from anyshape.server.tokens.keys import FixedKeys, PublicKey, PublishedKeys, TokenHeader
 
 __all__ = ["JwtVerifier"]
 

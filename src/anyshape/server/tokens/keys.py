@@ -14,21 +14,17 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from anyshape.errors import VerifierUnavailable
 from anyshape.protocol.issuers import description_places
 from anyshape.server.tokens.asking import ask, check_url
 
-try:
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey, OKPKey, RSAKey
-except ImportError as error:
-    raise ImportError("checking JWTs needs joserfc; pip install 'anyshape[auth]'") from error
-
-__all__ = ["FixedKeys", "KeySource", "PublicKey", "PublishedKeys", "TokenHeader"]
+__all__ = ["FixedKeys", "PublicKey", "PublishedKeys", "TokenHeader"]
 
 PublicKey: TypeAlias = ECKey | RSAKey | OKPKey
 
@@ -82,14 +78,6 @@ class _KnownKey:
             and self.algorithm in (None, header.alg)
             and header.kid in (None, self.kid)
         )
-
-
-class KeySource(Protocol):
-    """Where the keys come from that tokens are checked with."""
-
-    async def find(self, header: TokenHeader) -> list[PublicKey]:
-        """Return the keys that could have signed a token with such a header, few if any."""
-        ...
 
 
 class FixedKeys:
