@@ -356,6 +356,19 @@ async def test_metadata_that_cannot_be_right_let_nobody_in(
     assert "/jwks" not in issuer.asked
 
 
+async def test_metadata_are_looked_for_in_the_next_place_and_not_where_a_redirect_leads(
+    issuer: Issuer, verifier: JwtVerifier
+) -> None:
+    elsewhere = web.Response(status=302, headers={"Location": "/login"})
+    issuer.documents["/.well-known/oauth-authorization-server"] = elsewhere
+    assert await verifier.verify(issuer.sign()) is not None
+    assert issuer.asked == [
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
+        "/jwks",
+    ]
+
+
 async def test_keys_may_be_elsewhere_or_at_hand(issuer: Issuer, clock: Clock) -> None:
     at = JwtVerifier("https://a.example", RESOURCE, jwks_uri=f"{issuer.url}/jwks", clock=clock)
     assert await at.verify(issuer.sign(iss="https://a.example")) is not None
