@@ -423,3 +423,29 @@ def test_prompts_and_resources_that_hide_something_are_shown_beside_the_tools(
     assert "prompt greet suspect found high bidirectional at /description" in shown
     assert "resource notes://today suspect found high invisible at /description" in shown
     assert "honest" not in shown
+
+
+@pytest.mark.parametrize("disclosure", ["all", "search"])
+def test_a_fleet_is_judged_by_what_its_gateway_lists(
+    run: Run, write: Callable[[str, object], str], disclosure: str
+) -> None:
+    fleet = write(
+        "fleet.toml",
+        f'[upstreams.a]\nmodule = "{DEMO}"\n[upstreams.b]\nmodule = "{DEMO}"\n'
+        f'[tools]\ndisclosure = "{disclosure}"\n',
+    )
+    (alone,), (judged,) = (run("check", each, "--json").data for each in (DEMO, fleet))
+    if disclosure == "all":
+        assert len(judged["reviews"]) == 2 * len(alone["reviews"])
+        assert judged["tokens"] > 2 * alone["tokens"]  # the names are longer
+    else:
+        assert len(judged["reviews"]) == 2
+        assert judged["tokens"] < alone["tokens"]
+
+
+def test_a_fleet_that_cannot_be_read_is_said_with_line_and_key(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    judged = run("check", write("fleet.toml", '[upstreams.a]\nmodul = "x.py"\n'))
+    assert judged.code == 3
+    assert "fleet.toml, line 1: upstreams.a: expected one of url, command and module" in judged.err

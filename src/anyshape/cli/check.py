@@ -124,7 +124,7 @@ _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may 
 def _is_file(written: str) -> bool:
     if written == "-" or written.endswith(".json"):
         return True
-    return not written.endswith(".py") and Path(written).is_file()
+    return not written.endswith((".py", ".toml")) and Path(written).is_file()
 
 
 def _providers(written: str) -> list[str]:

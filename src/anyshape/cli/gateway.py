@@ -12,11 +12,11 @@ import typer
 
 from anyshape.cli import options
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_server
+from anyshape.cli.loading import load_fleet, load_server
 from anyshape.cli.serve import announce, listen, serve_http, url_of
 
 if TYPE_CHECKING:
-    from anyshape.gateway import Gateway, GatewayConfig, Upstream
+    from anyshape.gateway import Gateway, Upstream
 
 __all__ = ["EXAMPLES", "gateway"]
 
@@ -78,7 +78,7 @@ def _configured(path: str) -> Generator[Gateway]:
     """Give the gateway that a file describes; at the end its audit log is written to the end."""
     from anyshape.gateway import AuditLog, Gateway, GatewayMetrics
 
-    config = _load(path)
+    config = load_fleet(path)
     settings = config.settings
     file = settings.audit_file
     audit = None if file is None else AuditLog(file, settings.audit)
@@ -92,18 +92,12 @@ def _configured(path: str) -> Generator[Gateway]:
         metrics=GatewayMetrics() if settings.metrics else None,
         required=settings.required,
     )
-    made.reload_with(lambda: _load(path))
+    made.reload_with(lambda: load_fleet(path))
     try:
         yield made
     finally:
         if audit is not None:
             audit.close()
-
-
-def _load(path: str) -> GatewayConfig:
-    from anyshape.gateway import load
-
-    return load(Path(path).expanduser(), load_server)
 
 
 def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, Upstream | Any]:

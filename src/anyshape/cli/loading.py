@@ -17,9 +17,10 @@ from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.errors import AnyshapeError
 
 if TYPE_CHECKING:
+    from anyshape.gateway import GatewayConfig
     from anyshape.server import Server
 
-__all__ = ["load_server"]
+__all__ = ["load_fleet", "load_server"]
 
 
 def load_server(target: str) -> Server:
@@ -27,6 +28,13 @@ def load_server(target: str) -> Server:
     place, name = _split(target)
     module = _import(place)
     return _only_server(module, place) if not name else _named_server(module, place, name)
+
+
+def load_fleet(path: str) -> GatewayConfig:
+    """Return the gateway that a file describes."""
+    from anyshape.gateway import load
+
+    return load(Path(path).expanduser(), load_server)
 
 
 def _split(target: str) -> tuple[str, str]:

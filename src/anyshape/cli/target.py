@@ -1,4 +1,4 @@
-"""TARGET: a URL, a command after `--`, or `module:server`."""
+"""TARGET: a URL, a command after `--`, `module:server`, or the file of a gateway."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_server
+from anyshape.cli.loading import load_fleet, load_server
 from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from anyshape.client import Client, Identity, OnElicit, OnFrame, OnLog
     from anyshape.client.auth import OAuth
+    from anyshape.gateway import Gateway
     from anyshape.protocol.revision import Revision
 
 __all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
@@ -91,7 +92,23 @@ def take_target(
         )
     if "://" in written:
         raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
+    if written.endswith(".toml"):
+        return NamedTarget(_gateway(written), written, pairs, timeout)
     return NamedTarget(load_server(written), written, pairs, timeout)
+
+
+def _gateway(path: str) -> Gateway:
+    """Return the gateway of a file, as its clients see it; nothing of it is written down."""
+    from anyshape.gateway import Gateway
+
+    config = load_fleet(path)
+    return Gateway(
+        config.upstreams,
+        name=config.name,
+        instructions=config.instructions,
+        disclosure=config.settings.disclosure,
+        vetting=config.settings.vetting(),
+    )
 
 
 def _header(line: str) -> tuple[str, str]:
