@@ -145,6 +145,23 @@ async def test_a_question_that_is_open_when_the_upstream_dies_ends_with_the_call
         await turn_until(lambda: len(asyncio.all_tasks()) <= before + 1, PAUSE)
 
 
+async def test_an_upstream_that_came_back_may_ask_at_once(bad: Upstream) -> None:
+    gateway = Gateway({"bad": replace(bad, timeout=0.5), "other": Server("other")})
+    asked: list[str] = []
+
+    def answer(question: Elicitation) -> Any:
+        asked.append(question.message)
+        return "decline"
+
+    async with Client(gateway, on_elicit=answer) as client:
+        link = gateway.upstreams["bad"]
+        assert await answer_of(client, "die", 0) == "error"
+        await turn_until(lambda: not link.is_up, PAUSE)
+        await turn_until(lambda: link.is_up, PAUSE)
+        await answer_of(client, "ask and wait", 1)
+    assert asked == ["Go on?"]
+
+
 def _same(given: dict[str, Any]) -> dict[str, Any]:
     return given
 

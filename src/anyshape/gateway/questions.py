@@ -213,6 +213,10 @@ class QuestionRelay:
 
         return await self._waiting().post(ask)
 
+    def start_over(self) -> None:
+        """Forget the calls that were given up: another connection knows nothing of them."""
+        self._calls = {call for call in self._calls if isinstance(call, _HeldCall)}
+
     def log(self, message: LogMessage) -> None:
         """Tell the client, if it wants to know; what cannot be told whose it is, nobody is told."""
         held = self._find()

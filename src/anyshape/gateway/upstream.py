@@ -168,6 +168,7 @@ class UpstreamLink:
         while True:
             was_up, started = False, clock()
             try:
+                self.relay.start_over()
                 async with self._connect() as client:
                     await self._ask_for_logs(client)
                     await self._read_offer(client)
