@@ -58,6 +58,8 @@ class _HeldCall:
         """Done as soon as something is asked, or the call has ended."""
         self.context: Context | None = None
         """Of the request that waits for it now."""
+        self.is_kept = False
+        """Whether it waits for its client to come back."""
         self.timer: asyncio.TimerHandle | None = None
         self.task = loop.create_task(self._run(call))
 
@@ -143,7 +145,7 @@ class HeldCalls:
             self._keep(held)
             raise
         finally:
-            if held.id not in self._held:
+            if not held.is_kept:
                 held.task.cancel()
 
     def _take(self, context: Context | None) -> _HeldCall | None:
@@ -151,12 +153,14 @@ class HeldCalls:
             id = key.removeprefix(_KEY).rpartition(":")[0]
             if key.startswith(_KEY) and id in self._held:
                 held = self._held.pop(id)
+                held.is_kept = False
                 if held.timer is not None:
                     held.timer.cancel()
                 return held
         return None
 
     def _keep(self, held: _HeldCall) -> None:
+        held.is_kept = True
         self._held[held.id] = held
         loop = asyncio.get_running_loop()
         held.timer = loop.call_later(_LONGEST_HELD, self._drop, held.id)
