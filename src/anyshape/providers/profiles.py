@@ -245,6 +245,7 @@ _OUTLINES = replace(
     patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
     formats=frozenset(("date", "time", "date-time", "uuid")),
+    largest_count=200,  # its automaton has a state for each: thousands take minutes to build
 )
 _LLAMA_CPP = replace(
     _ENGINE,
