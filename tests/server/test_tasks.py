@@ -454,6 +454,20 @@ async def test_who_listens_for_a_task_is_told_when_it_has_another_status() -> No
     await listening
 
 
+async def test_who_listens_for_several_tasks_is_told_of_each() -> None:
+    works = Works()
+    ids = [await works.peer.begin("wait") for _ in range(3)]
+    listening = asyncio.create_task(
+        works.peer.ask("subscriptions/listen", notifications={"taskIds": ids})
+    )
+    await turn_until(lambda: works.peer.sent)
+    works.may_end.set()
+    await turn_until(lambda: len(works.peer.sent) == 4)
+    assert {told["params"]["taskId"] for told in works.peer.sent[1:]} == set(ids)
+    await works.peer.connection.close()
+    await listening
+
+
 async def test_nobody_is_told_of_the_tasks_of_others() -> None:
     works = Works()
     alice, bob = TaskAsker(works.server), TaskAsker(works.server)

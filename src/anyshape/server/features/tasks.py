@@ -60,7 +60,6 @@ class Tasks(Feature):
         self.engine: TaskEngine = make(service, options)
         self.engine.on_change = self._tell
         self._service = service
-        self._topics: dict[str, _TaskTopic] = {}
         service.lifespan.add(self.engine.opened)
         # Clients have to send Mcp-Name; FastMCP's, up to 4.1 at least, does not.
         named: dict[str, Any] = {"named": "task_id", "may_omit_name": True}
@@ -155,13 +154,11 @@ class Tasks(Feature):
         return (Grant("taskIds", known, tuple(topics)),)
 
     def _topic(self, id: str) -> _TaskTopic:
-        listened = self._service.listeners.has
-        self._topics = {other: topic for other, topic in self._topics.items() if listened(topic)}
-        return self._topics.setdefault(id, _TaskTopic(TASK_CHANGED, _encode(id)))
+        return _TaskTopic(TASK_CHANGED, _encode(id))
 
     def _tell(self, id: str, look: Callable[[], TaskSnapshot]) -> None:
-        topic = self._topics.get(id)
-        if topic is not None:
+        topic = self._topic(id)  # Equal to those that are listened for, and so theirs.
+        if self._service.listeners.has(topic):
             topic.look = look
             self._service.listeners.tell(topic)
 

@@ -124,7 +124,11 @@ class TaskAsker:
             raise AskError(refusal.message, refusal=refusal)
         name = self._names.name(question, key)
         known = self._known.get(name)
-        return _decode(await self._wait(question, name) if known is None else known)
+        answer = await self._wait(question, name) if known is None else known
+        try:
+            return _decode(answer)
+        except msgspec.DecodeError as error:  # A number that is too large, say.
+            raise self.refuse(question, str(error)) from None
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:
         """Return the error for an answer that does not fit its question."""
@@ -142,6 +146,7 @@ class TaskAsker:
             async with asyncio.timeout(self._timeout):
                 return (await self._link.ask({key: question.text}))[key]
         except TimeoutError:
+            await self._link.withdraw(key)
             raise AskError(
                 f"the client did not answer {question.method} within {self._timeout:g} seconds"
             ) from None

@@ -82,6 +82,10 @@ class TaskLink(Protocol):
         """
         ...
 
+    async def withdraw(self, key: str) -> None:
+        """Know that nobody waits for the answer to a request any more."""
+        ...
+
 
 class TaskEngine(ABC):
     """Keeps the tasks of a server, and has them worked on."""

@@ -78,6 +78,9 @@ class _KeptTask:
             for key in questions:
                 self._forget(key)
 
+    async def withdraw(self, key: str) -> None:
+        self._forget(key)
+
     def take_answers(self, answers: Mapping[str, bytes]) -> None:
         """Hand over those that somebody waits for; on the loop of the work."""
         for key, text in answers.items():

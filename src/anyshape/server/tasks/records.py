@@ -18,6 +18,7 @@ __all__ = [
     "END",
     "QUESTION",
     "REPORT",
+    "WITHDRAW",
     "read_record",
 ]
 
@@ -154,6 +155,24 @@ if redis.call('HGET', task, 'status') == 'input_required' then
     redis.call('PUBLISH', channel, id)
 end
 return ''
+"""
+)
+
+WITHDRAW: Final = (
+    _IS_OVER
+    + """
+local task = KEYS[1]
+local id, now, channel, key = unpack(ARGV)
+if is_over(task) then return 0 end
+redis.call('HDEL', task, 'question:' .. key)
+for _, field in ipairs(redis.call('HKEYS', task)) do
+    if string.sub(field, 1, 9) == 'question:' then return 0 end
+end
+if redis.call('HGET', task, 'status') == 'input_required' then
+    redis.call('HSET', task, 'status', 'working', 'updated', now)
+    redis.call('PUBLISH', channel, id)
+end
+return 1
 """
 )
 

@@ -6,19 +6,20 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import msgspec
 from docket import Docket, Worker
+from redis.exceptions import RedisError
 
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.failures import Failure
 from anyshape.server.features.tasks import Tasks
 from anyshape.server.tasks.engine import TaskCall, describe_progress
 from anyshape.server.tasks.performing import failed_outcome, perform
-from anyshape.server.tasks.records import ASK, REPORT
+from anyshape.server.tasks.records import ASK, REPORT, WITHDRAW
 from anyshape.server.tasks.redis_engine import WORK, RedisEngine, channel
 
 if TYPE_CHECKING:
@@ -36,6 +37,21 @@ _LAST_LOOK: Final = 2.0
 """Seconds between two looks for the answer to a question."""
 
 _log = logging.getLogger("anyshape.server.tasks")
+
+Found = TypeVar("Found")
+
+
+async def _insist(step: Callable[[], Awaitable[Found]]) -> Found:
+    """Have the store do something, and again while it cannot.
+
+    To docket a function that raises is done with, and the task would be nobody's.
+    """
+    while True:
+        try:
+            return await step()
+        except (RedisError, OSError):
+            _log.warning("the store of tasks cannot be reached; trying again", exc_info=True)
+            await asyncio.sleep(_AGAIN.total_seconds())
 
 
 async def work_on_tasks(service: Service, concurrency: int) -> None:
@@ -85,30 +101,41 @@ class _Work:
         """Work on a task, unless it has ended or was begun too often."""
         engine = self._engine
         task, text, *_ = keys = engine.keys(self._docket, id)
-        async with self._docket.redis() as redis:
-            client = cast("Any", redis)
-            kept: bytes | None = await client.get(text)
-            if kept is None:  # It was cancelled, or has ended in the hands of another worker.
-                return
-            attempt: int = await client.hincrby(task, "attempts", 1)
+
+        async def begin() -> tuple[bytes | None, int]:
+            async with self._docket.redis() as redis:
+                client = cast("Any", redis)
+                found: bytes | None = await client.get(text)
+                return found, 0 if found is None else await client.hincrby(task, "attempts", 1)
+
+        kept, attempt = await _insist(begin)
+        if kept is None:  # It was cancelled, or has ended in the hands of another worker.
+            return
         if attempt > engine.store.attempts:
             _log.error("a task was begun %d times and never ended", attempt - 1)
             reason = f"The work was begun {attempt - 1} times and never ended"
             failure = failed_outcome(Failure(INTERNAL_ERROR, reason))
-            await engine.end(id, failure.status, failure)
+            await _insist(lambda: engine.end(id, failure.status, failure))
             return
-        call = _decode(kept)
+        try:
+            call = _decode(kept)
+        except msgspec.DecodeError:
+            _log.exception("a task cannot be read; has another version accepted it?")
+            unread = failed_outcome(Failure(INTERNAL_ERROR, "This worker cannot read the call"))
+            await _insist(lambda: engine.end(id, unread.status, unread))
+            return
         link = _StoredLink(engine, self._docket, keys.task, id)
         async with link.writing():
             try:
                 outcome = await perform(engine.service, call, link, engine.options.timeout)
             except asyncio.CancelledError:
                 # This worker stops, or the task was cancelled; neither is a failed attempt.
-                async with self._docket.redis() as redis:
-                    if await cast("Any", redis).exists(task):
-                        await cast("Any", redis).hincrby(task, "attempts", -1)
+                with contextlib.suppress(RedisError, OSError):
+                    async with self._docket.redis() as redis:
+                        if await cast("Any", redis).exists(task):
+                            await cast("Any", redis).hincrby(task, "attempts", -1)
                 raise
-        await engine.end(id, outcome.status, outcome)
+        await _insist(lambda: engine.end(id, outcome.status, outcome))
 
 
 class _StoredLink:
@@ -148,17 +175,25 @@ class _StoredLink:
 
     async def ask(self, questions: Mapping[str, bytes]) -> Mapping[str, bytes]:
         asked = [part for pair in questions.items() for part in pair]
-        await self._run(ASK, self._id, time.time(), channel(self._docket), *asked)
+        await _insist(lambda: self._run(ASK, self._id, time.time(), channel(self._docket), *asked))
         fields = [f"answer:{key}" for key in questions]
         pause = _FIRST_LOOK
-        while True:
+
+        async def look() -> list[bytes | None]:
             async with self._docket.redis() as redis:
-                answers: list[bytes | None] = await cast("Any", redis).hmget(self._key, fields)
+                return await cast("Any", redis).hmget(self._key, fields)
+
+        while True:
+            answers = await _insist(look)
             found = {key: each for key, each in zip(questions, answers, strict=True) if each}
             if len(found) == len(questions):
                 return found
             await asyncio.sleep(pause)
             pause = min(_LAST_LOOK, pause * 1.5)
+
+    async def withdraw(self, key: str) -> None:
+        run, told = self._run, channel(self._docket)
+        await _insist(lambda: run(WITHDRAW, self._id, time.time(), told, key))
 
     async def _run(self, script: str, *values: Any) -> None:
         await self._engine.run(self._docket, script, (self._key,), *values)
