@@ -139,7 +139,9 @@ class EventStream:
             return
         self._queue.append(event)
         self._queued += len(event)
-        while len(self._queue) > _MOST_QUEUED or self._queued > _MOST_QUEUED_BYTES:
+        while len(self._queue) > 1 and (
+            len(self._queue) > _MOST_QUEUED or self._queued > _MOST_QUEUED_BYTES
+        ):
             self._queued -= len(self._queue.pop(0))
         self._start_pump()
 

@@ -91,6 +91,7 @@ class StoreLink:
         self._handlers: dict[str, list[Callable[[Signal], Awaitable[None] | None]]] = {}
         self._followed: dict[str, Callable[[dict[bytes, bytes]], None]] = {}
         self._unsent: dict[Topic, None] = {}
+        self._takes_news = True
         self._loop = asyncio.get_running_loop()
         self._first = asyncio.Event()
         self._something = asyncio.Event()
@@ -130,7 +131,7 @@ class StoreLink:
         if len(self._unsent) < _MOST_UNSENT and not self._loop.is_closed():
             self._unsent[topic] = None
             self._loop.call_soon_threadsafe(self._something.set)
-            return self.is_linked
+            return self.is_linked and self._takes_news
         return False
 
     def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
@@ -166,16 +167,16 @@ class StoreLink:
     # What comes.
 
     async def _read(self) -> None:
-        pause, is_first = _SOONEST, True
+        pause, is_first, is_late = _SOONEST, True, False
         while True:
             try:
-                await self._catch_up(is_first)
+                await self._catch_up(is_first, is_told=is_late)
                 self.is_linked = True
                 self._first.set()
                 self._something.set()
                 if pause > _SOONEST:
                     _log.warning("%s is there again", self.store.place)
-                if not is_first:
+                if is_late:
                     for recall in self.on_return:
                         await recall()
                 pause, is_first = _SOONEST, False
@@ -187,7 +188,7 @@ class StoreLink:
                         "%s is away, so replicas do not hear of each other until it is back: %s",
                         *(self.store.place, error),
                     )
-                self.is_linked = False
+                self.is_linked, is_late = False, True
                 self._first.set()
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
                 pause = min(pause * 2, _LATEST)
@@ -198,9 +199,10 @@ class StoreLink:
         for log, entries in cast("list[tuple[bytes, Entries]]", found or []):
             key = log.decode()
             for id, fields in entries:
+                # Only then: what could not be handled, for the store was away, comes again.
+                await self._take(key, id, fields)
                 if key in self._at:
                     self._at[key] = id
-                await self._take(key, id, fields)
 
     async def _take(self, key: str, id: bytes, fields: dict[bytes, bytes]) -> None:
         if key == self._news:
@@ -227,7 +229,7 @@ class StoreLink:
             except Exception:
                 _log.exception("a signal of another replica could not be handled")
 
-    async def _catch_up(self, is_first: bool) -> None:
+    async def _catch_up(self, is_first: bool, *, is_told: bool) -> None:
         """Learn what changed while we were not linked."""
         limit = self.store.max_news
         found = cast("Entries", await self._reader.xrevrange(self._news, count=limit))
@@ -235,7 +237,7 @@ class StoreLink:
         known = [(topic, position) for topic, position in reversed(news) if topic is not None]
         start = _position(found[-1][0]) if len(found) >= limit else (0, 0)
         end = _position(found[0][0]) if found else (0, 0)
-        self._service.listeners.adopt(known, start, end, is_told=not is_first)
+        self._service.listeners.adopt(known, start, end, is_told=is_told)
         self._at[self._news] = b"%d-%d" % end
         if is_first:
             last = cast("Entries", await self._reader.xrevrange(self._signals, count=1))
@@ -244,6 +246,7 @@ class StoreLink:
     # What goes.
 
     async def _write(self) -> None:
+        pause = _SOONEST
         while True:
             await self._something.wait()
             self._something.clear()
@@ -255,12 +258,19 @@ class StoreLink:
             try:
                 await self._send(topics)
             except failures_of_store() as error:
-                _log.warning("%s did not take news: %s", self.store.place, error)
                 for topic in topics:
                     self._unsent.setdefault(topic, None)
-                    self._service.listeners.tell(topic)
-                await asyncio.sleep(_SOONEST)
+                if self._takes_news:  # What comes later is told here when it is announced.
+                    _log.warning("%s did not take news: %s", self.store.place, error)
+                    self._takes_news = False
+                    for topic in tuple(self._unsent):
+                        self._service.listeners.tell(topic)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LATEST)
                 self._something.set()
+            else:
+                pause = _SOONEST
+                self._takes_news = True
 
     async def _send(self, topics: Iterable[Topic]) -> None:
         limit = self.store.max_news
