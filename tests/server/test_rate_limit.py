@@ -275,3 +275,17 @@ def test_a_limit_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> Non
 def test_one_name_is_no_collection_of_names() -> None:
     with pytest.raises(TypeError, match="write tools="):
         RateLimit(1, tools=cast("Any", "work"))
+
+
+async def test_a_new_connection_has_nothing_to_do_with_one_that_is_gone(clock: Clock) -> None:
+    server = Server("limited")
+    server.middleware(RateLimit(1, per="hour", clock=clock))
+
+    @server.tool
+    async def ping() -> str:
+        return "pong"
+
+    for _ in range(50):
+        async with Client(server) as client:
+            assert (await client.call_tool("ping")).value == "pong"
+            assert (await client.call_tool("ping")).is_error

@@ -138,3 +138,18 @@ if pid == 0:
 assert os.waitpid(pid, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, check=True)
+
+
+async def test_a_pool_stays_patient_after_a_crowd() -> None:
+    pool = WorkerThreads(1, 0.05)
+    go_on = threading.Event()
+    first, second = pool.run(go_on.wait), pool.run(lambda: 2)
+    go_on.set()
+    assert await first is True
+    assert await second == 2
+    hold = threading.Event()
+    held, late = pool.run(hold.wait), pool.run(lambda: 3)
+    with pytest.raises(CrowdedError):
+        await late
+    hold.set()
+    await held

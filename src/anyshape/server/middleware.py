@@ -39,6 +39,8 @@ __all__ = ["Layers", "Middleware", "MiddlewareAnswer", "MiddlewareRequest", "Pro
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
+_WIRE_NAMES: Final = {"task_id": "taskId"}
+"""What the wire calls a member, where we call it otherwise."""
 
 
 class MiddlewareRequest:
@@ -77,7 +79,7 @@ class MiddlewareRequest:
             return None
         if self._read is not None:
             return getattr(self._read, self._named)
-        name = self.params.get(self._named)
+        name = self.params.get(_WIRE_NAMES.get(self._named, self._named))
         return name if isinstance(name, str) else None
 
     @property

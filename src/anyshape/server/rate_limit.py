@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -115,7 +116,8 @@ def _caller_key(by: str | CallerKey) -> CallerKey:
 def _identity(request: MiddlewareRequest) -> Hashable:
     if request.access is not None:
         return ("subject", request.access.subject)
-    return None if request.connection is None else ("connection", id(request.connection))
+    # Not its `id`, which a later one may have; a reference that is dead equals no other.
+    return None if request.connection is None else ("connection", weakref.ref(request.connection))
 
 
 def _identity_or_address(request: MiddlewareRequest) -> Hashable:

@@ -58,6 +58,11 @@ class RequestLog:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is still sent."""
+        return self._is_open
+
     def write(self, level: LogLevel, data: Any, logger: str | None) -> None:
         """Send a message if it is severe enough; `data` that is no JSON is sent as text."""
         if SEVERITY[level] < self._least or not self._is_open:

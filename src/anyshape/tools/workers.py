@@ -73,6 +73,7 @@ class WorkerThreads:
                 self._size += 1
                 threading.Thread(target=self._work, name="anyshape-tool", daemon=True).start()
             else:
+                self._idle -= 1  # Below 0 it is how many calls wait for a thread.
                 waits = True
         if waits and self._patience is not None:
             timer = loop.call_later(self._patience, self._refuse, job)

@@ -70,7 +70,9 @@ class LogMessages(Feature):
 
         `asked` is the level that the request names itself.
         """
-        if request.log is None and request.peer.takes_stream:
+        # A middleware may have a request answered again, whose log was finished with the first.
+        is_needed = request.log is None or not request.log.is_open
+        if is_needed and request.peer.takes_stream:
             level = asked if request.revision.is_modern else self._level(request.peer)
             if level is not None and level is not UNSET:
                 request.log = RequestLog(request, level)
