@@ -204,3 +204,20 @@ def test_before_2025_11_25_no_tools_are_used() -> None:
     tool = {"name": "t", "inputSchema": {"type": "object"}}
     with pytest.raises(AskError, match="can use no tools"):
         write_sample(Revision.V2025_06_18, SampleRequest(messages="q", max_tokens=1, tools=[tool]))
+
+
+class Paint(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Choices:
+    size: Literal["s", "l"] | None = None
+    color: Paint | None = None
+
+
+def test_a_choice_that_may_be_left_out_has_no_null_for_a_default() -> None:
+    fields = form_of(Choices, "choices").document["properties"]
+    assert "default" not in fields["size"]
+    assert "default" not in fields["color"]

@@ -57,6 +57,21 @@ async def inserts_in_a_loop(ctx: Context) -> None:
             await db.insert(row)
 
 
+async def inserts_and_goes_on(ctx: Context) -> None:
+    for row in db.fetch():
+        if row:
+            await db.insert(row)
+            continue
+    await ctx.elicit("Sure?")
+
+
+async def inserts_and_breaks_off(ctx: Context) -> None:
+    while True:
+        await db.insert("a")
+        break
+    await ctx.elicit("Sure?")
+
+
 async def inserts_while_trying(ctx: Context) -> None:
     try:
         async with asyncio.timeout(1):
@@ -75,6 +90,8 @@ async def inserts_while_trying(ctx: Context) -> None:
         (counts_first, ["counts[name] = 1", "db.rows += 1"]),
         (inserts_in_a_branch, ["await db.insert(name)"]),
         (inserts_in_a_loop, ["await db.insert(row)"]),
+        (inserts_and_goes_on, ["await db.insert(row)"]),
+        (inserts_and_breaks_off, ["await db.insert('a')"]),
         (inserts_while_trying, ["await db.insert('a')"]),
     ],
 )

@@ -152,6 +152,8 @@ def _field(schema: Node, definitions: Node, where: str) -> Node:
     field |= {name: schema[name] for name in _KEPT[kind] if name in schema}
     if choices:
         field = {name: field[name] for name in ("type", *_WORDS, "default") if name in field}
+        if field.get("default", 0) is None:
+            del field["default"]
         return field | choices
     if kind == "array":
         items = _choices(_resolve(schema.get("items", {}), definitions), definitions)

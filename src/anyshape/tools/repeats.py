@@ -63,6 +63,10 @@ class _Flow:
         """Each statement that may come before a question, and the line of that question."""
         self._context = context
         self._own = frozenset(_own_containers(definition))
+        self._jumps: list[Effects] = []
+        """What was done where the innermost loop is left early, or begun again."""
+        self._exits: list[Effects] = []
+        """What was done wherever a block is left early."""
 
     def walk(self, statements: Sequence[ast.stmt], done: Effects) -> Effects | None:
         """Return what was done after some statements; `None` if nothing comes after them."""
@@ -79,6 +83,9 @@ class _Flow:
         for header in _headers(statement):
             self._ask(header, done)
         if isinstance(statement, ast.Return | ast.Raise | ast.Break | ast.Continue):
+            self._exits.append(done)
+            if isinstance(statement, ast.Break | ast.Continue):
+                self._jumps.append(done)
             return None
         if isinstance(statement, ast.If):
             bodies = (statement.body, statement.orelse)
@@ -87,14 +94,18 @@ class _Flow:
             ends = [self.walk(case.body, done) for case in statement.cases]
             return _join([*ends, done])
         if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
-            once = self.walk(statement.body, done)
-            again = None if once is None else self.walk(statement.body, once)
-            return self.walk(statement.orelse, _join([done, once, again]) or {})
+            outer, self._jumps = self._jumps, []
+            once = _join([done, self.walk(statement.body, done), *self._jumps]) or {}
+            again = _join([once, self.walk(statement.body, once), *self._jumps]) or {}
+            self._jumps = outer
+            return self.walk(statement.orelse, again)
         if isinstance(statement, ast.With | ast.AsyncWith):
             return self.walk(statement.body, done)
         if isinstance(statement, ast.Try | ast.TryStar):
+            count = len(self._exits)
             tried = self.walk(statement.body, done)
-            ends = [self.walk(each.body, _join([done, tried]) or {}) for each in statement.handlers]
+            before = _join([done, tried, *self._exits[count:]]) or {}
+            ends = [self.walk(each.body, before) for each in statement.handlers]
             ends.append(None if tried is None else self.walk(statement.orelse, tried))
             after = _join(ends)
             last = self.walk(statement.finalbody, after or done)

@@ -61,7 +61,10 @@ class HandshakeAsker:
             self._resume()
         if not isinstance(response, Response) or response.result is None:
             raise self._failure(question, response)
-        return _decode(response.result)
+        try:
+            return _decode(response.result)
+        except msgspec.DecodeError as error:  # A number that is too large, say.
+            raise self.refuse(question, str(error)) from None
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:
         """Return the error for an answer that does not fit its question."""

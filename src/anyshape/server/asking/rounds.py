@@ -78,7 +78,10 @@ class RoundAsker:
                 self._pending[name] = question
                 raise Unanswered
             known = self._answers[name] = GivenAnswer(digest, answer)
-        return _decode(known.answer)
+        try:
+            return _decode(known.answer)
+        except msgspec.DecodeError as error:  # A number that is too large, say.
+            raise self.refuse(question, str(error)) from None
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:
         """Return the error for an answer that does not fit its question."""
