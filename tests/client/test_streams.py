@@ -39,6 +39,12 @@ def test_events_are_the_same_however_they_are_cut(ending: bytes, cuts: list[int]
     assert (reader.last_id, reader.retry) == ("7", 1.5)
 
 
+def test_every_line_counts_of_a_stream_that_comes_byte_by_byte() -> None:
+    reader = EventReader(100)
+    pieces = [b"data: x", b"\r", b"\n", b"\n", b"data: y", b"\r", b"\n", b"\r", b"\n"]
+    assert [event.data for piece in pieces for event in reader.feed(piece)] == [b"x", b"y"]
+
+
 @pytest.mark.parametrize("text", [b"data: " + b"x" * 200, b"data: xxxxxxxxx\n" * 20])
 def test_an_event_that_grows_without_end_is_refused(text: bytes) -> None:
     reader = EventReader(100)

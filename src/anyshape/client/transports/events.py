@@ -43,6 +43,7 @@ class EventReader:
     def feed(self, chunk: bytes) -> list[ReceivedEvent]:
         """Return the events that this chunk completes."""
         if self._after_return and chunk.startswith(b"\n"):
+            self._after_return = False
             chunk = chunk[1:]
         if not chunk:
             return []
