@@ -101,7 +101,7 @@ def load(path: str | Path, find: FindServer | None = None) -> GatewayConfig:
         return _read_hosts(file)
     try:
         document = tomllib.loads(file.text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # its own errors are among the first
         raise ConfigError(f"{file.path}: expected TOML: {error}") from None
     return _read_ours(file, document)
 
@@ -165,6 +165,8 @@ def _read_hosts(file: _File) -> GatewayConfig:
         document: Any = json.loads(file.text)
     except json.JSONDecodeError as error:
         raise ConfigError(f"{file.path}, line {error.lineno}: expected JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{file.path}: expected JSON: {error}") from None
     section = next((key for key in _HOSTS if isinstance(document, dict) and key in document), None)
     if section is None:
         raise ConfigError(f'{file.path}: expected an object with "mcpServers" in it')
