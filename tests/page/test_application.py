@@ -87,6 +87,7 @@ async def test_the_page_may_ask_from_its_own_origin(
         ("api/tool", "[" * 100_000, 400, "not JSON"),
         ("api/form", {"subject": {"spoon": "x"}, "choices": {}}, 502, "no forms for 'spoon'"),
         ("api/form", {"subject": {}, "value": {}, "choices": []}, 400, "choices: expected"),
+        ("api/form", {"subject": {"tool": []}, "choices": {}}, 400, "tool: expected a string"),
         (
             "api/form",
             {"subject": {"tool": "get-count"}, "choices": {}, "change": {"path": [1]}},

@@ -194,8 +194,9 @@ class PageApplication:
 
     async def _form(self, body: _Body) -> Any:
         change = body.get("change")
+        subject = _members(body, "subject")
         return await self._inspection.form(
-            _members(body, "subject"),
+            {kind: _text(subject, kind) for kind in subject},
             body.get("value"),
             _choices(body),
             _change(cast("_Body", change)) if isinstance(change, dict) else None,
