@@ -277,6 +277,16 @@ async def test_a_redirect_to_another_origin_is_refused(serve_http: ServeHttp) ->
     assert thief.requests == []
 
 
+async def test_a_redirect_to_what_is_no_url_is_refused(serve_http: ServeHttp) -> None:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=307, headers={"Location": "http://[::1/"})
+
+    async with serve_http(handle) as url:
+        with pytest.raises(TransportError, match="a malformed URL"):
+            async with Client(url):
+                pass
+
+
 async def test_an_answer_may_come_as_a_stream(serve_http: ServeHttp) -> None:
     async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
         token = message["params"]["_meta"]["progressToken"]

@@ -30,7 +30,7 @@ def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
         value = _decode_any(raw)
     except RecursionError:
         raise _too_deep(max_depth) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(f"the answer is not JSON: {error}", code=PARSE_ERROR) from None
     text = bytes(raw)
     if LONE_SURROGATE in text:

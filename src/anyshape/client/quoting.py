@@ -43,6 +43,9 @@ def conceal(text: str, secrets: Iterable[str | None]) -> str:
 
 def without_secrets(url: str) -> str:
     """Return what a message may show of a URL: no user, no password, no query."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "a malformed URL"
     host = parts.netloc.rpartition("@")[2]
     return shorten(f"{parts.scheme}://{host}{parts.path}", 100)

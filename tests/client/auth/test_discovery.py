@@ -132,6 +132,41 @@ async def test_a_description_without_an_authorization_server_is_an_error(
         await enter(world, world.oauth())
 
 
+@pytest.mark.parametrize("malformed", ["https://[::1", "https://as.example:x/a"])
+async def test_an_address_that_is_no_url_is_refused(world: World, malformed: str) -> None:
+    world.resource["authorization_servers"] = [malformed]
+    with pytest.raises(AuthorizationError, match="malformed"):
+        await enter(world, world.oauth())
+
+
+async def test_a_redirect_to_what_is_no_url_is_refused(world: World) -> None:
+    async def lead_astray(request: web.Request) -> web.Response:
+        return web.Response(status=302, headers={"Location": "//[::1/"})
+
+    world.instead[f"{RESOURCE}/mcp"] = lead_astray
+    with pytest.raises(AuthorizationError, match="redirected to a malformed URL"):
+        await enter(world, world.oauth())
+
+
+async def test_metadata_that_are_no_text_are_told_to_be_no_json(world: World) -> None:
+    async def mumble(request: web.Request) -> web.Response:
+        return web.Response(body=b'{"issuer": "\xff"}', content_type="application/json")
+
+    world.instead[f"{OAUTH}/as"] = mumble
+    with pytest.raises(AuthorizationError, match="not JSON"):
+        await enter(world, world.oauth())
+
+
+async def test_a_time_that_no_clock_shows_is_as_good_as_never(world: World) -> None:
+    async def register(request: web.Request) -> web.Response:
+        endless = {"client_id": "known", "client_secret_expires_at": 10**400}
+        return web.json_response(endless, status=201)
+
+    world.instead["/as/register"] = register
+    world.lifetime = 10**400
+    assert await enter(world, world.oauth()) == "in"
+
+
 async def test_an_issuer_with_a_query_is_refused(world: World) -> None:
     world.resource["authorization_servers"] = [f"{world.issuer}?tenant=1"]
     with pytest.raises(AuthorizationError, match="must not have a query"):

@@ -55,13 +55,18 @@ class Exchange:
 
     async def get(self, url: str, what: str) -> AuthReply:
         """Return what is at a URL; `what` it is said to be goes into error messages."""
+        self.reach.check(url, what)
         origin = origin_of(url)
         for _ in range(_REDIRECTS + 1):
             reply, location = await self._send("GET", url, what, {}, None)
             if location is None:
                 return reply
-            url = urljoin(url, location)
-            if origin_of(url) != origin:
+            try:
+                url = urljoin(url, location)
+                leaves = origin_of(url) != origin
+            except ValueError:
+                raise AuthorizationError(f"{what}: redirected to a malformed URL") from None
+            if leaves:
                 raise AuthorizationError(
                     f"{what}: redirected to another origin, {without_secrets(url)}"
                 )

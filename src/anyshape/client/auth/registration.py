@@ -18,6 +18,7 @@ from anyshape.addresses import is_loopback
 from anyshape.client.answers import as_string
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.exchange import AuthReply, Exchange
+from anyshape.client.auth.token import LATEST
 from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
@@ -60,7 +61,7 @@ class Registration:
         """Return what `write` wrote; `None` if it is something else, or has ended."""
         try:
             saved = cls(**cast("dict[str, Any]", json.loads(text)))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
         return None if saved.expires is not None and saved.expires < time.time() else saved
 
@@ -117,7 +118,7 @@ async def register(
         method=given,
         redirect_uri=redirect_uri,
         scopes=tuple(scopes),
-        expires=float(ends) if isinstance(ends, int | float) and ends > 0 else None,
+        expires=float(min(ends, LATEST)) if isinstance(ends, int | float) and ends > 0 else None,
     )
 
 

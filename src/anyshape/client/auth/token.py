@@ -12,10 +12,12 @@ from anyshape.client.answers import as_string
 from anyshape.client.quoting import shorten
 from anyshape.errors import AuthorizationError
 
-__all__ = ["HeldToken", "read_token"]
+__all__ = ["LATEST", "HeldToken", "read_token"]
 
 _EARLY: Final = 30.0
 _LONGEST: Final = 32 * 1024
+LATEST: Final = 1e11
+"""Seconds, of which nobody means more: an integer may be larger than any float."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class HeldToken:
                 if saved[name] is not None:
                     saved[name] = tuple(saved[name])
             return cls(**saved)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
 
 
@@ -88,6 +90,6 @@ def read_token(
         resource=resource,
         requested=tuple(requested),
         granted=None if scope is None else tuple(scope.split()),
-        expires=None if seconds is None else time.time() + max(0.0, seconds),
+        expires=None if seconds is None else time.time() + min(max(0.0, seconds), LATEST),
         refresh=as_string(members.get("refresh_token")),
     )

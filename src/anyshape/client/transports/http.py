@@ -275,8 +275,10 @@ class HttpTransport:
         return tuple(self._pools.peers)
 
     def _follow(self, response: aiohttp.ClientResponse) -> None:
-        target = urljoin(self._url, response.headers.get("Location", ""))
-        if urlsplit(target)[:2] != self._origin:
+        target, origin = response.headers.get("Location", ""), None
+        with contextlib.suppress(ValueError):  # of a URL that is none
+            origin = urlsplit(target := urljoin(self._url, target))[:2]
+        if origin != self._origin:
             # Our headers hold credentials; another origin never gets them.
             response.close()
             raise HttpStatus(
