@@ -273,6 +273,21 @@ def test_no_two_ids_are_the_same() -> None:
     assert len({issuer.issue(Revision.V2025_11_25, None) for _ in range(100)}) == 100
 
 
+def test_an_id_has_one_spelling() -> None:
+    ids = SessionIds(Sessions(keys=(KEY,)), KnownClients())
+    # The text is padded until the last character of the id stands for less than six bits.
+    issued = next(
+        id
+        for length in range(3)
+        if len(id := ids.issue(HANDSHAKE[0], b'{"name":"%b"}' % (b"n" * length))) % 4
+    )
+    letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    spelt = issued[:-1] + letters[letters.index(issued[-1:]) + 1 :][:1]
+    assert ids.find(issued) is not None
+    with pytest.raises(ProtocolError):
+        ids.find(spelt)
+
+
 def test_the_first_key_signs_and_all_verify() -> None:
     id = ids(None, KEY, OTHER_KEY).issue(Revision.V2025_11_25, None)
     assert ids(None, OTHER_KEY, KEY).find(id) is not None

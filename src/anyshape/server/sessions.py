@@ -189,6 +189,8 @@ class SessionIds:
             signed = base64.b64decode(id + b"=" * (-len(id) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             return None
+        if base64.urlsafe_b64encode(signed).rstrip(b"=") != id:
+            return None  # Another spelling of the same bytes, which we have not given.
         code, text = signed[:_MAC], signed[_MAC:]
         if not _is_signed(self._all_keys(), _ID, text, code):
             return None
