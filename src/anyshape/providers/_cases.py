@@ -172,10 +172,10 @@ class Cases:
             spot.conditional or spot.contains is not None or spot.items is not None
             for spot in spots
         )
-        for spot in unevaluated:
-            number = spot.unevaluated_items
-            if simple and number is not None and self._source[number].value is False:
-                case.rest = ()
+        # One that admits something evaluates every item for those around it.
+        values = [self._source[spot.unevaluated_items or 0].value for spot in unevaluated]
+        if simple and values and all(value is False for value in values):
+            case.rest = ()
         if case.rest != () and unevaluated:
             case.more += [
                 Said("unevaluatedItems", spot.words["unevaluatedItems"], spot.place)

@@ -124,12 +124,14 @@ class Objects:
         self, spots: list[Subschema], met: Met, mentions: _Mentions, *, named: bool
     ) -> None:
         """Close the object, or say what the rest is, where every evaluated name is known."""
+        # One that admits something evaluates every name for those around it.
+        open = [spot for spot in spots if self._admits_unevaluated(spot)]
         for spot in spots:
             number = spot.unevaluated_properties
             if number is None or self._source[number].value is True:
                 continue
             said = Said("unevaluatedProperties", spot.words["unevaluatedProperties"], spot.place)
-            if not named or mentions.open:
+            if not named or mentions.open or any(other is not spot for other in open):
                 met.more.append(said)
             elif self._source[number].value is False:
                 met.closed_by_unevaluated = True
@@ -142,6 +144,10 @@ class Objects:
                     name: met.mentioned.pop(name) + met.extra for name in list(met.mentioned)
                 }
                 met.more.append(said)
+
+    def _admits_unevaluated(self, spot: Subschema) -> bool:
+        number = spot.unevaluated_properties
+        return number is not None and self._source[number].value is not False
 
     def _ask(self, number: int, mentions: _Mentions) -> None:
         condition = _Mentions()
