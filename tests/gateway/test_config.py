@@ -188,6 +188,13 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str, s
     assert said in str(raised.value)
 
 
+def test_a_key_that_no_terminal_should_see_is_escaped(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(write(tmp_path, r'{"mcpServers": {"\u001b[31m\u202e": {"url": "http://x"}}}'))
+    assert r"mcpServers.'\x1b[31m\u202e': expected a name" in str(raised.value)
+    assert str(raised.value).isprintable()
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.toml: No such file"):
         load(tmp_path / "nothing.toml")

@@ -77,7 +77,7 @@ class _File:
 
     def wrong(self, message: str, *keys: str) -> ConfigError:
         """Return the error about the value under some keys."""
-        where = ".".join(keys)
+        where = ".".join(key if key.isprintable() else repr(key) for key in keys)
         return ConfigError(f"{self.path}, line {self._line(keys)}: {where}: {message}")
 
     def _line(self, keys: tuple[str, ...]) -> int:
