@@ -160,6 +160,7 @@ def test_over_ssh_the_address_is_shown_and_the_answer_may_be_pasted(
 ) -> None:
     words = ("call", world.url, "open", "--login", "-r", "2026-07-28")
     terminal = at_terminal(*words, SSH_CONNECTION="10.0.0.1 1 10.0.0.2 22")
+    terminal.answer("just wait: ", "\n")  # who presses a key too many is asked again
     terminal.answer("just wait: ", "")
     assert "Open this address in a browser" in terminal.shown
     (address,) = (word for word in terminal.shown.split() if "/authorize?" in word)

@@ -49,6 +49,8 @@ class World:
     tokens: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     refresh_tokens: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _owners: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """The client that each refresh token is for."""
     _visits: dict[str, Json] = field(default_factory=dict[str, Json])
 
     @property
@@ -124,7 +126,8 @@ class World:
     def give(self, sent: Json) -> web.Response:
         if sent["grant_type"] == "refresh_token":
             scopes = self.refresh_tokens.pop(sent["refresh_token"], None)
-            if scopes is None:
+            owner = self._owners.pop(sent["refresh_token"], None)
+            if scopes is None or owner != sent.get("client_id"):
                 return web.json_response({"error": "invalid_grant"}, status=400)
         else:
             visit = self._visits.pop(sent["code"])
@@ -143,6 +146,7 @@ class World:
         if self.refreshes:
             self.refresh_tokens[f"secret-refresh-{number}"] = scopes
             given["refresh_token"] = f"secret-refresh-{number}"
+            self._owners[f"secret-refresh-{number}"] = sent.get("client_id")
         return web.json_response(given)
 
     def serve(self, request: web.BaseRequest, sent: Json) -> web.Response:

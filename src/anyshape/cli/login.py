@@ -67,4 +67,6 @@ def _announce(url: str, opened: bool) -> None:
 async def read_address() -> str:
     """Return the address that a browser on another machine ended at, pasted here."""
     terminal.say("If the browser is on another machine, it ends at a page that it cannot show.")
-    return await read_line("Paste the address of that page here, or just wait: ")
+    while not (address := await read_line("Paste the address of that page here, or just wait: ")):
+        pass
+    return address

@@ -7,6 +7,7 @@ import gzip
 import logging
 import socket
 from collections.abc import Callable
+from traceback import TracebackException
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from aiohttp.resolver import DefaultResolver
 from locked_server import World
 
 from anyshape import Client
+from anyshape.client import Http
 from anyshape.client.auth import MemoryStorage, OAuth
+from anyshape.client.auth.exchange import Exchange
 from anyshape.client.auth.reach import Reach, VettingResolver
 from anyshape.client.auth.token import HeldToken
 from anyshape.errors import AuthorizationError, TransportError
@@ -424,6 +427,7 @@ async def test_a_document_that_is_no_small_object_fails_in_one_line(
     "members",
     [
         {"access_token": 3, "token_type": "Bearer"},
+        {"access_token": "", "token_type": "Bearer"},
         {"access_token": "a\r\nX-Evil: 1", "token_type": "Bearer"},
         {"access_token": "a b", "token_type": "Bearer"},
         {"access_token": "ü", "token_type": "Bearer"},
@@ -493,6 +497,14 @@ async def test_no_log_no_error_and_no_repr_shows_a_secret(
 
     world.instead[TOKEN] = echo
     messages = [await refused(world, auth)]
+
+    async def name(request: web.Request) -> web.Response:
+        return web.json_response({"error": (await request.post())["refresh_token"]}, status=400)
+
+    world.instead[TOKEN] = name
+    with pytest.raises(AuthorizationError) as caught:
+        await enter(world, auth)
+    messages += [str(caught.value), str(caught.value.error)]
     shown = "\n".join([*messages, repr(auth), repr(token), repr(storage), caplog.text])
     assert "secret-" not in shown
 
@@ -509,6 +521,31 @@ async def test_a_server_that_repeats_our_token_in_a_refusal_is_not_quoted(world:
     with pytest.raises(TransportError) as caught:
         await enter(world, world.oauth())
     assert "secret-" not in str(caught.value)
+
+
+async def test_the_password_of_a_proxy_is_in_no_error() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    def shown(error: BaseException) -> str:
+        assert "the proxy refuses it, HTTP 407" in str(error)
+        return "".join(TracebackException.from_exception(error).format())
+
+    proxy = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with proxy:
+        password = "secret-" + "of-proxy"
+        port = proxy.sockets[0].getsockname()[1]
+        http = Http(proxy=f"http://user:{password}@127.0.0.1:{port}")
+        with pytest.raises(TransportError) as caught:
+            async with Client("https://example.com/mcp", auth=OAuth(), http=http):
+                pass
+        assert password not in shown(caught.value)
+        exchange = Exchange(Reach("https://example.com/mcp"), http)
+        with pytest.raises(AuthorizationError) as caught:
+            await exchange.get("https://example.com/metadata", "the metadata")
+        assert password not in shown(caught.value)
 
 
 async def test_a_login_that_is_given_up_leaves_nothing_behind(world: World) -> None:

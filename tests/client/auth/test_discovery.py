@@ -93,6 +93,17 @@ async def test_metadata_are_looked_for_in_the_order_of_the_specification(world: 
     ]
 
 
+async def test_a_page_is_taken_for_an_absence(world: World) -> None:
+    # Many sites answer whatever they do not know with a page and status 200.
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<!doctype html>", content_type="text/html")
+
+    hide_descriptions(world)
+    world.instead |= {f"{RESOURCE}/mcp": page, RESOURCE: answer(world.resource)}
+    world.instead |= {f"{OAUTH}/as": page, f"/as{OPENID}": answer(world.metadata)}
+    assert await enter(world, world.oauth()) == "in"
+
+
 @pytest.mark.parametrize("path", [f"{RESOURCE}/mcp", f"{OAUTH}/as"])
 async def test_a_failure_is_not_taken_for_an_absence(world: World, path: str) -> None:
     world.instead[path] = answer({"error": "later"}, 503)

@@ -73,7 +73,9 @@ async def test_a_browser_is_opened_and_its_answer_is_taken(world: World) -> None
     assert world.paths("/as/register")[0]["redirect_uris"] == [visit["redirect_uri"]]
 
 
-async def test_what_is_not_the_answer_changes_nothing_and_is_not_repeated(world: World) -> None:
+async def test_what_is_not_the_answer_changes_nothing_and_is_not_repeated(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     answers: list[tuple[int, str]] = []
 
     def disturb(url: str) -> None:
@@ -87,6 +89,7 @@ async def test_what_is_not_the_answer_changes_nothing_and_is_not_repeated(world:
             ("GET", "/<script>alert(1)</script>"),
             ("POST", f"{path}?code=stolen&state=guessed"),
             ("GET", "//evil.example/"),
+            ("GET", path + "?" + "&".join(f"name{number}=1" for number in range(100))),
         ]:
             connection = HTTPConnection(host, port)
             connection.request(method, place)
@@ -101,6 +104,7 @@ async def test_what_is_not_the_answer_changes_nothing_and_is_not_repeated(world:
     assert {status for status, _ in answers} == {400, 404}
     assert len({text for _, text in answers}) == 1
     assert world.paths("/as/token")[0]["code"] != "stolen"
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /callback", b"\x00" * 40_000, b"\r\n\r\n"])
@@ -189,3 +193,28 @@ async def test_without_a_browser_the_address_is_logged_and_may_be_answered_by_ha
 
     login = LoopbackLogin(open_browser=lambda url: False, paste=paste)
     assert await enter(world, OAuth(authorize=login)) == "in"
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    ["", "code", "http://[", "https://elsewhere.example/callback?code=1", "?a=1" + "&a=1" * 99],
+)
+async def test_what_is_pasted_and_no_answer_is_an_error_that_says_so(
+    world: World, pasted: str
+) -> None:
+    async def paste() -> str:
+        return pasted
+
+    login = LoopbackLogin(open_browser=lambda url: True, paste=paste)
+    with pytest.raises(AuthorizationError, match="the answer"):
+        await enter(world, OAuth(authorize=login))
+    assert world.paths("/as/token") == []
+
+
+async def test_the_end_of_input_gives_a_login_up(world: World) -> None:
+    async def paste() -> str:
+        raise EOFError
+
+    login = LoopbackLogin(open_browser=lambda url: True, paste=paste)
+    with pytest.raises(AuthorizationError, match="given up"):
+        await enter(world, OAuth(authorize=login))

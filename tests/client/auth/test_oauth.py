@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from patience import PATIENCE
 from anyshape import Client
 from anyshape.client.auth import FileStorage, MemoryStorage, OAuth
 from anyshape.client.auth.keyring_storage import KeyringStorage
+from anyshape.client.auth.token import HeldToken
 from anyshape.errors import AuthorizationError, TransportError
 
 REVISION = "2026-07-28"
@@ -82,6 +85,120 @@ async def test_a_refresh_that_is_refused_leads_to_a_login(world: World) -> None:
         world.refresh_tokens.clear()
         assert await client.call("open") == "in"
     assert len(world.paths(AUTHORIZE)) == 2
+
+
+async def test_a_token_that_is_refused_though_refreshed_leads_to_a_login(world: World) -> None:
+    async def refresh_in_vain(request: web.Request) -> web.Response:
+        sent = dict(await request.post())
+        if sent["grant_type"] == "refresh_token":
+            given = {"access_token": "useless", "token_type": "Bearer", "refresh_token": "again"}
+            return web.json_response(given)
+        return world.give(sent)
+
+    async with Client(world.url, revision=REVISION, auth=world.oauth()) as client:
+        world.tokens.clear()
+        world.instead[TOKEN] = refresh_in_vain
+        assert await client.call("open") == "in"
+    grants = [sent["grant_type"] for sent in world.paths(TOKEN)]
+    assert grants == ["authorization_code", "refresh_token", "authorization_code"]
+
+
+def serve_another(world: World, path: str, scope: str) -> str:
+    """Serve another server with the same authorization server; return its URL."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if token not in world.tokens:
+            challenge = f'Bearer scope="{scope}"'
+            return web.Response(status=401, headers={"WWW-Authenticate": challenge})
+        return world.answer_call(await request.json())
+
+    async def describe(request: web.Request) -> web.Response:
+        return web.json_response({**world.resource, "resource": world.base + path})
+
+    world.instead |= {path: serve, f"/.well-known/oauth-protected-resource{path}": describe}
+    return world.base + path
+
+
+async def test_servers_with_one_authorization_server_are_signed_in_to_once_each(
+    world: World,
+) -> None:
+    # They need other scopes, so the second login registers another client.
+    urls = [serve_another(world, "/a", "a"), serve_another(world, "/b", "b")]
+    auth = world.oauth()
+
+    async def enter_both() -> None:
+        for url in urls:
+            async with Client(url, revision=REVISION, auth=auth) as client:
+                assert await client.call("open") == "in"
+
+    await enter_both()
+    world.tokens.clear()
+    await enter_both()
+    assert [visit["scope"] for visit in world.paths(AUTHORIZE)] == ["a", "b"]
+    assert [sent["grant_type"] for sent in world.paths(TOKEN)][2:] == ["refresh_token"] * 2
+
+
+@pytest.mark.parametrize("lifetime", [1, 3600])
+async def test_processes_that_share_a_file_show_a_refresh_token_once(
+    world: World, tmp_path: Path, lifetime: int
+) -> None:
+    path = tmp_path / "tokens.json"
+    loaded: set[int] = set()
+    all_have_loaded = asyncio.Event()
+
+    class Watched(FileStorage):
+        async def load(self, key: str) -> str | None:
+            found = await super().load(key)
+            loaded.add(id(self))
+            if len(loaded) == 2:
+                all_have_loaded.set()
+            return found
+
+    async def refresh(request: web.Request) -> web.Response:
+        await all_have_loaded.wait()
+        return world.give(dict(await request.post()))
+
+    world.lifetime = lifetime
+    assert await enter(world, world.oauth(storage=FileStorage(path))) == "in"
+    world.lifetime = 3600
+    world.tokens.clear()
+    world.instead[TOKEN] = refresh
+    before = len(world.paths(TOKEN))
+    # Two authorizers share no lock of this process, as two processes do not.
+    auths = [world.oauth(storage=Watched(path)) for _ in range(2)]
+    assert await asyncio.gather(*(enter(world, auth) for auth in auths)) == ["in", "in"]
+    assert [sent["grant_type"] for sent in world.paths(TOKEN)[before:]] == ["refresh_token"]
+    left = await asyncio.to_thread(os.listdir, tmp_path)
+    assert sorted(left) == [".tokens.json.lock", "tokens.json"]
+
+
+class Hasty(MemoryStorage):
+    """A storage without turns, in which somebody else keeps a token at a certain moment."""
+
+    theirs: str | None = None
+
+    async def load(self, key: str) -> str | None:
+        return self.theirs if self.theirs and key.startswith("token ") else await super().load(key)
+
+
+async def test_who_was_slower_in_refreshing_takes_the_token_of_who_was_faster(
+    world: World,
+) -> None:
+    storage = Hasty()
+    async with Client(world.url, revision=REVISION, auth=world.oauth(storage=storage)) as client:
+        kept = HeldToken.read(await storage.load(f"token {world.url}") or "")
+        assert kept is not None
+
+        async def refuse(request: web.Request) -> web.Response:
+            world.tokens["theirs"] = []
+            storage.theirs = replace(kept, value="theirs").write()
+            return web.json_response({"error": "invalid_grant"}, status=400)
+
+        world.tokens.clear()
+        world.instead[TOKEN] = refuse
+        assert await client.call("open") == "in"
+    assert len(world.paths(AUTHORIZE)) == 1
 
 
 async def test_a_request_that_needs_more_asks_for_more_and_keeps_what_it_had(

@@ -26,6 +26,7 @@ from anyshape.errors import AuthorizationError
 
 __all__ = ["AuthorizationCode", "ClientDescription", "client_key"]
 
+_MOST_FIELDS: Final = 50
 _ONCE: Final = ("code", "state", "iss", "error", "error_description")
 
 
@@ -72,9 +73,13 @@ class _Visit:
 
     def read(self, answer: str) -> str:
         """Return the code in an answer that is to this request and from this server."""
-        if _place(answer) != _place(self.redirect_uri):
+        try:
+            place, query = _place(answer), urlsplit(answer).query
+            given = parse_qs(query, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            raise AuthorizationError("the answer is no address that anybody is sent to") from None
+        if place != _place(self.redirect_uri):
             raise AuthorizationError("the answer did not come to the redirect URI")
-        given = parse_qs(urlsplit(answer).query, keep_blank_values=True, max_num_fields=50)
         if any(len(given.get(name, ())) > 1 for name in _ONCE):
             raise AuthorizationError("the answer of the authorization server repeats a parameter")
         said = {name: values[0] for name, values in given.items()}

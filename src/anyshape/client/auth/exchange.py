@@ -18,6 +18,7 @@ from anyshape.client.answers import as_object, decode_value
 from anyshape.client.auth.reach import Reach, VettingResolver, origin_of
 from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.transports.http_failures import cause_of, words_of
 from anyshape.client.transports.proxies import proxy_for
 from anyshape.errors import AnyshapeError, AuthorizationError
 
@@ -127,14 +128,17 @@ class Exchange:
         except TimeoutError:
             raise AuthorizationError(f"{shown}: no answer within {_SECONDS:g} s") from None
         except (aiohttp.ClientError, ValueError) as error:
-            reason = shorten(str(error) or type(error).__name__)
-            raise AuthorizationError(f"cannot reach {shown}: {reason}") from error
+            reason = shorten(words_of(error))
+            raise AuthorizationError(f"cannot reach {shown}: {reason}") from cause_of(error)
         finally:
             await resolver.close()
 
 
 async def _read(response: aiohttp.ClientResponse, shown: str) -> object:
-    """Return the JSON of an answer; of a failure, nothing if it is no JSON."""
+    """Return the JSON of an answer; nothing if it is none, and a failure or at a guessed place.
+
+    Many sites answer whatever they do not know with a page and status 200.
+    """
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
@@ -143,6 +147,6 @@ async def _read(response: aiohttp.ClientResponse, shown: str) -> object:
     try:
         return decode_value(bytes(body), _DEEPEST)
     except AnyshapeError as error:
-        if response.status < 400:
+        if response.status < 400 and response.method == "POST":
             raise AuthorizationError(f"{shown}: {error}") from error
         return None

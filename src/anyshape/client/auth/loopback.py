@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 _LONGEST: Final = 16 * 1024
 _SECONDS: Final = 10.0
+_MOST_FIELDS: Final = 20
 _DONE: Final = "You are signed in. You can close this page."
 _FAILED: Final = "That did not work. See the program that sent you here; you can close this page."
 _OTHER: Final = "There is nothing here."
@@ -115,12 +116,19 @@ class _LoopbackVisit:
         await self._send(url)
         if self._paste is None:
             return self.redirect_uri + await heard
-        pasted = asyncio.ensure_future(self._paste())
+        pasted = asyncio.ensure_future(_read_pasted(self._paste))
         try:
             await asyncio.wait({heard, pasted}, return_when=asyncio.FIRST_COMPLETED)
-            return self.redirect_uri + heard.result() if heard.done() else pasted.result().strip()
+            return self.redirect_uri + heard.result() if heard.done() else pasted.result()
         finally:
             pasted.cancel()
+
+
+async def _read_pasted(paste: Callable[[], Awaitable[str]]) -> str:
+    try:
+        return (await paste()).strip()
+    except EOFError:
+        raise AuthorizationError("the login was given up: nothing more can be pasted") from None
 
 
 class _Listener:
@@ -163,7 +171,10 @@ class _Listener:
         path, mark, query = rest.rpartition(" ")[0].partition("?")
         if method != "GET" or path != self._path:
             return "404 Not Found", _OTHER
-        given = parse_qs(query, max_num_fields=20, errors="replace")
+        try:
+            given = parse_qs(query, max_num_fields=_MOST_FIELDS, errors="replace")
+        except ValueError:
+            return "400 Bad Request", _OTHER
         states = given.get("state", [])
         is_ours = len(states) == 1 and hmac.compare_digest(states[0].encode(), self._state.encode())
         if self._heard is None or self._heard.done() or not self._state or not is_ours:

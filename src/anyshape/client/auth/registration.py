@@ -131,5 +131,8 @@ def describe_failure(
     reason = f"HTTP {reply.status}"
     if error is not None:
         reason = shorten(error, 60) + (f" ({shorten(said, 200)})" if said else "")
-    reason = conceal(reason, secrets)
-    return AuthorizationError(f"{what} refused: {reason}", error=error and shorten(error, 60))
+    secrets = tuple(secrets)
+    return AuthorizationError(
+        f"{what} refused: {conceal(reason, secrets)}",
+        error=error and conceal(shorten(error, 60), secrets),
+    )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from anyshape.client.auth.authorization_server import (
@@ -22,7 +23,7 @@ from anyshape.client.auth.exchange import Exchange
 from anyshape.client.auth.reach import Reach
 from anyshape.client.auth.registration import Registration
 from anyshape.client.auth.resource import ProtectedResource, canonical, find_resource
-from anyshape.client.auth.storage import TokenStorage
+from anyshape.client.auth.storage import SharedStorage, TokenStorage
 from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.auth.turns import Turns
@@ -115,6 +116,14 @@ def token_key(url: str) -> str:
     return f"token {canonical(url)}"
 
 
+class _Origin(Enum):
+    """Where the token comes from that is held."""
+
+    KEPT = "storage"
+    REFRESHED = "the one before"
+    OBTAINED = "a grant"
+
+
 class AccessSession:
     """Gives the requests to one server their token."""
 
@@ -133,7 +142,7 @@ class AccessSession:
         self._settings = settings
         self._token: HeldToken | None = None
         self._is_loaded = False
-        self._is_new = False
+        self._origin = _Origin.KEPT
         self._unrefreshable: HeldToken | None = None
         self._key: ProofKey | None = None
         self._nonce: str | None = None
@@ -143,7 +152,7 @@ class AccessSession:
     async def headers(self, method: str, url: str) -> Mapping[str, str]:
         """Return the headers with the token, if there is one yet."""
         if not self._is_loaded:
-            async with self._turn():
+            async with self._turn(is_shared=False):
                 await self._load()
         token = self._token
         if token is not None and token.is_stale and token.refresh is not None:
@@ -175,23 +184,24 @@ class AccessSession:
                 return token is not None
             if refusal.status == 403:
                 return await self._widen(token, challenge)
-            if self._is_new and refusal.attempt:
+            if self._origin is _Origin.OBTAINED and refusal.attempt:
                 return False  # the best we can get is not good enough
-            await self._get(token, challenge, may_refresh=True)
-            return True
+            was_refreshed = self._origin is _Origin.REFRESHED and bool(refusal.attempt)
+            return await self._get(token, challenge, may_refresh=not was_refreshed)
 
     # Getting tokens.
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncGenerator[None]:
+    async def _turn(self, *, is_shared: bool = True) -> AsyncGenerator[None]:
         """Wait until nobody else gets a token for this server: a person may be signing in."""
-        lock = self._settings.turns.of(self._url)
-        with self._deadlines.paused():
-            await lock.acquire()
-        try:
+        key = token_key(self._url)
+        storage = self._settings.storage
+        async with AsyncExitStack() as held:
+            with self._deadlines.paused():
+                await held.enter_async_context(self._settings.turns.of(key))
+                if is_shared and isinstance(storage, SharedStorage):
+                    await held.enter_async_context(storage.turn(key))
             yield
-        finally:
-            lock.release()
 
     async def _widen(self, token: HeldToken | None, challenge: AuthChallenge) -> bool:
         """Ask for the scopes that a request lacks, unless they were asked for in vain."""
@@ -199,10 +209,15 @@ class AccessSession:
             return False
         if challenge.scopes is not None and set(challenge.scopes) <= set(token.requested):
             return False
-        return await self._get(token, challenge, may_refresh=False)
+        return await self._get(token, challenge, may_refresh=False, must_widen=True)
 
     async def _get(
-        self, token: HeldToken | None, challenge: AuthChallenge, *, may_refresh: bool
+        self,
+        token: HeldToken | None,
+        challenge: AuthChallenge,
+        *,
+        may_refresh: bool,
+        must_widen: bool = False,
     ) -> bool:
         """Get a token for what is asked; `False` if it would be asked for as before, in vain."""
         found = await find_resource(self._exchange, self._url, challenge)
@@ -213,15 +228,18 @@ class AccessSession:
         request = self._request(server, found, challenge, token)
         if token is not None and token.refresh is not None and may_refresh:
             try:
-                await self._keep(await self._refresh(request, token), is_new=False)
+                await self._keep(await self._refresh(request, token), _Origin.REFRESHED)
                 return True
             except AuthorizationError as error:
                 if error.error is None:
                     raise
+                await self._load(other_than=token.authorization)
+                if self._token is not token:
+                    return True  # somebody was faster, who does not take turns with us
                 if error.error == "invalid_client":
                     await self._grant.forget_client(request)
                 logger.debug("the token could not be refreshed: %s", error)
-        if not may_refresh and token is not None and set(request.scopes) <= set(token.requested):
+        if must_widen and token is not None and set(request.scopes) <= set(token.requested):
             return False
         try:
             got = await self._grant.obtain(request)
@@ -229,7 +247,7 @@ class AccessSession:
             if error.error == "invalid_client":
                 await self._grant.forget_client(request)
             raise
-        await self._keep(got, is_new=True)
+        await self._keep(got, _Origin.OBTAINED)
         return True
 
     async def _choose_server(
@@ -290,7 +308,8 @@ class AccessSession:
         )
 
     async def _refresh(self, request: AccessRequest, token: HeldToken) -> HeldToken:
-        client = await self._grant.known_client(request)
+        given_to = None if token.client is None else Registration.read(token.client)
+        client = given_to or await self._grant.known_client(request)
         if client is None or token.refresh is None:
             raise AuthorizationError("this client is not registered", error="invalid_client")
         same = replace(
@@ -312,7 +331,7 @@ class AccessSession:
             try:
                 server = await find_server(self._exchange, token.issuer)
                 request = self._request(server, None, AuthChallenge(), token)
-                await self._keep(await self._refresh(request, token), is_new=False)
+                await self._keep(await self._refresh(request, token), _Origin.REFRESHED)
             except AuthorizationError as error:
                 logger.debug("the token could not be refreshed early: %s", error)
                 self._unrefreshable = token
@@ -325,11 +344,11 @@ class AccessSession:
         text = await self._settings.storage.load(token_key(self._url))
         saved = None if text is None else HeldToken.read(text)
         if saved is not None and saved.authorization != other_than:
-            self._token, self._is_new = saved, False
+            self._token, self._origin = saved, _Origin.KEPT
         self._is_loaded = True
 
-    async def _keep(self, token: HeldToken, *, is_new: bool) -> None:
-        self._token, self._is_new = token, is_new
+    async def _keep(self, token: HeldToken, origin: _Origin) -> None:
+        self._token, self._origin = token, origin
         await self._settings.storage.save(token_key(self._url), token.write())
 
     # Proofs of possession.

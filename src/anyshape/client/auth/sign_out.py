@@ -42,7 +42,7 @@ async def sign_out(url: str, storage: TokenStorage, http: Http | None = None) ->
 
 async def _revoke(token: HeldToken, exchange: Exchange, storage: TokenStorage) -> None:
     server = await find_server(exchange, token.issuer)
-    saved = await storage.load(client_key(server.issuer))
+    saved = token.client or await storage.load(client_key(server.issuer))
     client = None if saved is None else Registration.read(saved)
     if server.revocation_endpoint is None or client is None:
         return

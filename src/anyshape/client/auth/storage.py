@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeVar, cast
+from typing import Final, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
 from anyshape.errors import AuthorizationError
 
-__all__ = ["FileStorage", "MemoryStorage", "TokenStorage"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
+__all__ = ["FileStorage", "MemoryStorage", "SharedStorage", "TokenStorage"]
+
+_SOON: Final = 0.02
+_LATE: Final = 0.5
+"""Seconds between two looks whether it is our turn, at first and at last."""
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
@@ -38,6 +48,18 @@ class TokenStorage(Protocol):
 
     async def delete(self, key: str) -> None:
         """Forget what was saved under a key, if anything was."""
+        ...
+
+
+@runtime_checkable
+class SharedStorage(TokenStorage, Protocol):
+    """A place that others use at the same time, who have to take turns in renewing a token.
+
+    A refresh token is good for once: who shows it a second time may have ended all that came of it.
+    """
+
+    def turn(self, key: str) -> AbstractAsyncContextManager[None]:
+        """Keep others from renewing what is kept under a key; wait until they have."""
         ...
 
 
@@ -79,14 +101,40 @@ class FileStorage:
         """Forget what was saved under a key."""
         await self._change(key, None)
 
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncGenerator[None]:
+        """Keep other processes from renewing what is kept under a key; wait until they have."""
+        if fcntl is None:
+            yield
+            return
+        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+        path = self._path.with_name(f".{self._path.name}.{digest}")
+        wait = _SOON
+        with self._explained():
+            _make_folder(path)
+            while (lock := _try_lock(path)) is None:
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, _LATE)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            os.close(lock)
+
     async def _change(self, key: str, value: str | None) -> None:
         await self._aside(self._rewrite, key, value)
 
     async def _aside(
         self, work: Callable[Arguments, Returned], *values: Arguments.args, **more: Arguments.kwargs
     ) -> Returned:
-        try:
+        with self._explained():
             return await asyncio.to_thread(work, *values, **more)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise AuthorizationError(
@@ -94,7 +142,7 @@ class FileStorage:
             ) from error
 
     def _rewrite(self, key: str, value: str | None) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(self._path)
         with self._writing, _alone(self._path.with_name(f".{self._path.name}.lock")):
             self._rewrite_alone(key, value)
 
@@ -140,12 +188,30 @@ class FileStorage:
         }
 
 
+def _make_folder(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return the lock at a path, held by us; `None` while somebody else has it.
+
+    It ends with the process at the latest.
+    """
+    assert fcntl is not None
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever had it before took it away, and there may be another one at its path by now.
+        if os.path.samestat(os.fstat(lock), os.stat(path)):
+            return lock
+    os.close(lock)
+    return None
+
+
 @contextlib.contextmanager
 def _alone(path: Path) -> Generator[None]:
     """Let no other process change the file meanwhile, where the system can see to that."""
-    try:
-        import fcntl
-    except ImportError:
+    if fcntl is None:
         yield
         return
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as lock:

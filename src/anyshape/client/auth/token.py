@@ -38,6 +38,9 @@ class HeldToken:
     refresh: str | None = field(default=None, repr=False)
     key: str | None = field(default=None, repr=False)
     """The private key that it is bound to, as a JWK."""
+    client: str | None = field(default=None, repr=False)
+    """The registration of the client that it was given to, if that was made on the spot: another
+    login may have made another one since, which could not renew this token."""
 
     @property
     def authorization(self) -> str:
@@ -71,7 +74,7 @@ def read_token(
 ) -> HeldToken:
     """Return the token in the answer of a token endpoint (RFC 6749, section 5.1)."""
     value, kind = members.get("access_token"), members.get("token_type")
-    if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+    if not isinstance(value, str) or not (value and value.isascii() and value.isprintable()):
         raise AuthorizationError("the token endpoint gave no access token that a header can carry")
     if len(value) > _LONGEST or " " in value:
         raise AuthorizationError("the token endpoint gave an access token that no header can carry")

@@ -55,6 +55,8 @@ async def ask_token(
     token = read_token(
         reply.members, issuer=server.issuer, resource=request.resource, requested=request.scopes
     )
+    if client.redirect_uri is not None:
+        token = replace(token, client=client.write())
     if request.proof_key is None:
         if token.scheme != "Bearer":
             raise AuthorizationError(f"{what} gave a token bound to a key that nobody offered")

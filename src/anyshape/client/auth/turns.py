@@ -15,7 +15,7 @@ class Turns:
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]]
         self._locks = WeakKeyDictionary()
 
-    def of(self, url: str) -> asyncio.Lock:
-        """Return the lock for a server; who holds it may get a token."""
+    def of(self, key: str) -> asyncio.Lock:
+        """Return the lock for what is kept under a key; who holds it may get a token."""
         locks = self._locks.setdefault(asyncio.get_running_loop(), {})
-        return locks.setdefault(url, asyncio.Lock())
+        return locks.setdefault(key, asyncio.Lock())

@@ -28,6 +28,7 @@ from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.client.transports.http_failures import (
     EVENTS,
     JSON,
+    cause_of,
     explain_loss,
     explain_refusal,
     kind_of,
@@ -123,7 +124,7 @@ class HttpTransport:
                 self._spawn(self.notify(cancellation(outgoing.id), _kept(headers)))
             raise
         except aiohttp.ClientError as error:
-            raise explain_loss(self.place, self._url, error) from error
+            raise explain_loss(self.place, self._url, error) from cause_of(error)
 
     async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
         """Post a message that has no answer."""
@@ -226,7 +227,7 @@ class HttpTransport:
                     proxy=self._proxy,
                 )
             except aiohttp.ClientError as error:
-                raise explain_loss(self.place, self._url, error) from error
+                raise explain_loss(self.place, self._url, error) from cause_of(error)
             except ValueError as error:
                 raise TransportError(f"cannot send to {self.place}: {error}") from error
             status = response.status

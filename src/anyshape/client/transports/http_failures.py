@@ -13,7 +13,7 @@ from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
 
-__all__ = ["EVENTS", "JSON", "explain_loss", "explain_refusal", "kind_of"]
+__all__ = ["EVENTS", "JSON", "cause_of", "explain_loss", "explain_refusal", "kind_of", "words_of"]
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -58,21 +58,34 @@ def explain_refusal(
 
 def explain_loss(place: str, url: str, error: aiohttp.ClientError) -> TransportError:
     """Return the exception for a connection that could not be made or kept."""
-    said = _words_of(error).replace(url, without_secrets(url))
+    said = words_of(error).replace(url, without_secrets(url))
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
         return TransportError(f"cannot trust {place}: {said}")
     if isinstance(error, aiohttp.InvalidURL):
         return TransportError(f"cannot send to {place}: not a valid URL")
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
         return ConnectionLost(f"cannot reach {place}: {said}", sent=False)
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return TransportError(f"cannot reach {place}: {said}")
     if isinstance(error, aiohttp.ClientResponseError):
         return TransportError(f"{place} does not speak HTTP: {said}")
     # Nothing says how much of the request was read before the connection broke.
     return ConnectionLost(f"the connection to {place} broke: {said}", sent=True)
 
 
-def _words_of(error: aiohttp.ClientError) -> str:
+def cause_of(error: Exception) -> Exception | None:
+    """Return what may be shown as the cause of a failure.
+
+    What a proxy said comes with its URL, and that with our password.
+    """
+    return None if isinstance(error, aiohttp.ClientHttpProxyError) else error
+
+
+def words_of(error: Exception) -> str:
+    """Return what an exception of aiohttp says, in one line without secrets."""
     cause = error.__cause__
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return f"the proxy refuses it, HTTP {error.status} {shorten(error.message, 60)}"
     if isinstance(cause, ssl.SSLError):
         return shorten(str(cause))
     if isinstance(error, aiohttp.ServerDisconnectedError):
