@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +58,17 @@ class Book:
         return self._tokens.get(token)
 
 
+def _authorization(**options: Any) -> Authorization:
+    known = Book(ada=AccessToken("ada", scopes=frozenset({"use"})))
+    given: dict[str, Any] = {
+        "verifier": known,
+        "resource": RESOURCE,
+        "authorization_servers": ("https://auth.example.com",),
+        **options,
+    }
+    return Authorization(**given)
+
+
 def _guarded(server: Server) -> Any:
     book = Book(
         ada=AccessToken("ada", scopes=frozenset({"use"}), audience=(RESOURCE,)),
@@ -64,10 +77,8 @@ def _guarded(server: Server) -> Any:
         lost=AccessToken("lost", scopes=frozenset({"use"}), audience=("https://other.example",)),
         weak=AccessToken("weak"),
     )
-    authorization = Authorization(
+    authorization = _authorization(
         verifier=book,
-        resource=RESOURCE,
-        authorization_servers=("https://auth.example.com",),
         required_scopes=("use",),
         tool_scopes={"erase": ("erase",)},
         prompt_scopes={"plan": ("plan",)},
@@ -145,6 +156,8 @@ async def test_a_batch_does_not_get_around_the_scopes_of_a_tool(server: Server) 
         ("resources/read", {"uri": "notes://all"}, "use read"),
         ("resources/read", {"uri": "notes://2026/07"}, "use read old"),
         ("resources/read", {"uri": "notes://2026"}, None),
+        ("resources/read", {"uri": "notes://%61ll"}, "use read"),
+        ("resources/read", {"uri": "notes://2026%2F07"}, "use read old"),
         ("resources/subscribe", {"uri": "notes://all"}, "use read"),
         (
             "completion/complete",
@@ -179,6 +192,81 @@ async def test_prompts_and_resources_that_need_more_are_refused_in_the_same_way(
         else:
             assert reply.status == 403
             assert f'scope="{scopes}"' in reply.headers["www-authenticate"]
+
+
+@pytest.mark.behaviour("authorization.scope")
+async def test_no_spelling_of_a_uri_gets_around_the_scopes_of_what_it_reads(
+    tmp_path: Path,
+) -> None:
+    for folder in ("open", "my secrets"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "plans.txt").write_text("world domination")
+    server = Server("files")
+    server.directory("files:///", tmp_path)
+
+    @server.resource("any:///{+path}")
+    def normal(path: str) -> str:
+        return os.path.normpath(path)
+
+    rules = {"files:///my%20secrets/{+path}": ("admin",), "any:///secret": ("admin",)}
+    authorization = _authorization(required_scopes=("use",), resource_scopes=rules)
+    application = server.asgi(HttpOptions(authorization=authorization))
+
+    async def read(uri: str) -> int:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
+        headers = {"authorization": "Bearer ada", "mcp-protocol-version": "2025-11-25"}
+        return (await Visit(body, headers=headers).to(application)).status
+
+    assert await read("files:///open/plans.txt") == 200
+    for uri in (
+        "files:///my%20secrets/plans.txt",
+        "files:///%6dy%20secrets/plans.txt",
+        "files:///my%20secrets%2fplans.txt",
+        "files:///my%20secret%73%2F%70lans.txt",
+        "any:///secret",
+        "any:///%73ecret",
+        "any:///open/../secret",
+        "any:///open/%2e%2e/./secret",
+        "any:///open%2F..%2Fsecret",
+    ):
+        assert await read(uri) == 403
+
+
+@pytest.mark.behaviour("authorization.metadata")
+@pytest.mark.parametrize("path", ["/api/.well-known/oauth-protected-resource/api/mcp", "/api/mcp"])
+async def test_a_server_behind_a_prefix_knows_its_own_paths(server: Server, path: str) -> None:
+    # uvicorn with `root_path` puts it before whatever path a proxy passes on.
+    authorization = _authorization(resource="https://mcp.example.com/api/mcp")
+    visit = Visit(method="GET" if "well-known" in path else "POST", path=path)
+    visit.scope["root_path"] = "/api"
+    reply = await visit.to(server.asgi(HttpOptions(authorization=authorization)))
+    where = "https://mcp.example.com/.well-known/oauth-protected-resource/api/mcp"
+    if reply.status == 200:
+        assert reply.json["resource"] == "https://mcp.example.com/api/mcp"
+    else:
+        assert reply.status == 401
+        assert f'resource_metadata="{where}"' in reply.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"required_scopes": "read"}, "tuple"),
+        ({"scopes_supported": ("read write",)}, "spaces"),
+        ({"tool_scopes": {"erase": "admin"}}, r"tool_scopes\['erase'\]"),
+        ({"prompt_scopes": {"plan": ('a"b',)}}, "quotes"),
+        ({"resource_scopes": {"notes://all": ("",)}}, "each scope"),
+        ({"resource": 'https://example.com/"'}, "resource"),
+        ({"resource": "example.com"}, "resource"),
+        ({"authorization_servers": ()}, "at least one"),
+        ({"authorization_servers": "https://auth.example.com"}, "tuple"),
+    ],
+)
+def test_what_could_guard_nothing_or_break_a_challenge_fails_at_definition(
+    options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        _authorization(**options)
 
 
 @pytest.mark.behaviour("authorization.metadata")

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
-__all__ = ["LONGEST_URI", "UriTemplate", "uri_flaw"]
+__all__ = ["LONGEST_URI", "UriTemplate", "spellings", "uri_flaw"]
 
 LONGEST_URI: Final = 8_192
 """Characters of a URI that anybody looks at."""
@@ -33,6 +33,8 @@ _HALF_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 _NEVER: Final = '\\x00-\\x20\\x7f"<>\\\\^`{|}'
 _ANY_RUN: Final = re.compile(f"[^{_NEVER}]*")
+_UNWRITTEN: Final = re.compile(f"[{_NEVER}%]")
+"""What stands in a URI only as an escape."""
 _RUN: Final = re.compile(f"[^{_NEVER}:/?#\\[\\]@!$&'()*+,;=]*")
 """What a value may be made of: characters without a meaning in URIs, escapes, and any other text.
 
@@ -135,6 +137,35 @@ class UriTemplate:
         middle = uri[start:end]
         is_whole = _ANY_RUN.fullmatch(middle) and _put(values, self._middle, middle)
         return values if is_whole else None
+
+
+def spellings(uri: str) -> tuple[str, ...]:
+    """Return what a URI may be read as: itself, without escapes, and without `.` and `..` in it.
+
+    A template hands values on unescaped, so whoever decides by a URI has to look at all of these.
+    """
+    read = _unescape(uri)
+    if read is None:
+        return (uri,)
+    plain = _UNWRITTEN.sub(lambda found: quote(found[0], safe=""), read)
+    if "/." not in plain:
+        return (uri,) if plain == uri else (uri, plain)
+    # What comes first may be a host, which no path leaves, or a name like any other.
+    return tuple(dict.fromkeys((uri, plain, _without_dots(plain, 1), _without_dots(plain, 0))))
+
+
+def _without_dots(uri: str, fixed: int) -> str:
+    """Return a URI whose path goes nowhere to come back (RFC 3986, section 5.2.4)."""
+    scheme, mark, rest = uri.partition("://" if "://" in uri else ":")
+    kept: list[str] = []
+    for name in (names := rest.split("/")):
+        if name == "..":
+            del kept[max(fixed, len(kept) - 1) :]
+        elif name != ".":
+            kept.append(name)
+    if names[-1] in (".", ".."):
+        kept.append("")
+    return scheme + mark + "/".join(kept)
 
 
 def uri_flaw(uri: str) -> str | None:

@@ -7,6 +7,7 @@ of revision 2026-07-28; RFC 6750 defines the challenge.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ import msgspec
 __all__ = ["AccessToken", "Authorization", "Refusal", "TokenVerifier"]
 
 WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
+_QUOTABLE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
+"""A scope (RFC 6749, section 3.3), and whatever else a challenge quotes."""
 LONGEST_TOKEN: Final = 16 * 1024
 """Characters of a token that anybody looks at."""
 
@@ -96,8 +99,21 @@ class Authorization:
                 f"resource has to be an absolute http(s) URI without a fragment, got "
                 f"{self.resource!r}; use the URL clients connect to, like https://example.com/mcp"
             )
-        if not self.authorization_servers:
-            raise ValueError("authorization_servers needs at least one issuer URL, got none")
+        if not _QUOTABLE.fullmatch(self.resource):
+            raise ValueError(
+                f"resource: expected a URI without quotes and spaces, got {self.resource!r}"
+            )
+        if isinstance(self.authorization_servers, str) or not self.authorization_servers:
+            raise ValueError(
+                "authorization_servers needs at least one issuer URL, in a tuple, got "
+                f"{self.authorization_servers!r}"
+            )
+        _check_scopes("required_scopes", self.required_scopes)
+        _check_scopes("scopes_supported", self.scopes_supported)
+        for rule in ("tool_scopes", "prompt_scopes", "resource_scopes"):
+            needed: Mapping[str, tuple[str, ...]] = getattr(self, rule)
+            for name, scopes in needed.items():
+                _check_scopes(f"{rule}[{name!r}]", scopes)
 
     @property
     def metadata_url(self) -> str:
@@ -170,6 +186,18 @@ class Authorization:
             parts.append(f'scope="{" ".join(scopes)}"')
         parts.append(f'resource_metadata="{self.metadata_url}"')
         return "Bearer " + ", ".join(parts)
+
+
+def _check_scopes(where: str, scopes: Iterable[str]) -> None:
+    """Raise `ValueError` unless these are scopes: a text would be taken for one of each letter."""
+    if isinstance(scopes, str):
+        raise ValueError(f"{where}: expected a tuple, got {scopes!r}; write ({scopes!r},)")
+    for scope in scopes:
+        if not _QUOTABLE.fullmatch(scope):
+            raise ValueError(
+                f"{where}: expected printable ASCII without spaces, quotes and backslashes in "
+                f"each scope, got {scope!r}"
+            )
 
 
 def _canonical(uri: str) -> str:

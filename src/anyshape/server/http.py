@@ -374,15 +374,13 @@ class HttpApplication:
 
     def _is_endpoint(self, scope: Scope) -> bool:
         """Tell whether a path is the endpoint, wherever a host has mounted us."""
-        path: str = scope["path"]
-        root: str = scope.get("root_path", "")
-        if root and path.startswith(root):
-            path = path[len(root) :]
-        return path.rstrip("/") == self._path.rstrip("/")
+        return _path_below(scope).rstrip("/") == self._path.rstrip("/")
 
     async def _serve_elsewhere(self, scope: Scope, send: Send) -> None:
         authorization = self._authorization
-        if authorization is not None and scope["path"] in authorization.metadata_paths:
+        # A mount is part of the path, or of what the host takes off before it: both are ours.
+        paths = {scope["path"], _path_below(scope)}
+        if authorization is not None and paths & authorization.metadata_paths:
             if scope["method"] in ("GET", "HEAD"):
                 await send_json(send, 200, authorization.metadata())
             else:
@@ -418,6 +416,13 @@ class HttpApplication:
             await send({"type": f"lifespan.{stage}.failed", "message": "see the server's log"})
         else:
             await send({"type": "lifespan.shutdown.complete"})
+
+
+def _path_below(scope: Scope) -> str:
+    """Return a path as it is below wherever a host has mounted us."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(root) else path
 
 
 async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:

@@ -19,7 +19,7 @@ from anyshape.protocol.methods import (
     RESOURCES_SUBSCRIBE,
     TOOLS_CALL,
 )
-from anyshape.protocol.uri_templates import UriTemplate
+from anyshape.protocol.uri_templates import UriTemplate, spellings
 from anyshape.server.incoming import Call
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class ScopeRules:
         self._tools = authorization.tool_scopes
         self._prompts = authorization.prompt_scopes
         self._resources = authorization.resource_scopes
+        self._by_uri: dict[str, tuple[str, ...]] = {}
+        for uri, scopes in self._resources.items():
+            for spelling in spellings(uri):
+                self._by_uri[spelling] = (*self._by_uri.get(spelling, ()), *scopes)
         self._templates = tuple(
             (UriTemplate(uri), scopes) for uri, scopes in self._resources.items() if "{" in uri
         )
@@ -128,9 +132,11 @@ class ScopeRules:
         return ()
 
     def _of_uri(self, uri: str) -> tuple[str, ...]:
-        """Return what every rule asks for that a URI could fall under."""
-        needed = self._resources.get(uri, ())
-        for template, scopes in self._templates:
-            if template.match(uri) is not None:
-                needed = (*needed, *scopes)
-        return needed
+        """Return what every rule asks for that a URI could fall under, however it is spelt."""
+        needed: tuple[str, ...] = ()
+        for spelling in spellings(uri) if self._resources else ():
+            needed = (*needed, *self._by_uri.get(spelling, ()))
+            for template, scopes in self._templates:
+                if template.match(spelling) is not None:
+                    needed = (*needed, *scopes)
+        return tuple(dict.fromkeys(needed))

@@ -18,6 +18,7 @@ import msgspec
 try:
     from joserfc import jws
     from joserfc.errors import JoseError
+    from joserfc.jwa import JWSAlgModel
 except ImportError as error:
     raise ImportError("checking JWTs needs joserfc; pip install 'anyshape[auth]'") from error
 
@@ -29,9 +30,9 @@ __all__ = ["JwtVerifier"]
 
 _USUAL: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
-    *("ES256", "ES384", "ES512", "Ed25519"),
+    *("ES256", "ES384", "ES512", "Ed25519", "EdDSA"),
 )
-_POSSIBLE: Final = frozenset({*_USUAL, "Ed448", "EdDSA"})
+_POSSIBLE: Final = frozenset({*_USUAL, "Ed448"})
 _TYPES: Final = frozenset({None, "jwt", "at+jwt", "application/at+jwt"})
 """What a token may call itself: a proof, a logout or an event is signed by the same keys."""
 _LONGEST_HEADER: Final = 4096
@@ -39,6 +40,20 @@ _LONGEST_HEADER: Final = 4096
 _read_header: Final = msgspec.json.Decoder(TokenHeader).decode
 _read_claims: Final = msgspec.json.Decoder(TokenClaims).decode
 _read_all: Final = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class _Registry(jws.JWSRegistry):
+    """Algorithms, among them the one that issuers still call EdDSA.
+
+    RFC 9864 wants the curve in the name, and joserfc warns with every token that has none. The
+    curve is the key's here, which comes from the issuer.
+    """
+
+    def get_alg(self, name: str) -> JWSAlgModel:
+        """Return the algorithm of a name that is allowed."""
+        if name == "EdDSA" and self.allowed and name in self.allowed:
+            return self.algorithms[name]
+        return super().get_alg(name)
 
 
 class JwtVerifier:
@@ -80,7 +95,7 @@ class JwtVerifier:
             else PublishedKeys(issuer, jwks_uri, clock or time.monotonic)
         )
         self._algorithms = frozenset(algorithms)
-        self._registry = jws.JWSRegistry(algorithms=algorithms, strict_check_header=False)
+        self._registry = _Registry(algorithms=algorithms, strict_check_header=False)
         self._registry.max_header_length = _LONGEST_HEADER
         self._leeway = leeway
         self._clock = clock or time.time
