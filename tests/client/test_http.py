@@ -8,6 +8,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -624,6 +625,21 @@ async def test_a_server_that_hangs_up_after_each_answer_loses_no_call(modern: bo
         async with Client(f"http://127.0.0.1:{port}/mcp", timeout=PATIENCE) as client:
             for _ in range(10):
                 assert await client.call("plain") == 42
+
+
+async def test_a_connection_that_a_server_may_be_about_to_close_is_not_used_again(
+    serve_http: ServeHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = Endpoint()
+    async with serve_http(endpoint) as url, Client(url) as client:
+        for _ in range(2):
+            await client.call("plain")
+
+        monkeypatch.setattr("aiohttp.connector.monotonic", lambda: monotonic() + 4.5)
+        await client.call("plain")
+        first, second, third = [each.transport for _, _, each in endpoint.requests[-3:]]
+        assert first is second
+        assert second is not third
 
 
 async def test_a_certificate_is_verified() -> None:

@@ -2,8 +2,9 @@
 
 A request on a kept connection is lost if the server hung up a moment ago, and nobody can tell
 whether it was read (https://www.rfc-editor.org/rfc/rfc9112#section-9.5). So before a kept
-connection is used, the loop gets to hear of hang-ups; and a server that hangs up after its first
-answer, without having said so, gets a connection for every request.
+connection is used, the loop gets to hear of hang-ups; one that was silent for longer than most
+servers wait is not used again; and a server that hangs up after its first answer, without having
+said so, gets a connection for every request.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ __all__ = ["Pools"]
 _ASIDE = 4
 _GLANCE = 0.01
 _PEERS = 64
+_KEPT = 4.0
+"""Seconds: uvicorn, hypercorn and Node hang up after five of silence."""
 
 Address = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -68,7 +71,11 @@ class Pools:
         http = self._http
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=limit, ssl=http.tls, force_close=not keep, socket_factory=self._make_socket
+                limit=limit,
+                ssl=http.tls,
+                force_close=not keep,
+                keepalive_timeout=_KEPT if keep else None,
+                socket_factory=self._make_socket,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=http.connect_timeout),
