@@ -10,7 +10,7 @@ AGENTS := .cache/agents
 ENGINES := .cache/engines
 OLDER := .cache/older-peers
 
-.PHONY: demo test matrix check fuzz fuzz-lowering worst engines bench bench-quick docs peers older-peers \
+.PHONY: demo test matrix check load soak fuzz fuzz-lowering worst engines bench bench-quick docs peers older-peers \
     agents hosts frameworks screenshots lock clean
 
 demo: $(READY)
@@ -30,6 +30,12 @@ check: $(READY)
 fuzz: $(READY)
 	$(BIN)/python scripts/fuzz_schema.py $(ARGS); code=$$?; \
 	    $(BIN)/python scripts/worst_schema.py $(ARGS) && exit $$code
+
+load: $(READY)
+	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.load $(ARGS)
+
+soak: $(READY)
+	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.soak $(ARGS)
 
 fuzz-lowering: $(READY)
 	$(BIN)/python scripts/fuzz_lowering.py $(ARGS)
