@@ -39,6 +39,8 @@ UNRELIABLE: Final = FOLDER.parent / "gateway" / "unreliable.py"
 BAD_WAYS: Final = ("", "flood", "wrong id", "twice", "garbage", "change", "no result", "array")
 WARM: Final = 0.4
 """The part of all laps in which caches fill: what was kept for five minutes is let go of then."""
+THREADS: Final = 80
+"""The threads for synchronous tools, and a few more."""
 SLACK: Final = 8.0
 """MiB that memory may differ by between a process that is warm and the same later."""
 
@@ -72,10 +74,12 @@ class Soak:
             warm = self.warm(name)
             if self.growth(name) > SLACK:
                 found.append(f"{name}: memory grew by {self.growth(name):.1f} MiB")
-            for what in ("descriptors", "threads", "children"):
+            for what in ("descriptors", "children"):
                 first, last = getattr(warm[0], what), getattr(warm[-1], what)
                 if last > first + 4:
                     found.append(f"{name}: {what} grew from {first} to {last}")
+            if warm[-1].threads > THREADS:
+                found.append(f"{name}: {warm[-1].threads} threads")
         return found
 
 
