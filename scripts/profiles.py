@@ -35,6 +35,7 @@ FIELDS = {
     "closed": "every object is closed",
     "openness_written": "every object says if it is open",
     "all_required": "every property is required",
+    "one_required": "one property is required",
     "nulls_for_optional": "optional properties admit null",
     "undeclared": "undeclared properties",
     "maps": "maps",

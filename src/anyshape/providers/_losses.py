@@ -68,10 +68,11 @@ class Losses:
         """Take down one loss."""
         self._found.setdefault((path, keyword, effect), Loss(path, keyword, words, effect))
 
-    def extend(self, other: Losses) -> None:
-        """Take over what others took down."""
-        for key, loss in other._found.items():
-            self._found.setdefault(key, loss)
+    def joined(self, other: Losses) -> Losses:
+        """Return these losses and those of others."""
+        both = Losses()
+        both._found = {**other._found, **self._found}
+        return both
 
     def assertion(self, said: Said) -> None:
         """Take down an assertion that cannot be written."""

@@ -101,14 +101,19 @@ class _Object:
         profile, case, at = self._profile, self._case, self._at
         written: dict[str, Any] = {}
         required: list[str] = []
+        forms: dict[str, LoweredForm] = {}
         for name, raw in self._properties.items():
+            guarded = at.guarded or name not in case.required
+            inside = replace(at, levels=at.levels + 1, guarded=guarded, root=False)
+            forms[name] = self._writer.site(raw, inside)
+        chosen = self._chosen(forms)
+        for name, form in forms.items():
             wanted = name in case.required
-            inside = replace(at, levels=at.levels + 1, guarded=at.guarded or not wanted, root=False)
-            form = self._writer.site(raw, inside)
             lowered = self._renamed(name)
             if lowered != name:
                 form.remark(f"named {name}", beside=profile.union_siblings)
-            padded = profile.all_required and not wanted
+            needed = wanted or profile.all_required or name == chosen
+            padded = needed and not wanted
             ambiguous = padded and form.null
             if ambiguous:
                 place = case.place + pointer(("properties", name))
@@ -119,7 +124,6 @@ class _Object:
                 form = nullable(own, form.description, form.codec, profile)
             written[lowered] = form.written()
             null = ambiguous or (not padded and form.null)
-            needed = wanted or profile.all_required
             self._fields[name] = Field(lowered, form.codec, needed, padded, null)
             if needed:
                 required.append(lowered)
@@ -127,6 +131,12 @@ class _Object:
             self._node["properties"] = written
         if required or profile.all_required:  # as OpenAI's own SDK writes it
             self._node["required"] = required
+
+    def _chosen(self, forms: dict[str, LoweredForm]) -> str | None:
+        """Return the property to require where none is: one that is never null, if there is one."""
+        if not self._profile.one_required or self._case.required or len(forms) < 2:
+            return None
+        return next((name for name, form in forms.items() if not form.null), next(iter(forms)))
 
     def _renamed(self, name: str) -> str:
         rule = self._profile.property_names

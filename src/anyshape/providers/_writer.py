@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from anyshape.errors import CannotLower
 from anyshape.providers._arrays import array
+from anyshape.providers._attempts import Attempt
 from anyshape.providers._branches import Branches, Raw, Site, Way
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec, Reference
@@ -29,7 +30,7 @@ from anyshape.providers._unions import unite
 from anyshape.providers._values import KINDS
 from anyshape.providers.profile import AnyValue, Profile
 
-__all__ = ["At", "TooManyNodes", "Writer"]
+__all__ = ["At", "Reading", "TooManyNodes", "Writer"]
 
 _MOST_NODES: Final = 6_000
 _CHARACTERS: Final = 500
@@ -42,7 +43,14 @@ _NEARLY_EVERYTHING: Final = _EVERYTHING - {"integer", "null"}
 
 
 class TooManyNodes(CannotLower):
-    """The lowered document would be too large."""
+    """The lowered document would be too large, written with so many levels."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        super().__init__(
+            f"written for {attempt.rules.name}, the schema has more than {_MOST_NODES} places, "
+            f"or more than {_CHARACTERS} characters for each of them"
+        )
+        self.places = attempt.places
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +70,51 @@ class At:
         return replace(self, active={**self.active, key: self.active.get(key, 0) + 1}, root=False)
 
 
+class Reading:
+    """A schema as it was read: what every attempt to write it begins with."""
+
+    def __init__(self, branches: Branches, cases: Cases) -> None:
+        self.branches = branches
+        self.cases = cases
+        self.root: Raw = ((branches.source.root,),)
+        self.overlaps = Overlaps(branches, cases)
+        self.graph = NodeGraph(branches, cases, self.root)
+
+    def is_unrolled(self, profile: Profile) -> bool:
+        """Tell whether recursion is written out, so that writing out less of it is an answer."""
+        return bool(self.graph.cyclic) and not _defines_recursion(profile)
+
+
+def _defines_recursion(profile: Profile) -> bool:
+    """Tell whether definitions carry recursion, so that nothing has to be unrolled."""
+    return "$ref" in profile.keywords and profile.recursion
+
+
 class Writer:
     """Writes one document for one profile."""
 
     def __init__(
         self,
-        profile: Profile,
-        branches: Branches,
-        cases: Cases,
-        overlaps: Overlaps,
+        reading: Reading,
+        attempt: Attempt,
         losses: Losses,
         *,
         prefix: str = "",
-        unroll: int = 2,
         inlined: frozenset[Key] = frozenset(),
     ) -> None:
-        self.profile = profile
+        self._attempt = attempt
+        self.profile = attempt.rules
         self.losses = losses
-        self.cases = cases
-        self.branches = branches
-        self._overlaps = overlaps
-        self._unroll = unroll
+        self.cases = reading.cases
+        self.branches = reading.branches
+        self._overlaps = reading.overlaps
         self._prefix = prefix
         self._nodes = 0
         self._definitions: dict[str, dict[str, Any]] = {}
         self._codecs: dict[str, Codec] = {}
         self._named: dict[Key, str] = {}
-        self._root: Raw = ((branches.source.root,),)
-        self._graph = NodeGraph(branches, cases, self._root)
+        self._root = reading.root
+        self._graph = reading.graph
         self._inlined = inlined
 
     def document(self) -> tuple[dict[str, Any], Codec]:
@@ -99,9 +124,9 @@ class Writer:
         found = object_cases(site, self.cases)
         case = fold(found, self.profile.undeclared, self.losses)
         at = At(root=True)
-        form = object_form(
-            self, case, at if self._cuts else replace(at.inside(site.key), root=True)
-        )
+        if not _defines_recursion(self.profile):
+            at = replace(at.inside(site.key), root=True)
+        form = object_form(self, case, at)
         about = (*site.about, *(site.ways[0].about if len(site.ways) == 1 else ()))
         form.description = self._first(about, "description") or ""
         document: dict[str, Any] = {"type": "object", "properties": {}, **form.written()}
@@ -149,16 +174,6 @@ class Writer:
             for part in (body, *body.get("anyOf", ()))
         )
 
-    @property
-    def _cuts(self) -> bool:
-        """Whether definitions carry recursion, so that nothing has to be unrolled."""
-        return "$ref" in self.profile.keywords and self.profile.recursion
-
-    @property
-    def unrolls(self) -> bool:
-        """Whether recursion is written out, so that writing out less of it is an answer."""
-        return bool(self._graph.cyclic) and not self._cuts
-
     def site(self, raw: Raw, at: At) -> LoweredForm:
         """Return the form of one place."""
         self._spend(1)
@@ -184,10 +199,7 @@ class Writer:
         """Count what is written: places, and texts by what they would be in places."""
         self._nodes += nodes
         if self._nodes > _MOST_NODES:
-            raise TooManyNodes(
-                f"written for {self.profile.name}, the schema has more than {_MOST_NODES} places, "
-                f"or more than {_CHARACTERS} characters for each of them"
-            )
+            raise TooManyNodes(self._attempt)
 
     def _joined(self, site: Site, forms: list[LoweredForm], description: str) -> LoweredForm:
         place = self._place(site)
@@ -282,7 +294,7 @@ class Writer:
         defined = key in graph.defined and key not in self._inlined
         if defined and followed and "$ref" in self.profile.keywords:
             return self._reference(key)
-        if recursive and at.active.get(key, 0) >= self._unroll:
+        if recursive and at.active.get(key, 0) >= self._attempt.unroll:
             return self._cut(key)
         return None
 
@@ -291,7 +303,7 @@ class Writer:
         cases = [case for branch in key for case in self.cases.of(branch)]
         kinds = list(dict.fromkeys(case.kind for case in cases))
         place = cases[0].place if cases else ""
-        self.losses.add(place, "$ref", f"recursion beyond {self._unroll} levels")
+        self.losses.add(place, "$ref", f"recursion beyond {self._attempt.unroll} levels")
         if self.profile.any_value is AnyValue.SCHEMA:
             if self.profile.closed or self.profile.nullable:
                 return text_form(" or ".join(kinds))

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from anyshape.errors import CannotLower
+from anyshape.providers._attempts import Attempt, attempts, is_small_enough
 from anyshape.providers._branches import Branches
 from anyshape.providers._cases import Cases
-from anyshape.providers._exclusive import Overlaps
+from anyshape.providers._codecs import Codec
 from anyshape.providers._graph import Key
 from anyshape.providers._kept import kept_document
 from anyshape.providers._losses import Losses
 from anyshape.providers._source import Source
-from anyshape.providers._writer import TooManyNodes, Writer
+from anyshape.providers._writer import Reading, TooManyNodes, Writer
 from anyshape.providers.checking import check
 from anyshape.providers.lowered import Lowered
 from anyshape.providers.profile import Profile, Writing
@@ -24,7 +25,6 @@ from anyshape.schema._cache import Cache
 
 __all__ = ["lower"]
 
-_UNROLL: Final = 2
 _KEPT_BYTES: Final = 64_000_000
 _DRAFT_4: Final = "http://json-schema.org/draft-04/"
 """The one dialect in which 1.0 is no integer."""
@@ -112,23 +112,34 @@ def _written(
     if profile.writing is Writing.KEPT:
         written, codec = kept_document(profile, branches, cases, losses)
         return Lowered(original, profile, written, losses.all(), codec)
-    overlaps = Overlaps(branches, cases)
-    inlined: frozenset[Key] = frozenset()
-    unroll = _UNROLL
-    while True:
-        tried = Losses()
-        writer = Writer(
-            profile, branches, cases, overlaps, tried, prefix=name, unroll=unroll, inlined=inlined
-        )
-        try:
-            written, codec = writer.document()
-        except TooManyNodes:
-            if unroll == 0 or not writer.unrolls:
-                raise
-            unroll -= 1
+    reading = Reading(branches, cases)
+    crowded: TooManyNodes | None = None
+    found: Lowered | None = None
+    for attempt in attempts(profile, recursive=reading.is_unrolled(profile)):
+        if crowded is not None and crowded.places == attempt.places:
             continue
+        try:
+            written, codec, lost = _rebuilt(name, reading, attempt)
+        except TooManyNodes as error:
+            crowded = error
+            continue
+        found = Lowered(original, profile, written, losses.joined(lost).all(), codec)
+        if is_small_enough(written, profile):
+            break
+    if found is None:
+        assert crowded is not None
+        raise crowded
+    return found
+
+
+def _rebuilt(name: str, reading: Reading, attempt: Attempt) -> tuple[dict[str, Any], Codec, Losses]:
+    """Write a document until no definition in it is needless."""
+    inlined: frozenset[Key] = frozenset()
+    while True:
+        losses = Losses()
+        writer = Writer(reading, attempt, losses, prefix=name, inlined=inlined)
+        written, codec = writer.document()
         needless = writer.needless(written) - inlined
         if not needless:
-            losses.extend(tried)
-            return Lowered(original, profile, written, losses.all(), codec)
+            return written, codec, losses
         inlined |= needless

@@ -73,6 +73,8 @@ class SizeBounds:
     """Of the values of one enumeration that has more than 250 of them."""
     optional: int | None = None
     unions: int | None = None
+    expression: int | None = None
+    """Characters of the one regular expression that is made of it, repetitions written out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,8 @@ class Profile:
     """Whether an open object must say `additionalProperties: true`."""
     all_required: bool = False
     """Whether every property must be required; optional ones then admit null instead."""
+    one_required: bool = False
+    """Whether one property must be required where none is; it then admits null instead."""
     nulls_for_optional: bool = False
     """Whether optional properties should admit null, because models send it."""
     undeclared: Undeclared = Undeclared.LEFT_OUT

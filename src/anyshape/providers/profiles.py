@@ -235,7 +235,8 @@ _OUTLINES = replace(
     name="outlines",
     about="outlines-core, a backend of vLLM and of Outlines.",
     observed="run: outlines-core 0.2.14",
-    keywords=_ENGINE.keywords | {"pattern", "format"},
+    # It writes definitions out wherever they are referred to, and drops what is four of them deep.
+    keywords=(_ENGINE.keywords - {"$ref", "$defs"}) | {"pattern", "format"},
     openness_written=False,
     property_names='[^"\\\\]{0,128}',
     closed=True,
@@ -246,6 +247,7 @@ _OUTLINES = replace(
     lengths_beside_pattern=False,
     formats=frozenset(("date", "time", "date-time", "uuid")),
     largest_count=200,  # its automaton has a state for each: thousands take minutes to build
+    bounds=SizeBounds(expression=150_000),  # some 60,000 states, which take it seconds
 )
 _LLAMA_CPP = replace(
     _ENGINE,
