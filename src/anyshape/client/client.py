@@ -10,13 +10,14 @@ happened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import TracebackType
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from types import CoroutineType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from anyshape.client.answering import Answering
 from anyshape.client.calling import CallOptions, Check, complete_call, read_answer, write_call
-from anyshape.client.channel import Channel
+from anyshape.client.channel import Channel, Result
 from anyshape.client.connection import ServerConnection
 from anyshape.client.conversion import converter_to
 from anyshape.client.deadlines import Deadlines
@@ -28,6 +29,7 @@ from anyshape.client.listing import Listing
 from anyshape.client.logs import OnLog
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
+from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.roots import Roots
@@ -210,6 +212,31 @@ class Client(ReadsFeatures):
         `meta` is sent as the `_meta` of the request, beside what the protocol keeps there itself.
         A server that answers with a task is asked until that ends: see `begin_call`.
         """
+        begun = await self.attempt_call(
+            name,
+            arguments,
+            timeout=timeout,
+            on_progress=on_progress,
+            meta=meta,
+            check_arguments=check_arguments,
+        )
+        return begun if isinstance(begun, CallResult) else await begun
+
+    async def attempt_call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        check_arguments: Check | None = None,
+    ) -> CallResult | Coroutine[Any, Any, CallResult]:
+        """Call a tool as `call_tool` does, and wait for the first answer only.
+
+        Returns what the call came to, as nearly every call does; or else what goes on with it, such
+        as answering what the server asks, which is to be awaited, in this task or another.
+        """
         limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments
         listing, channel = self._tools, self._channel
@@ -221,21 +248,61 @@ class Client(ReadsFeatures):
         fetches = listing.fetches
         try:
             result = channel.begin(question, limit)
-            if not isinstance(result, OrdinaryResult):
-                result = await complete_call(channel, tool, question, limit, timeout, result)
+            if isinstance(result, CoroutineType):
+                result = await result
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
-            # The headers follow the tool's schema: it may have changed since it was listed.
-            await listing.fetch(limit, newer_than=fetches)
-            tool = await listing.find(name, limit)
-            question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
-            result = channel.begin(question, limit)
-            result = await complete_call(channel, tool, question, limit, timeout, result)
+            write = partial(write_call, arguments=arguments, meta=meta, on_progress=on_progress)
+            return self._call_anew(name, partial(write, check=check), limit, timeout, fetches)
+        if isinstance(result, OrdinaryResult):
+            try:
+                return read_answer(tool, result, check=self._check_results)
+            except WouldWait:
+                return await aside(read_answer, tool, result, check=self._check_results)
+        write = partial(write_call, arguments=arguments, meta=meta, on_progress=on_progress)
+        anew = partial(self._call_anew, name, partial(write, check=check), limit, timeout, fetches)
+        return self._go_on(tool, question, limit, timeout, result, anew)
+
+    async def _go_on(
+        self,
+        tool: ListedTool,
+        question: Question,
+        limit: float | None,
+        patience: float | None,
+        begun: Result | Coroutine[Any, Any, Result],
+        anew: Callable[[], Coroutine[Any, Any, CallResult]] | None = None,
+    ) -> CallResult:
+        """Return what a call comes to, whatever its server asks or makes of it."""
+        try:
+            result = await complete_call(self._channel, tool, question, limit, patience, begun)
+        except ProtocolError as error:
+            if error.code != HEADER_MISMATCH or anew is None:
+                raise
+            return await anew()
         try:
             return read_answer(tool, result, check=self._check_results)
         except WouldWait:
             return await aside(read_answer, tool, result, check=self._check_results)
+
+    async def _call_anew(
+        self,
+        name: str,
+        write: Callable[[ListedTool], Question],
+        limit: float | None,
+        patience: float | None,
+        fetches: int,
+    ) -> CallResult:
+        """Call a tool again whose headers were refused: they follow its schema.
+
+        That may have changed since it was listed.
+        """
+        listing = self._tools
+        await listing.fetch(limit, newer_than=fetches)
+        tool = await listing.find(name, limit)
+        question = await aside(write, tool)
+        begun = self._channel.begin(question, limit)
+        return await self._go_on(tool, question, limit, patience, begun)
 
     async def begin_call(
         self,

@@ -175,7 +175,11 @@ class Permit:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Count how the call ended: answered, failed, or not waited for."""
+        """Count how the call ended."""
+        self.end(error)
+
+    def end(self, error: BaseException | None) -> None:
+        """Count a call that was answered, failed, or was not waited for."""
         if error is None:
             self._breaker.succeed(self._age)
         elif isinstance(error, self._breaker.failures):

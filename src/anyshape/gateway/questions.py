@@ -11,10 +11,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar, Token
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -33,7 +31,7 @@ from anyshape.tools.context import Context
 from anyshape.tools.outcomes import Accepted
 from anyshape.tools.questions import Unanswered
 
-__all__ = ["HeldCalls", "QuestionRelay"]
+__all__ = ["HeldCall", "HeldCalls", "QuestionRelay"]
 
 Answered = TypeVar("Answered")
 Ask = Callable[[Context, str], Awaitable[Any]]
@@ -44,39 +42,75 @@ _KEY: Final = "upstream:"
 _MOST_HELD: Final = 1_000
 _GIVEN_UP: Final = 2.0
 _LONGEST_HELD: Final = 600.0
-_current: ContextVar[_HeldCall | None] = ContextVar("anyshape_gateway_call", default=None)
+_current: ContextVar[HeldCall | None] = ContextVar("anyshape_gateway_call", default=None)
 
 
-class _HeldCall:
-    """One call to an upstream, and what it waits to be told."""
+class HeldCall:
+    """One call to an upstream, and what it waits to be told.
 
-    def __init__(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        loop = asyncio.get_running_loop()
+    A call that may be asked about outlives the request that began it: `hold` gives what is left of
+    it a task of its own. Most calls have nothing left when their first answer has come.
+    """
+
+    __slots__ = (
+        "_asked",
+        "_id",
+        "_open",
+        "_stirred",
+        "_token",
+        "context",
+        "is_kept",
+        "task",
+        "timer",
+    )
+
+    def __init__(self, context: Context | None = None) -> None:
         self._asked = 0
+        self._id = ""
         self._open: dict[str, tuple[Ask, asyncio.Future[Any]]] = {}
-        self._stirred: asyncio.Future[None] = loop.create_future()
+        self._stirred: asyncio.Future[None] | None = None
         """Done as soon as something is asked, or the call has ended."""
-        self.context: Context | None = None
+        self.context = context
         """Of the request that waits for it now."""
         self.is_kept = False
         """Whether it waits for its client to come back."""
         self.timer: asyncio.TimerHandle | None = None
-        self.task = loop.create_task(self._run(call))
+        self.task: asyncio.Task[Any] | None = None
+        self._token: Token[HeldCall | None] | None = None
 
-    @cached_property
+    @property
     def id(self) -> str:
         """What tells it from others, to this gateway alone; most calls never need it."""
-        return secrets.token_urlsafe(12)
+        if not self._id:
+            self._id = secrets.token_urlsafe(12)
+        return self._id
 
-    async def _run(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    def enter(self) -> None:
+        """Have what runs here known to run for this call, until `exit`."""
+        self._token = _current.set(self)
+
+    def exit(self) -> None:
+        """Have what runs here run for whatever it ran for before."""
+        if self._token is not None:
+            _current.reset(self._token)
+            self._token = None
+
+    def hold(self, call: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run a call, or what is left of it, in a task of its own."""
+        loop = asyncio.get_running_loop()
+        self._stirred = loop.create_future()
+        self.task = loop.create_task(self._run(call))
+        return self.task
+
+    async def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
         _current.set(self)
         try:
-            return await call()
+            return await call
         finally:
             self._stir()
 
     def _stir(self) -> None:
-        if not self._stirred.done():
+        if self._stirred is not None and not self._stirred.done():
             self._stirred.set_result(None)
 
     async def post(self, ask: Ask) -> Any:
@@ -95,17 +129,22 @@ class _HeldCall:
         """Return what comes of the call; raise `Unanswered` if the client has to be asked first."""
         self.context = context
         try:
-            return await self._wait(context)
+            while self._stirred is not None and self.task is not None:
+                await asyncio.shield(self._stirred)
+                if not self._open:
+                    return await self.task
+                self._stirred = asyncio.get_running_loop().create_future()
+                await self._ask_all(context)
         finally:
             self.context = None
 
-    async def _wait(self, context: Context | None) -> Any:
-        while True:
-            await asyncio.shield(self._stirred)
-            if not self._open:
-                return await self.task
-            self._stirred = asyncio.get_running_loop().create_future()
-            await self._ask_all(context)
+    def give_up(self) -> None:
+        """Stop what is left of it; nobody waits for that."""
+        if self.timer is not None:
+            self.timer.cancel()
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None  # The task knows this call: together they would be left to the GC.
 
     async def _ask_all(self, context: Context | None) -> None:
         """Ask what is open; in rounds, all that has no answer is asked for together."""
@@ -132,23 +171,31 @@ class HeldCalls:
     """The calls to upstreams whose clients have been asked something and have yet to come back."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, _HeldCall] = OrderedDict()
+        self._held: OrderedDict[str, HeldCall] = OrderedDict()
 
     async def run(
         self, call: Callable[[], Coroutine[Any, Any, Answered]], context: Context | None
     ) -> Answered:
         """Return what comes of a call, begun now or in an earlier round of the same request."""
-        held = self._take(context) or _HeldCall(call)
+        held = self.take(context)
+        if held is None:
+            held = HeldCall(context)
+            held.hold(call())
+        return cast("Answered", await self.wait(held, context))
+
+    async def wait(self, held: HeldCall, context: Context | None) -> Any:
+        """Return what comes of a call; keep one that its client has to be asked about."""
         try:
-            return cast("Answered", await held.wait(context))
+            return await held.wait(context)
         except Unanswered:
             self._keep(held)
             raise
         finally:
             if not held.is_kept:
-                held.task.cancel()
+                held.give_up()
 
-    def _take(self, context: Context | None) -> _HeldCall | None:
+    def take(self, context: Context | None) -> HeldCall | None:
+        """Return the call that an earlier round of this request began, if there is one."""
         for key in () if context is None else context.earlier_questions:
             id = key.removeprefix(_KEY).rpartition(":")[0]
             if key.startswith(_KEY) and id in self._held:
@@ -159,7 +206,7 @@ class HeldCalls:
                 return held
         return None
 
-    def _keep(self, held: _HeldCall) -> None:
+    def _keep(self, held: HeldCall) -> None:
         held.is_kept = True
         self._held[held.id] = held
         loop = asyncio.get_running_loop()
@@ -170,7 +217,7 @@ class HeldCalls:
     def _drop(self, id: str) -> None:
         held = self._held.pop(id, None)
         if held is not None:
-            held.task.cancel()
+            held.give_up()
 
 
 class QuestionRelay:
@@ -219,7 +266,7 @@ class QuestionRelay:
 
     def start_over(self) -> None:
         """Forget the calls that were given up: another connection knows nothing of them."""
-        self._calls = {call for call in self._calls if isinstance(call, _HeldCall)}
+        self._calls = {call for call in self._calls if isinstance(call, HeldCall)}
 
     def log(self, message: LogMessage) -> None:
         """Tell the client, if it wants to know; what cannot be told whose it is, nobody is told."""
@@ -227,26 +274,25 @@ class QuestionRelay:
         if held is not None and held.context is not None:
             held.context.log(message.level, message.data, message.logger)
 
-    @contextmanager
-    def calling(self) -> Generator[None]:
-        """Know that the current call is in flight at the upstream.
+    def begin(self, call: HeldCall | None) -> object:
+        """Know that a call is in flight at the upstream; return what it is known by."""
+        known = call or _current.get() or object()
+        self._calls.add(known)
+        return known
+
+    def end(self, known: object, error: BaseException | None) -> None:
+        """Know that a call is over.
 
         One that was given up counts for a moment longer: until it has heard of that, an upstream
         may ask and log on its behalf, which must not reach the next caller.
         """
-        held = _current.get() or object()
-        self._calls.add(held)
-        try:
-            yield
-        except (asyncio.CancelledError, TransportError):
+        self._calls.discard(known)
+        if isinstance(error, asyncio.CancelledError | TransportError):
             mark = object()
             self._calls.add(mark)
             asyncio.get_running_loop().call_later(_GIVEN_UP, self._calls.discard, mark)
-            raise
-        finally:
-            self._calls.discard(held)
 
-    def _waiting(self) -> _HeldCall:
+    def _waiting(self) -> HeldCall:
         """Return the call on whose behalf something is asked, and never another's."""
         held = self._find()
         if held is None:
@@ -256,10 +302,10 @@ class QuestionRelay:
             )
         return held
 
-    def _find(self) -> _HeldCall | None:
+    def _find(self) -> HeldCall | None:
         """Return the call that the upstream works for now, if that can be told."""
         held = _current.get()
         if held is None and len(self._calls) == 1:
             (only,) = self._calls
-            held = only if isinstance(only, _HeldCall) else None
+            held = only if isinstance(only, HeldCall) else None
         return held

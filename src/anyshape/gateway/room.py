@@ -73,7 +73,7 @@ class Room:
     async def __aenter__(self) -> None:
         """Take a place, or wait for one."""
         if not self.enter_now():
-            await self._wait()
+            await self.wait()
 
     async def __aexit__(
         self,
@@ -102,7 +102,8 @@ class Room:
         if not self._in_flight and self._on_empty is not None:
             self._on_empty()
 
-    async def _wait(self) -> None:
+    async def wait(self) -> None:
+        """Wait for a place, for as long as the options say."""
         options = self._options
         if len(self._waiting) >= options.max_waiting:
             raise self._refusal("max_waiting")

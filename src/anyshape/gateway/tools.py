@@ -10,17 +10,19 @@ meant. Where there is no mark, results show in time what it is; the tool is then
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
 
+from anyshape.client.client import Client
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import Progress
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
+from anyshape.gateway.questions import HeldCall
 from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
 from anyshape.gateway.watching import note
@@ -100,9 +102,13 @@ class ForwardedTool(Tool):
     ) -> EncodedResult:
         """Call it upstream; what cannot be called there is a result that says why."""
         try:
-            values = await self._checked(arguments)
-            result = await self._link.held.run(partial(self._ask, values, context), context)
-            await self._warn(result)
+            try:
+                values = self._bind(arguments)[_ARGUMENTS]
+            except (ArgumentsError, WouldWait):
+                values = await self._checked(arguments)
+            result = await self._forward(values, context)
+            if self._link.upstream.check == "warn":
+                await self._warn(result)
             return self._encoded(result)
         except ArgumentsError as error:
             return failures.refused(error.problems)
@@ -123,10 +129,7 @@ class ForwardedTool(Tool):
     async def _checked(self, arguments: bytes | None) -> dict[str, Any]:
         """Return the arguments, checked as the operator says."""
         try:
-            try:
-                return self._bind(arguments)[_ARGUMENTS]
-            except WouldWait:
-                return (await aside(self._bind, arguments))[_ARGUMENTS]
+            return (await aside(self._bind, arguments))[_ARGUMENTS]
         except ArgumentsError as error:
             if self._link.upstream.check == "enforce":
                 raise
@@ -135,26 +138,54 @@ class ForwardedTool(Tool):
                 self._log("arguments that break its schema: %s", found)
             return {} if arguments is None else _decode(arguments)
 
-    async def _ask(self, values: dict[str, Any], context: Context | None) -> CallResult:
-        def relay(report: Progress) -> None:
-            if context is not None:
-                context.progress(report.progress, report.total, report.message)
+    async def _forward(self, values: dict[str, Any], context: Context | None) -> CallResult:
+        """Return what comes of a call, begun now or in an earlier round of the same request."""
+        link = self._link
+        held = link.held.take(context)
+        if held is None:
+            held = HeldCall(context)
+            if not link.asks_in_results:
+                held.hold(self._ask(values, context, held))
+            else:
+                result = await self._begin(values, context, held)
+                if result is not None:
+                    return result
+        return await link.held.wait(held, context)
 
-        is_watched = context is not None and _PROGRESS in context.meta
-        async with self._link.using(caller_of(context)) as client:
-            return await client.call_tool(
-                self._listed.name,
-                values,
-                meta=passed_on(context),
-                on_progress=relay if is_watched else None,
-            )
+    async def _ask(
+        self, values: dict[str, Any], context: Context | None, held: HeldCall
+    ) -> CallResult:
+        """Return what comes of a call to an upstream that may ask at any time."""
+        async with self._link.using(caller_of(context), held) as client:
+            begun = await self._attempt(client, values, context)
+            return begun if isinstance(begun, CallResult) else await begun
+
+    async def _begin(
+        self, values: dict[str, Any], context: Context | None, held: HeldCall
+    ) -> CallResult | None:
+        """Return what a call comes to; `None` if that is not yet known, and it is held."""
+        visit = self._link.using(caller_of(context), held)
+        async with visit as client:
+            begun = await self._attempt(client, values, context)
+            if isinstance(begun, CallResult):
+                return begun
+            visit.keep(begun, held)
+        return None
+
+    def _attempt(
+        self, client: Client, values: dict[str, Any], context: Context | None
+    ) -> Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]:
+        report = None
+        if context is not None and _PROGRESS in context.meta:
+            report = partial(_relay, context)
+        return client.attempt_call(
+            self._listed.name, values, meta=passed_on(context), on_progress=report
+        )
 
     async def _warn(self, result: CallResult) -> None:
         """Log a value that breaks the schema, where that is all the operator wants."""
         output, value = self._listed.output, result.raw.get("structuredContent", ABSENT)
-        if self._link.upstream.check != "warn" or result.is_error:
-            return
-        if output is None or value is ABSENT:
+        if result.is_error or output is None or value is ABSENT:
             return
         try:
             problems = output.problems(value)
@@ -212,6 +243,10 @@ class ForwardedTool(Tool):
         if inner is not ABSENT and is_envelope(self._listed.output_schema, self._link.revision):
             is_open = any(_repeats(block, inner, inner) for block in blocks)
             self._link.learn(self._listed.name, is_envelope=is_open)
+
+
+def _relay(context: Context, report: Progress) -> None:
+    context.progress(report.progress, report.total, report.message)
 
 
 def _opened(listed: ListedTool, link: UpstreamLink) -> dict[str, Any] | bool | Absent:

@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, TypeVar
 
 from anyshape.client.client import Client
 from anyshape.client.options import Http, Identity, Process
@@ -22,11 +24,11 @@ from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.client.sampling import Sampling
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
-from anyshape.gateway.breaker import Breaker
+from anyshape.gateway.breaker import Breaker, Permit
 from anyshape.gateway.foreign import as_target
 from anyshape.gateway.health import UpstreamHealth
 from anyshape.gateway.options import Upstream
-from anyshape.gateway.questions import HeldCalls, QuestionRelay
+from anyshape.gateway.questions import HeldCall, HeldCalls, QuestionRelay
 from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
@@ -40,8 +42,8 @@ _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
 _STEADY: Final = 5.0
 """Seconds of a connection after which the next one is not put off any longer than the first."""
-_NO_BOUND: Final = contextlib.nullcontext()
 Entry = TypeVar("Entry")
+Answer = TypeVar("Answer")
 IDENTITY: Final = Identity("anyshape-gateway")
 """How a gateway introduces itself to upstreams, and `anyshape pin`, to be listed the same."""
 
@@ -85,13 +87,16 @@ class UpstreamLink:
         """Set as soon as the first attempt to connect has succeeded or failed."""
         self.revision = MODERN[0]
         """The revision that was agreed on last."""
+        self.asks_in_results = True
+        """Whether it asks by its answers alone, and never before it has answered."""
         self.learnt: dict[str, bool] = {}
         """Whether the objects of a tool are envelopes, where only its results could tell."""
         self.breaker = Breaker(name, upstream.breaker)
         self.room = Room(name, upstream.room)
-        self._callers = (
+        self.callers = (
             None if upstream.caller_room is None else CallerRooms(name, upstream.caller_room)
         )
+        """A room for each caller, if each has one."""
         self._vet = vet
         self._since = time.monotonic()
         self.held = HeldCalls()
@@ -126,29 +131,23 @@ class UpstreamLink:
             )
         return self._client
 
-    @contextlib.asynccontextmanager
-    async def using(self, caller: str = "") -> AsyncGenerator[Client]:
+    def using(self, caller: str = "", call: HeldCall | None = None) -> Visit:
         """Give the connection to one request; if that fails, see whether another one is needed.
 
-        Raises `UpstreamDown` or `UpstreamRefusal` if the request cannot be made now.
+        `async with link.using() as client:` raises `UpstreamDown` or `UpstreamRefusal` if the
+        request cannot be made now. `call` is on whose behalf the upstream may ask.
         """
-        client = self.client
+        return Visit(self, caller, call)
+
+    def enter(self) -> None:
+        """Count a request that uses the connection."""
         self._in_use += 1
-        try:
-            own_room = _NO_BOUND if self._callers is None else self._callers.of(caller)
-            async with own_room, self.room:
-                client = self.client
-                with self.breaker.admit(), self.relay.calling():
-                    yield client
-        except TransportError as error:
-            self._doubt(client)
-            raise UpstreamDown(
-                f"upstream {self.name!r} did not answer: {shorten(str(error), 300)}"
-            ) from error
-        finally:
-            self._in_use -= 1
-            if self._in_use == 0:
-                self._unused.set()
+
+    def leave(self) -> None:
+        """Count one less."""
+        self._in_use -= 1
+        if self._in_use == 0:
+            self._unused.set()
 
     async def unused(self) -> None:
         """Wait until no request uses the connection."""
@@ -174,6 +173,7 @@ class UpstreamLink:
                     await self._read_offer(client)
                     self._client, self.reason, self._is_doubted = client, None, False
                     self.revision = client.revision
+                    self.asks_in_results = client.revision.asks_in_results
                     was_up = True
                     self._tell()
                     try:
@@ -254,9 +254,9 @@ class UpstreamLink:
     def _hear(self, _feature: str) -> None:
         self._wake.set()
 
-    def _doubt(self, client: Client) -> None:
+    def doubt(self, client: Client | None) -> None:
         """Have the connection looked at: others may be in the middle of calls that it serves."""
-        if self._client is client:
+        if client is not None and self._client is client:
             self._is_doubted = True
             self._wake.set()
 
@@ -305,6 +305,94 @@ class UpstreamLink:
             _log.warning(
                 "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), reason
             )
+
+
+class Visit:
+    """The use of a connection by one request: its places, its permit, and how it ends."""
+
+    __slots__ = ("_call", "_caller", "_client", "_is_kept", "_known", "_link", "_permit", "_rooms")
+
+    def __init__(self, link: UpstreamLink, caller: str, call: HeldCall | None) -> None:
+        self._link = link
+        self._caller = caller
+        self._call = call
+        self._client: Client | None = None
+        self._permit: Permit | None = None
+        self._known: object = None
+        self._rooms: tuple[Room, ...] = ()
+        self._is_kept = False
+
+    async def __aenter__(self) -> Client:
+        """Take a place, or wait for one."""
+        link, call = self._link, self._call
+        client = link.client  # nobody waits for one that is down
+        link.enter()
+        try:
+            callers = link.callers
+            for room in (link.room,) if callers is None else (callers.of(self._caller), link.room):
+                if not room.enter_now():
+                    await room.wait()
+                    client = link.client  # there may be another one by now
+                self._rooms = (room, *self._rooms)
+            self._permit = link.breaker.admit()
+        except BaseException:
+            self._leave()
+            raise
+        self._client = client
+        self._known = link.relay.begin(call)
+        if call is not None:
+            call.enter()
+        return client
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Give the place back; raise `UpstreamDown` if there was no answer."""
+        if self._call is not None:
+            self._call.exit()
+        if not self._is_kept:
+            self._end(error)
+
+    def keep(self, rest: Coroutine[Any, Any, Answer], held: HeldCall) -> None:
+        """Have what is left of the request go on in a task of its own, and use what this holds."""
+        self._is_kept = True
+        held.hold(self._finish(rest)).add_done_callback(partial(self._give_up, rest))
+
+    async def _finish(self, rest: Coroutine[Any, Any, Answer]) -> Answer:
+        try:
+            answer = await rest
+        except BaseException as error:
+            self._end(error)
+            raise
+        self._end(None)
+        return answer
+
+    def _give_up(self, rest: Coroutine[Any, Any, object], _task: object) -> None:
+        """End what is left of a request; a task that was cancelled too early never began it."""
+        rest.close()
+        if self._permit is not None:
+            self._end(asyncio.CancelledError())
+
+    def _end(self, error: BaseException | None) -> None:
+        link, permit = self._link, self._permit
+        if permit is not None:
+            self._permit = None
+            link.relay.end(self._known, error)
+            permit.end(error)
+            self._leave()
+        if isinstance(error, TransportError):
+            link.doubt(self._client)
+            raise UpstreamDown(
+                f"upstream {link.name!r} did not answer: {shorten(str(error), 300)}"
+            ) from error
+
+    def _leave(self) -> None:
+        for room in self._rooms:
+            room.leave()
+        self._link.leave()
 
 
 async def _listed(listing: Callable[[], Awaitable[list[Entry]]]) -> list[Entry]:
