@@ -12,6 +12,7 @@ from anyshape.screening import Severity
 WHOLE = """
 name = "fleet"
 instructions = "Ask gently."
+endpoints = "both"
 
 [upstreams.github]
 url = "https://example.com/mcp"
@@ -59,6 +60,7 @@ def test_a_file_of_ours_says_everything(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "key.txt").write_text("from a file\n")
     config = load(write(tmp_path, WHOLE))
     assert (config.name, config.instructions) == ("fleet", "Ask gently.")
+    assert config.endpoints == "both"
     assert config.upstreams["github"] == Upstream(
         target="https://example.com/mcp",
         headers={"Authorization": "Bearer s3cret"},
@@ -134,6 +136,7 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
         ('[upstreams."a b"]\nurl = "http://x"', 1, "expected a name of letters"),
         ('[upstreams.a]\nurl = "http://x"\n[tols]\n', 3, "did you mean 'tools'?"),
         ('[upstreams.a]\nurl = "http://x"\n[tools]\ndisclosure = "some"', 4, "expected 'all' or"),
+        ('endpoints = "some"\n[upstreams.a]\nurl = "http://x"', 1, "'one', 'each' or 'both'"),
         ('[upstreams.a]\nurl = "http://x"\n[audit]\n', 3, 'expected file = "…"'),
         (
             '[upstreams.a]\nurl = "http://x"\n[audit]\nfile = "x"\nkey = "short"',

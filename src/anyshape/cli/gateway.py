@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -25,6 +25,7 @@ Examples:
   anyshape gateway fleet.toml --http --port 8080
   anyshape gateway ~/.config/mcp.json
   anyshape gateway github=https://example.com/mcp weather.py --http
+  anyshape gateway fleet.toml --http --endpoints both
   anyshape gateway -- npx some-server
 """
 
@@ -45,23 +46,47 @@ def gateway(
         str, typer.Option(metavar="HOST", help="The address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    endpoints: Annotated[
+        str | None,
+        typer.Option(
+            metavar="one|each|both",
+            help="Serve all at /mcp, each at /NAME/mcp with its own names, or both.",
+        ),
+    ] = None,
     json: options.JsonOption = False,
 ) -> int:
     """Serve other servers: those of a configuration file, or of targets.
 
-    FILE is our TOML, or the JSON with mcpServers that hosts use; it is read again on SIGHUP. One
-    server keeps its names; of several, each name begins with that of its server.
+    FILE is our TOML (fleet.toml), or the JSON with mcpServers that hosts use; it is read again on
+    SIGHUP. TARGET is a URL, a module or file that has a server in it, or a command after two
+    dashes. One server keeps its names; of several, each name begins with that of its server.
     """
     from anyshape.gateway import Gateway, GatewayMetrics
 
+    _check_endpoints(endpoints, http=http)
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
-        with _configured(words[0]) as made:
+        with _configured(words[0], endpoints) as made:
             _serve(made, host, port, http=http, json=json)
     else:
-        made = Gateway(_upstreams(words, command), metrics=GatewayMetrics())
+        made = Gateway(
+            _upstreams(words, command),
+            endpoints=cast("Any", endpoints or "one"),
+            metrics=GatewayMetrics(),
+        )
         _serve(made, host, port, http=http, json=json)
     return Exit.OK
+
+
+def _check_endpoints(endpoints: str | None, *, http: bool) -> None:
+    if endpoints not in (None, "one", "each", "both"):
+        raise CommandError(
+            f"--endpoints {endpoints}: unknown", hint="one of one, each, both", code=Exit.USAGE
+        )
+    if endpoints is not None and not http:
+        raise CommandError(
+            "--endpoints is for HTTP: a pipe has one", hint="add --http", code=Exit.USAGE
+        )
 
 
 def _serve(made: Gateway, host: str, port: int, *, http: bool, json: bool) -> None:
@@ -69,12 +94,13 @@ def _serve(made: Gateway, host: str, port: int, *, http: bool, json: bool) -> No
         made.run()
         return
     listener = listen(host, port)
-    announce(made.server, url_of(host, listener), json=json)
+    url = url_of(host, listener)
+    announce(made.server, url, json=json, urls=made.urls(url))
     serve_http(made, listener)
 
 
 @contextmanager
-def _configured(path: str) -> Generator[Gateway]:
+def _configured(path: str, endpoints: str | None) -> Generator[Gateway]:
     """Give the gateway that a file describes; at the end its audit log is written to the end."""
     from anyshape.gateway import AuditLog, Gateway, GatewayMetrics
 
@@ -86,6 +112,7 @@ def _configured(path: str) -> Generator[Gateway]:
         config.upstreams,
         name=config.name,
         instructions=config.instructions,
+        endpoints=cast("Any", endpoints or config.endpoints),
         disclosure=settings.disclosure,
         vetting=settings.vetting(),
         audit=audit,

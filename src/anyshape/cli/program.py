@@ -40,7 +40,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=(
         "TARGET is a URL (http://127.0.0.1:8000/mcp), a module or file that has a server in it "
-        "(weather:server, server.py), or a command after two dashes (-- python server.py).\n\n"
+        "(weather:server, server.py), the file of a gateway (fleet.toml), or a command after two "
+        "dashes (-- python server.py).\n\n"
         "Exit codes: 0 yes, 1 the answer is no, 2 usage, 3 could not find out."
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -113,16 +113,24 @@ def announce(
     json: bool,
     next_steps: Sequence[str] = (),
     page: str | None = None,
+    urls: Mapping[str, str] | None = None,
 ) -> None:
-    """Say where the server is, the page on it if there is one, and what to try."""
+    """Say where the server is, the page on it if there is one, and what to try.
+
+    `urls` are where it is instead, by name, if it has several addresses.
+    """
     if json:
-        data = _as_data(server, url)
-        terminal.write(json_text.compact(data if page is None else {**data, "page": page}))
+        more = {"page": page, "urls": urls}
+        told = {name: each for name, each in more.items() if each is not None}
+        terminal.write(json_text.compact({**_as_data(server, url), **told}))
         return
     count = len(server.tools)
     # What is behind a gateway is not known before it runs.
     counted = f": {count} tool{'' if count == 1 else 's'}" if count else ""
-    terminal.say(f"{server.name}{counted} on {url}")
+    if urls is None:
+        terminal.say(f"{server.name}{counted} on {url}")
+    for name, each in (urls or {}).items():
+        terminal.say(f"{name} on {each}")
     if page is not None:
         terminal.say(f"Look at it in a browser: {page}")
     if next_steps:

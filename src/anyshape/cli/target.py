@@ -61,7 +61,7 @@ def split_target(
 
 _HINT = (
     "TARGET is a URL (http://127.0.0.1:8000/mcp), a module or file (server.py:name), "
-    "or a command after -- (-- python server.py)"
+    "the file of a gateway (fleet.toml), or a command after -- (-- python server.py)"
 )
 
 

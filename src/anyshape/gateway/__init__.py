@@ -9,10 +9,12 @@ prompts      its prompts
 resources    its resources and templates; suggestions completes the arguments of both
 questions    what it asks and logs while it works, on its way to the client that waits
 subscriptions  what of its resources clients watch
-catalogue    what all upstreams offer, put together
+catalogue    what upstreams offer, put together
 vetting      what of it is withheld, by pins (digests, differences) and screening
 watching     what is written down of every request: audit and metrics
-gateway      all of it behind one server
+fleet        all upstreams, connected to once
+endpoint     a server in front of them, or of one; paths has one of each over HTTP
+gateway      all of it, as one thing to run
 config       the same from a file, our TOML or the JSON that hosts use; settings are other tables
 """
 

@@ -56,6 +56,8 @@ class AuditRecord:
     name: str = ""
     """Which tool, prompt or resource."""
     upstream: str = ""
+    path: str | None = None
+    """What the path begins with that it was asked at, if it was that of one upstream."""
     verdict: str
     """What became of it, in a word: `ok`, `error`, `refused`, `withheld`, `down`, `busy`, …"""
     seconds: float = 0.0
@@ -226,6 +228,8 @@ class AuditLog:
             "answerBytes": record.answer_bytes,
             **self._arguments(record.arguments),
         }
+        if record.path is not None:
+            entry["path"] = _short(record.path)
         if record.trace is not None:
             entry["trace"] = _short(record.trace)
         if record.why is not None:

@@ -21,8 +21,7 @@ from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
 from anyshape.gateway.subscriptions import UpstreamSubscriptions, WatchedResources
 from anyshape.gateway.tools import ForwardedTool
-from anyshape.gateway.upstream import Offer, UpstreamLink
-from anyshape.gateway.vetting import Vetting
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.revision import Revision
 from anyshape.server.features.announcements import Topic
@@ -60,10 +59,7 @@ class _Mark:
 class Catalogue:
     """All that a gateway offers; with `disclosed`, the two tools that find and call the others."""
 
-    def __init__(
-        self, service: Service, disclosed: DisclosedTools | None, vetting: Vetting | None
-    ) -> None:
-        self.vetting = vetting
+    def __init__(self, service: Service, disclosed: DisclosedTools | None) -> None:
         self._service = service
         self._disclosed = disclosed
         # What an upstream will offer is not known when clients ask what there is.
@@ -77,7 +73,9 @@ class Catalogue:
         self._resources.watch = self._watched.watch
         self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
         self._links: Mapping[str, UpstreamLink] = {}
-        self._namings: dict[str, Naming] = {}
+        self._imitating: Collection[tuple[str, str]] = ()
+        self.namings: dict[str, Naming] = {}
+        """What the things of each upstream are called."""
         self._collisions: dict[str, tuple[Collision, ...]] = {}
         self._offered: dict[tuple[str, str], tuple[_Mark, Listed]] = {}
 
@@ -89,13 +87,17 @@ class Catalogue:
     def name_for(self, upstreams: Mapping[str, Upstream]) -> None:
         """Have other upstreams, and their names, the next time that something is adopted."""
         alone = len(upstreams) == 1
-        self._namings = {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
+        self.namings = {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
 
-    def adopt(self, links: Mapping[str, UpstreamLink]) -> None:
-        """Have the server offer what the upstreams offer now."""
-        self._links = links
+    def adopt(
+        self, links: Mapping[str, UpstreamLink], imitating: Collection[tuple[str, str]] = ()
+    ) -> None:
+        """Have the server offer what the upstreams offer now.
+
+        Not the tools that are `imitating` others by their names: which, by upstream and name.
+        """
+        self._links, self._imitating = links, imitating
         listed = {name: link for name, link in links.items() if link.is_listed}
-        imitating = self._imitating(listed)
         tools = self._tools
         self._replace(
             "tool",
@@ -149,11 +151,11 @@ class Catalogue:
 
     def renew(self, link: UpstreamLink, tool: str) -> None:
         """Offer one tool anew, of which something was learnt; the others are not looked at."""
-        naming = self._namings.get(link.name)
+        naming = self.namings.get(link.name)
         name = tool if naming is None else naming.here(tool)
         known = self._offered.get(("tool", name))
         if known is None or self._disclosed is not None:
-            self.adopt(self._links)
+            self.adopt(self._links, self._imitating)
             return
         source: Any = known[0].source
         if known[0].link is not link or source.name != tool:
@@ -194,25 +196,6 @@ class Catalogue:
         resource = self._resources.find(uri)
         return resource.subscriptions if isinstance(resource, ForwardedResource) else None
 
-    def vet(self, upstream: str, offer: Offer) -> Offer:
-        """Return what of an offer is not withheld; runs in a thread."""
-        vetting = self.vetting
-        if vetting is None:
-            return offer
-        return Offer(
-            tools=vetting.admitted(upstream, offer.tools),
-            prompts=vetting.admitted(upstream, offer.prompts, "prompts"),
-            resources=vetting.admitted(upstream, offer.resources, "resources"),
-            templates=vetting.admitted(upstream, offer.templates, "templates"),
-        )
-
-    def _imitating(self, listed: Mapping[str, UpstreamLink]) -> Collection[tuple[str, str]]:
-        """Return the tools that are withheld because of their names, by upstream and name."""
-        if self.vetting is None or len(listed) < 2:
-            return ()
-        names = {name: [tool.name for tool in link.offer.tools] for name, link in listed.items()}
-        return self.vetting.imitating(names)
-
     def upstream_of(self, method: str, name: str) -> str:
         """Return the upstream that has what a request asks for; nothing if none has."""
         if method == TOOLS_CALL:
@@ -227,7 +210,7 @@ class Catalogue:
 
     def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
         """Return the things of an upstream that are offered, by what they are called here."""
-        naming = self._namings[upstream]
+        naming = self.namings[upstream]
         return {naming.here(name): thing for name, thing in things if naming.offers(name)}
 
     def _replace(

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.breaker import BreakerOptions
@@ -58,6 +58,7 @@ class GatewayConfig:
     instructions: str | None = None
     settings: GatewaySettings = field(default_factory=GatewaySettings)
     """What is said of the gateway itself."""
+    endpoints: Literal["one", "each", "both"] = "one"
 
 
 class _File:
@@ -116,6 +117,9 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
     instructions = document.pop("instructions", None)
     if instructions is not None:
         instructions = _text(file, instructions, "instructions")
+    endpoints = document.pop("endpoints", "one")
+    if endpoints not in ("one", "each", "both"):
+        raise file.wrong(f"{endpoints!r:.40}: expected 'one', 'each' or 'both'", "endpoints")
     try:
         audit = document.get("audit")
         if isinstance(audit, dict) and isinstance(cast("Any", audit).get("key"), str):
@@ -127,7 +131,7 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
         each: _read_upstream(file, each, _table(file, table, "upstreams", each))
         for each, table in cast("dict[str, Any]", found).items()
     }
-    return GatewayConfig(upstreams, name, instructions, settings)
+    return GatewayConfig(upstreams, name, instructions, settings, endpoints)
 
 
 def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:

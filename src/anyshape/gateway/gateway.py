@@ -1,4 +1,4 @@
-"""Several upstreams behind one server.
+"""Upstreams behind one server, or behind several: one of all of them, and one of each.
 
 What every upstream offers is put together under the names that it has here, whenever one of them
 comes, goes, or changes; clients that listen are told.
@@ -7,21 +7,20 @@ comes, goes, or changes; clients that listen are told.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 import threading
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from anyshape._version import __version__
 from anyshape.client.target import Target
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditLog
-from anyshape.gateway.catalogue import Catalogue
-from anyshape.gateway.disclosure import DisclosedTools
+from anyshape.gateway.endpoint import Endpoint, EndpointTerms
+from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.naming import Collision
@@ -29,17 +28,22 @@ from anyshape.gateway.options import Upstream
 from anyshape.gateway.probes import probe_pages
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.vetting import Vetting
-from anyshape.gateway.watching import Watching
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
+from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication
 from anyshape.server.options import HttpOptions, ServerOptions
 from anyshape.server.server import Server
+from anyshape.server.settings import check_transport
 
 if TYPE_CHECKING:
     from anyshape.gateway.config import GatewayConfig
+    from anyshape.gateway.paths import PathApplication
 
-__all__ = ["Gateway", "adopt"]
+__all__ = ["Endpoints", "Gateway", "adopt"]
+
+Endpoints: TypeAlias = Literal["one", "each", "both"]
+"""Where upstreams are over HTTP: at one endpoint together, under a path each, or both."""
 
 _log = logging.getLogger("anyshape.gateway")
 _PATIENCE: Final = 10.0
@@ -50,9 +54,11 @@ class Gateway:
 
     `upstreams` maps a name to a URL, a command, a server in this process, or an `Upstream` that
     says more. One upstream keeps its names; of several, `nums` of upstream `any` is `any_nums`.
-    With `disclosure="search"` two tools are listed, which find and call the others. `vetting` says
-    what is withheld by pins and screening; `audit` and `metrics` are where requests are written
-    down; without the upstreams that are `required` the gateway is not ready.
+    Over HTTP, `endpoints="each"` has that upstream at `/any/mcp` instead, where `nums` is `nums`,
+    and `"both"` has it at both. With `disclosure="search"` two tools are listed, which find and
+    call the others. `vetting` says what is withheld by pins and screening; `audit` and `metrics`
+    are where requests are written down; without the upstreams that are `required` the gateway is
+    not ready.
     """
 
     def __init__(
@@ -63,6 +69,7 @@ class Gateway:
         version: str = __version__,
         instructions: str | None = None,
         patience: float = _PATIENCE,
+        endpoints: Endpoints = "one",
         disclosure: Literal["all", "search"] = "all",
         vetting: Vetting | None = None,
         audit: AuditLog | None = None,
@@ -71,40 +78,44 @@ class Gateway:
         limits: Limits | None = None,
         options: ServerOptions | None = None,
     ) -> None:
-        self._limits = limits or Limits()
-        self._patience = patience
-        self._upstreams = _as_upstreams(upstreams)
-        self._links: dict[str, UpstreamLink] = {}
-        self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
-        self._reloading: asyncio.Task[None] | None = None
-        self.server = Server(
-            name,
-            version=version,
-            instructions=instructions,
-            lifespan=self._lifespan,
-            limits=self._limits,
-            options=options,
-        )
-        """The server that clients see."""
         if disclosure not in ("all", "search"):
             raise ValueError(f"disclosure={disclosure!r}: expected 'all' or 'search'")
-        disclosed = DisclosedTools(self._limits) if disclosure == "search" else None
-        self._disclosed = disclosed
-        if disclosed is not None:
-            self.server.add_tool(disclosed.find)
-            self.server.add_tool(disclosed.call)
-        self._catalogue = Catalogue(self.server._service, disclosed, vetting)
-        self._catalogue.name_for(self._upstreams)
+        if endpoints not in ("one", "each", "both"):
+            raise ValueError(f"endpoints={endpoints!r}: expected 'one', 'each' or 'both'")
+        self._endpoints: Endpoints = endpoints
+        self._check_names(upstreams)
+        limits = limits or Limits()
+        self._fleet = Fleet(
+            upstreams,
+            limits=limits,
+            patience=patience,
+            vetting=vetting,
+            on_offer=self._adopt,
+            on_learnt=self._renew,
+            on_change=self._tell_change,
+        )
+        self._fleet.running.add(self._heeding_signals)
+        self._terms = EndpointTerms(
+            name=name,
+            version=version,
+            instructions=instructions,
+            limits=limits,
+            options=options or ServerOptions(),
+            disclosure=disclosure,
+            audit=audit,
+            metrics=metrics,
+        )
+        self._all = Endpoint(self._terms, self._fleet)
+        self._own: dict[str, Endpoint] = {}
+        self.server = self._all.server
+        """The server that clients see, with all upstreams."""
+        self._applications: list[PathApplication] = []
+        self._path: str | None = None
         self._required = frozenset(required)
-        self._metrics = metrics
-        self._audit = audit
-        self._is_stopping = False
-        if audit is not None or metrics is not None:
-            watching = Watching(self._catalogue.upstream_of, audit=audit, metrics=metrics)
-            self.server.middleware(watching)
         if metrics is not None:
             metrics.watch(lambda: self.health, None if audit is None else lambda: audit.dropped)
         self._load: Callable[[], GatewayConfig] | None = None
+        self._reloading: asyncio.Task[None] | None = None
 
     def reload_with(self, load: Callable[[], GatewayConfig]) -> None:
         """Have the upstreams, pins and terms of another configuration whenever SIGHUP comes.
@@ -115,33 +126,47 @@ class Gateway:
 
     def vet_with(self, vetting: Vetting | None) -> None:
         """Withhold by other pins and terms, as soon as the lists have been read again."""
-        self._catalogue.vetting = vetting
-        for link in self._links.values():
-            link.vet_with(None if vetting is None else self._catalogue.vet)
+        self._fleet.vet_with(vetting)
 
     @property
     def upstreams(self) -> Mapping[str, UpstreamLink]:
         """The upstreams by name, while the gateway runs."""
-        return dict(self._links)
+        return dict(self._fleet.links)
 
     @property
     def collisions(self) -> tuple[Collision, ...]:
         """What is not offered because another upstream has something of that name."""
-        return self._catalogue.collisions
+        return self._all.catalogue.collisions
 
     @property
     def withheld(self) -> Mapping[str, str]:
         """What is not offered because of pins or screening, and why; `upstream/name` says what."""
-        return {} if self._catalogue.vetting is None else self._catalogue.vetting.withheld
+        return {} if self._fleet.vetting is None else self._fleet.vetting.withheld
 
     @property
     def health(self) -> GatewayHealth:
         """How the gateway and its upstreams are now."""
+        found = [link.health for link in self._fleet.links.values()]
+        if self._endpoints != "one" and self._path is not None:
+            found = [replace(each, path=f"/{each.name}{self._path}") for each in found]
         return GatewayHealth(
-            upstreams=[link.health for link in self._links.values()],
-            required=self._required,
-            is_stopping=self._is_stopping,
+            upstreams=found, required=self._required, is_stopping=self._fleet.is_stopping
         )
+
+    def at(self, upstream: str) -> Server:
+        """Return the server that clients see at the path of one upstream; `KeyError` for none."""
+        return self._endpoint_of(upstream).server
+
+    def urls(self, url: str) -> dict[str, str] | None:
+        """Return the URL of each endpoint by its name, if that of all is `url` or would be.
+
+        Returns `None` if there is but that one.
+        """
+        if self._endpoints == "one":
+            return None
+        root, slash, last = url.rpartition("/")
+        every = {self.server.name: url} if self._endpoints == "both" else {}
+        return {**every, **{name: f"{root}/{name}{slash}{last}" for name in self._fleet.upstreams}}
 
     def connect(self, send: Callable[[bytes], None]) -> Connection:
         """Return a connection for one peer, as a server does; a `Client` takes a gateway so."""
@@ -149,74 +174,102 @@ class Gateway:
 
     def asgi(self, options: HttpOptions | None = None) -> HttpApplication:
         """Return the HTTP service as an ASGI application."""
-        return self.server.asgi(self.http_options(options))
+        return self._application(self.http_options(options))
 
     def http_options(self, options: HttpOptions | None = None) -> HttpOptions:
         """Return options with the probes at `/health` and `/ready`, and `/metrics` if counted."""
         given = options or HttpOptions()
-        if self._disclosed is not None:
-            self._disclosed.authorization = given.authorization
-        pages = probe_pages(lambda: self.health, self._metrics)
+        self._path = given.path
+        self._all.require(given.authorization)
+        pages = probe_pages(lambda: self.health, self._terms.metrics)
         return replace(given, pages={**pages, **given.pages})
 
     def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop, as a server does."""
-        run: Callable[..., None] = self.server.run
-        run(transport, **self._settings(transport, settings))
+        if transport != "http":
+            self.server.run(transport, **settings)
+            return
+        from anyshape.server.http_host import run_http
+
+        run_http(**self._hosting(**settings))
 
     async def run_async(
         self, transport: Literal["stdio", "http"] = "stdio", **settings: Any
     ) -> None:
         """Serve as `run` does, on an event loop that is running already."""
-        run: Callable[..., Any] = self.server.run_async
-        await run(transport, **self._settings(transport, settings))
-
-    def _settings(self, transport: str, settings: dict[str, Any]) -> dict[str, Any]:
         if transport != "http":
-            return settings
-        return {**settings, "options": self.http_options(settings.get("options"))}
+            await self.server.run_async(transport, **settings)
+            return
+        from anyshape.server.http_host import serve_http
 
-    @asynccontextmanager
-    async def _lifespan(self, _server: Server) -> AsyncGenerator[Mapping[str, UpstreamLink]]:
-        """Hold the connections to all upstreams; wait a while until they are there."""
-        self._links = {name: self._hold(name) for name in self._upstreams}
-        settling = [asyncio.create_task(link.settled.wait()) for link in self._links.values()]
-        try:
-            await asyncio.wait(settling, timeout=self._patience)
-            with self._heeding_signals(), self._catalogue.heeding_interest():
-                yield self._links
-        finally:
-            self._is_stopping = True
-            holding: list[asyncio.Task[Any]] = [*self._holding.values(), *settling]
-            for task in holding:
-                task.cancel()
-            await asyncio.gather(*holding, return_exceptions=True)
-            self._links, self._holding = {}, {}
+        await serve_http(**self._hosting(**settings))
 
     async def reconfigure(self, upstreams: Mapping[str, Upstream | Target]) -> None:
         """Have other upstreams from now on; those that did not change stay connected.
 
         What is in flight to one that goes is answered before its connection ends.
         """
-        wanted = _as_upstreams(upstreams)
-        before, self._upstreams = self._upstreams, wanted
-        self._catalogue.name_for(wanted)
-        if not self._holding:
-            return
-        gone = [link for name, link in self._links.items() if wanted.get(name) != before[name]]
-        kept = {link.name: link for link in self._links.values() if link not in gone}
-        self._links = {name: kept.get(name) or self._hold(name) for name in wanted}
-        new = [link for name, link in self._links.items() if name not in kept]
-        settling = [asyncio.create_task(link.settled.wait()) for link in new]
-        if settling:
-            await asyncio.wait(settling, timeout=self._patience)
-        self._adopt(None)
-        await asyncio.gather(*(self._release(link) for link in gone))
+        self._check_names(upstreams)
+        gone = await self._fleet.reconfigure(upstreams, self._rename)
+        for application in self._applications:
+            await application.follow(self._all.catalogue.namings)
+        await asyncio.gather(*(self._fleet.release(link) for link in gone))
+        for application in self._applications:
+            await application.forget()
 
-    @contextmanager
-    def _heeding_signals(self) -> Generator[None]:
+    def _hosting(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        options: HttpOptions | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        check_transport("http", settings)
+        application = self._application(self.http_options(options), is_local=is_local(host))
+        return {"application": application, "host": host, "port": port, "settings": settings}
+
+    def _application(self, options: HttpOptions, *, is_local: bool = False) -> HttpApplication:
+        service = self.server._service
+        if self._endpoints == "one":
+            return HttpApplication(service, options, is_local=is_local)
+        from anyshape.gateway.paths import PathApplication
+
+        application = PathApplication(
+            service,
+            options,
+            self._all.catalogue.namings,
+            self._endpoint_of,
+            serves_all=self._endpoints == "both",
+            is_local=is_local,
+        )
+        self._applications.append(application)
+        return application
+
+    def _endpoint_of(self, upstream: str) -> Endpoint:
+        if upstream not in self._own:
+            self._own[upstream] = Endpoint(self._terms, self._fleet, upstream)
+        return self._own[upstream]
+
+    def _rename(self) -> None:
+        """Name things as the upstreams now want them named."""
+        upstreams = self._fleet.upstreams
+        self._all.rename()
+        self._own = {name: each for name, each in self._own.items() if name in upstreams}
+        for endpoint in self._own.values():
+            endpoint.rename()
+
+    def _check_names(self, names: Iterable[str]) -> None:
+        if self._endpoints != "one":
+            from anyshape.gateway.paths import check_segment
+
+            for name in names:
+                check_segment(name)
+
+    @asynccontextmanager
+    async def _heeding_signals(self) -> AsyncGenerator[None]:
         loop = asyncio.get_running_loop()
-        is_idle = self._load is None and self._audit is None
+        is_idle = self._load is None and self._terms.audit is None
         if is_idle or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -232,8 +285,8 @@ class Gateway:
 
     async def _reload(self) -> None:
         """Read the configuration again; one that cannot be used changes nothing."""
-        if self._audit is not None:
-            self._audit.reopen()
+        if self._terms.audit is not None:
+            self._terms.audit.reopen()
         if self._load is None:
             return
         try:
@@ -247,43 +300,17 @@ class Gateway:
         except Exception:
             _log.exception("the configuration was not changed")
 
-    def _hold(self, name: str) -> UpstreamLink:
-        vet = None if self._catalogue.vetting is None else self._catalogue.vet
-        link = UpstreamLink(
-            name,
-            self._upstreams[name],
-            self._limits,
-            on_offer=self._adopt,
-            on_learnt=self._catalogue.renew,
-            on_change=self._catalogue.resource_changed,
-            vet=vet,
-        )
-        self._holding[link] = asyncio.create_task(link.run())
-        return link
+    def _adopt(self) -> None:
+        for endpoint in (self._all, *self._own.values()):
+            endpoint.adopt()
 
-    async def _release(self, link: UpstreamLink) -> None:
-        """End the connection to an upstream as soon as nothing is in flight there."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(link.upstream.timeout):
-                await link.unused()
-        task = self._holding.pop(link, None)
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    def _renew(self, link: UpstreamLink, tool: str) -> None:
+        for endpoint in (self._all, *self._own.values()):
+            endpoint.renew(link, tool)
 
-    def _adopt(self, changed: UpstreamLink | None) -> None:
-        """Have the server offer what the upstreams offer now."""
-        if changed is None or changed in self._links.values():  # others are on their way out
-            self._catalogue.adopt(self._links)
-
-
-def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:
-    if not upstreams:
-        raise ValueError("Gateway({}): expected at least one upstream")
-    return {
-        name: given if isinstance(given, Upstream) else Upstream(target=given)
-        for name, given in upstreams.items()
-    }
+    def _tell_change(self, uri: str) -> None:
+        for endpoint in (self._all, *self._own.values()):
+            endpoint.resource_changed(uri)
 
 
 def adopt(server: Any, *, name: str | None = None, **options: Any) -> Gateway:

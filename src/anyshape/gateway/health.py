@@ -30,6 +30,8 @@ class UpstreamHealth:
     in_flight: int = 0
     waiting: int = 0
     breaker: str = "closed"
+    path: str | None = None
+    """Where it is over HTTP, if it has a path of its own."""
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -42,7 +44,8 @@ class UpstreamHealth:
             "waiting": self.waiting,
             "breaker": self.breaker,
         }
-        return data if self.reason is None else {**data, "reason": self.reason}
+        told = {"path": self.path, "reason": self.reason}
+        return {**data, **{name: each for name, each in told.items() if each is not None}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,15 @@ class Naming:
         """Return what it is called here."""
         return self._rename.get(name) or self._prefix + name
 
+    def at_path(self, here: str) -> str | None:
+        """Return what something that is called so here is called where no prefix is needed.
+
+        Returns `None` for what cannot be this upstream's.
+        """
+        if here in self._rename.values():
+            return here
+        return here.removeprefix(self._prefix) if here.startswith(self._prefix) else None
+
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -33,14 +33,22 @@ class UpstreamSubscriptions:
         self._on_change = on_change
         self._wanted: dict[str, asyncio.Future[bool] | None] = {}
         """Whether the upstream tells of them, as soon as that is known."""
+        self._owners: dict[str, set[object]] = {}
+        """Who wants each of them: the endpoints of a gateway share its upstreams."""
         self._changed = asyncio.Event()
         self._is_kept = False
 
-    def add(self, uri: str) -> None:
+    def add(self, uri: str, owner: object) -> None:
         """Have a resource watched, as soon as there is a connection."""
         if uri not in self._wanted and len(self._wanted) < _MOST:
             self._wanted[uri] = None
             self._changed.set()
+        if uri in self._wanted:
+            self._owners.setdefault(uri, set()).add(owner)
+
+    def count_owners(self, uri: str) -> int:
+        """Return how many endpoints want a resource watched."""
+        return len(self._owners.get(uri, ()))
 
     async def is_told(self, uri: str) -> bool:
         """Tell whether changes to a resource are heard of, or will be when the upstream is back."""
@@ -51,8 +59,13 @@ class UpstreamSubscriptions:
             answer = self._wanted[uri] = asyncio.get_running_loop().create_future()
         return await asyncio.shield(answer)
 
-    def drop(self, uri: str) -> None:
-        """Have a resource watched no more."""
+    def drop(self, uri: str, owner: object) -> None:
+        """Have a resource watched no more, unless somebody else wants that."""
+        owners = self._owners.get(uri, set())
+        owners.discard(owner)
+        if owners:
+            return
+        self._owners.pop(uri, None)
         answer = self._wanted.pop(uri, None)
         if answer is not None and not answer.done():
             answer.set_result(False)
@@ -139,7 +152,7 @@ class WatchedResources:
         place = self._place(uri)
         if place is None:
             return False
-        place.add(uri)
+        place.add(uri, self)
         self.look_at(uri)
         return await place.is_told(uri)
 
@@ -151,7 +164,7 @@ class WatchedResources:
                 leaving.cancel()
             place = self._place(uri)
             if place is not None:
-                place.add(uri)
+                place.add(uri, self)
         elif uri in self._places and uri not in self._leaving:
             later = asyncio.get_running_loop().call_later
             self._leaving[uri] = later(_LINGER, partial(self._leave, uri))
@@ -161,15 +174,17 @@ class WatchedResources:
         for uri, before in list(self._places.items()):
             now = self._find(uri)
             if now is not None and now is not before:
-                before.drop(uri)
+                before.drop(uri, self)
                 self._places[uri] = now
-                now.add(uri)
+                now.add(uri, self)
 
     def stop(self) -> None:
         """Watch nothing any more."""
         for leaving in self._leaving.values():
             leaving.cancel()
         self._leaving.clear()
+        for uri, place in self._places.items():
+            place.drop(uri, self)
         self._places.clear()
 
     def _place(self, uri: str) -> UpstreamSubscriptions | None:
@@ -183,4 +198,4 @@ class WatchedResources:
     def _leave(self, uri: str) -> None:
         del self._leaving[uri]
         if not self._is_heard(uri):
-            self._places.pop(uri).drop(uri)
+            self._places.pop(uri).drop(uri, self)

@@ -42,7 +42,8 @@ def name_caller(request: MiddlewareRequest) -> str:
 class Watching:
     """Writes down every request for a tool, a prompt or a resource.
 
-    `upstream_of` returns the name of the upstream that has what a method and a name ask for.
+    `upstream_of` returns the name of the upstream that has what a method and a name ask for. `own`
+    is the upstream whose path this is, if it is that of one.
     """
 
     def __init__(
@@ -51,11 +52,13 @@ class Watching:
         *,
         audit: AuditLog | None = None,
         metrics: GatewayMetrics | None = None,
+        own: str | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._upstream_of = upstream_of
         self._audit = audit
         self._metrics = metrics
+        self._own = own
         self._clock = clock
 
     async def __call__(self, request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
@@ -88,7 +91,7 @@ class Watching:
         self, request: MiddlewareRequest, noted: list[str], seconds: float, size: int
     ) -> None:
         name = request.name or ""
-        upstream = self._upstream_of(request.method, name)
+        upstream = self._upstream_of(request.method, name) or self._own or ""
         source = request.opened.source
         asked = 0 if source is None else memoryview(source).nbytes
         if self._metrics is not None:
@@ -107,6 +110,7 @@ class Watching:
                     method=request.method,
                     name=name,
                     upstream=upstream,
+                    path=None if self._own is None else f"/{self._own}",
                     verdict=noted[0],
                     why=noted[1] if len(noted) > 1 else None,
                     seconds=seconds,

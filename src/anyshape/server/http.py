@@ -390,7 +390,11 @@ class HttpApplication:
         if page is not None and scope["method"] in ("GET", "HEAD"):
             await send_page(send, *page(), headers_only=scope["method"] == "HEAD")
             return
-        await refuse(send, 404, f"Nothing is served here; the MCP endpoint is {self._path}")
+        await refuse(send, 404, f"Nothing is served here; {self._directions()}")
+
+    def _directions(self) -> str:
+        """Return where to go instead."""
+        return f"the MCP endpoint is {self._path}"
 
     async def _serve_otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

@@ -40,6 +40,11 @@ class RedisStore:
         self.namespace = namespace
         self.max_news = max_news
 
+    def within(self, part: str) -> RedisStore:
+        """Return a store at the same place for a part of this server, with keys of its own."""
+        namespace = None if self.namespace is None else f"{self.namespace}:{part}"
+        return RedisStore(self._url, namespace=namespace, max_news=self.max_news)
+
     def __repr__(self) -> str:
         return f"RedisStore({self.place!r})"
 

@@ -1,0 +1,153 @@
+"""The upstreams of a gateway: connected to once, however many endpoints offer what they have."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from anyshape.client.target import Target
+from anyshape.gateway.options import Upstream
+from anyshape.gateway.upstream import Offer, UpstreamLink
+from anyshape.gateway.vetting import Vetting
+from anyshape.schema import Limits
+from anyshape.server.lifespan import Lifespan
+
+__all__ = ["Fleet"]
+
+
+class Fleet:
+    """The links to all upstreams, held while somebody uses `running`.
+
+    `on_offer` is called when there is something else to offer, `on_learnt` when something was
+    learnt of one tool of a link, and `on_change` when a resource has changed.
+    """
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream | Target],
+        *,
+        limits: Limits,
+        patience: float,
+        vetting: Vetting | None,
+        on_offer: Callable[[], None],
+        on_learnt: Callable[[UpstreamLink, str], None],
+        on_change: Callable[[str], None],
+    ) -> None:
+        self.upstreams = _as_upstreams(upstreams)
+        self.vetting = vetting
+        self.links: Mapping[str, UpstreamLink] = {}
+        self.is_stopping = False
+        self.imitating: Collection[tuple[str, str]] = ()
+        """Tools that are withheld because of their names, by upstream and name."""
+        self.running = Lifespan(self._run)
+        self._limits = limits
+        self._patience = patience
+        self._on_offer = on_offer
+        self._on_learnt = on_learnt
+        self._on_change = on_change
+        self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
+
+    def vet_with(self, vetting: Vetting | None) -> None:
+        """Withhold by other pins and terms, as soon as the lists have been read again."""
+        self.vetting = vetting
+        for link in self.links.values():
+            link.vet_with(None if vetting is None else self._vet)
+
+    async def reconfigure(
+        self, upstreams: Mapping[str, Upstream | Target], rename: Callable[[], None]
+    ) -> list[UpstreamLink]:
+        """Have other upstreams from now on; those that did not change stay connected.
+
+        `rename` is called as soon as they are known. Returns the links that are no longer used for
+        anything new, to be released.
+        """
+        wanted = _as_upstreams(upstreams)
+        before, self.upstreams = self.upstreams, wanted
+        rename()
+        if not self._holding:
+            return []
+        gone = [link for name, link in self.links.items() if wanted.get(name) != before[name]]
+        kept = {link.name: link for link in self.links.values() if link not in gone}
+        self.links = {name: kept.get(name) or self._hold(name) for name in wanted}
+        new = [link for name, link in self.links.items() if name not in kept]
+        settling = [asyncio.create_task(link.settled.wait()) for link in new]
+        if settling:
+            await asyncio.wait(settling, timeout=self._patience)
+        self._adopt(None)
+        return gone
+
+    async def release(self, link: UpstreamLink) -> None:
+        """End the connection to an upstream as soon as nothing is in flight there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(link.upstream.timeout):
+                await link.unused()
+        task = self._holding.pop(link, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _run(self) -> AsyncGenerator[None]:
+        """Hold the connections to all upstreams; wait a while until they are there."""
+        self.is_stopping = False
+        self.links = {name: self._hold(name) for name in self.upstreams}
+        settling = [asyncio.create_task(link.settled.wait()) for link in self.links.values()]
+        try:
+            await asyncio.wait(settling, timeout=self._patience)
+            yield
+        finally:
+            self.is_stopping = True
+            holding: list[asyncio.Task[Any]] = [*self._holding.values(), *settling]
+            for task in holding:
+                task.cancel()
+            await asyncio.gather(*holding, return_exceptions=True)
+            self.links, self._holding = {}, {}
+
+    def _hold(self, name: str) -> UpstreamLink:
+        link = UpstreamLink(
+            name,
+            self.upstreams[name],
+            self._limits,
+            on_offer=self._adopt,
+            on_learnt=self._on_learnt,
+            on_change=self._on_change,
+            vet=None if self.vetting is None else self._vet,
+        )
+        self._holding[link] = asyncio.create_task(link.run())
+        return link
+
+    def _adopt(self, changed: UpstreamLink | None) -> None:
+        if changed is None or changed in self.links.values():  # others are on their way out
+            self.imitating = self._find_imitations()
+            self._on_offer()
+
+    def _find_imitations(self) -> Collection[tuple[str, str]]:
+        listed = {name: link for name, link in self.links.items() if link.is_listed}
+        if self.vetting is None or len(listed) < 2:
+            return ()
+        names = {name: [tool.name for tool in link.offer.tools] for name, link in listed.items()}
+        return self.vetting.imitating(names)
+
+    def _vet(self, upstream: str, offer: Offer) -> Offer:
+        """Return what of an offer is not withheld; runs in a thread."""
+        vetting = self.vetting
+        if vetting is None:
+            return offer
+        return Offer(
+            tools=vetting.admitted(upstream, offer.tools),
+            prompts=vetting.admitted(upstream, offer.prompts, "prompts"),
+            resources=vetting.admitted(upstream, offer.resources, "resources"),
+            templates=vetting.admitted(upstream, offer.templates, "templates"),
+        )
+
+
+def _as_upstreams(upstreams: Mapping[str, Upstream | Target]) -> dict[str, Upstream]:
+    if not upstreams:
+        raise ValueError("Gateway({}): expected at least one upstream")
+    return {
+        name: given if isinstance(given, Upstream) else Upstream(target=given)
+        for name, given in upstreams.items()
+    }

@@ -1,0 +1,102 @@
+"""`anyshape gateway`: several servers at one endpoint, or under a path each."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from patience import PATIENCE, is_listening, until
+
+from anyshape import Client
+
+Run: TypeAlias = Callable[..., Any]
+
+SERVER = """
+from anyshape import Server
+
+server = Server("{name}")
+
+
+@server.tool
+def who() -> str:
+    return "{name}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("ann", "bob"):
+        (tmp_path / f"{name}.py").write_text(SERVER.format(name=name))
+    (tmp_path / "fleet.toml").write_text(
+        'endpoints = "both"\n'
+        '[upstreams.ann]\nmodule = "ann.py"\n[upstreams.bob]\nmodule = "bob.py"\n'
+    )
+    return tmp_path
+
+
+@contextmanager
+def running(program: str, folder: Path, *words: str) -> Generator[dict[str, Any]]:
+    """Run a gateway over HTTP; give what it says of itself."""
+    command = [program, "gateway", *words, "--http", "--port", "0", "--json"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            said = json.loads(process.stdout.readline())
+            port = int(said["url"].removesuffix("/mcp").rpartition(":")[2])
+            until(lambda: is_listening(port))
+            yield said
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
+
+
+async def names(url: str) -> list[str]:
+    async with Client(url) as client:
+        return [tool.name for tool in await client.list_tools()]
+
+
+async def test_a_file_says_that_servers_have_paths(program: str, folder: Path) -> None:
+    with running(program, folder, "fleet.toml") as said:
+        url = said["url"]
+        root = url.removesuffix("/mcp")
+        assert said["urls"] == {
+            "anyshape-gateway": url,
+            "ann": f"{root}/ann/mcp",
+            "bob": f"{root}/bob/mcp",
+        }
+        assert await names(url) == ["ann_who", "bob_who"]
+        for name in ("ann", "bob"):
+            async with Client(said["urls"][name]) as client:
+                assert await client.call("who") == name
+
+
+async def test_targets_are_served_under_a_path_each(program: str, folder: Path) -> None:
+    with running(program, folder, "x=ann.py", "bob.py", "--endpoints", "each") as said:
+        root = said["url"].removesuffix("/mcp")
+        assert said["urls"] == {"x": f"{root}/x/mcp", "bob": f"{root}/bob/mcp"}
+        assert await names(said["urls"]["x"]) == ["who"]
+
+
+async def test_a_pipe_has_all_of_them(program: str, folder: Path) -> None:
+    async with Client([program, "gateway", str(folder / "ann.py"), str(folder / "bob.py")]) as all:
+        assert await all.call("bob_who") == "bob"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--endpoints", "each"], "--endpoints is for HTTP"),
+        (["--http", "--endpoints", "many"], "--endpoints many: unknown"),
+        ([], "there is nothing to serve"),
+    ],
+)
+def test_what_cannot_be_served_is_said(run: Run, words: list[str], said: str) -> None:
+    outcome = run("gateway", *words)
+    assert outcome.code == 2
+    assert said in outcome.err
