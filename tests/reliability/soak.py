@@ -39,6 +39,8 @@ UNRELIABLE: Final = FOLDER.parent / "gateway" / "unreliable.py"
 BAD_WAYS: Final = ("", "flood", "wrong id", "twice", "garbage", "change", "no result", "array")
 WARM: Final = 0.4
 """The part of all laps in which caches fill: what was kept for five minutes is let go of then."""
+KEPT: Final = 4
+"""Connections that a gateway keeps to a server for what it listens for."""
 THREADS: Final = 80
 """The threads for synchronous tools, and a few more."""
 SLACK: Final = 8.0
@@ -102,8 +104,8 @@ async def soak(seconds: float, least: int = 1, *, say: Any = None) -> Soak:
         while number < least or time.monotonic() - begun < seconds:
             async with asyncio.timeout(PATIENCE):
                 await _lap(programs, found.done, random.Random(number))
+            await settled(lambda: all(program.clients() <= KEPT for program in programs.values()))
             for name, program in programs.items():
-                await settled(lambda program=program: _rests(program))
                 found.held[name].append(program.vitals())
             memory = ourselves.memory_info().rss / MEBIBYTE
             found.held["client"].append(
@@ -114,11 +116,6 @@ async def soak(seconds: float, least: int = 1, *, say: Any = None) -> Soak:
                 say(number, found)
     found.seconds = time.monotonic() - begun
     return found
-
-
-def _rests(program: Program) -> bool:
-    """Tell whether nobody is connected but the gateway, which keeps some connections."""
-    return program.clients() <= 20
 
 
 async def _lap(programs: dict[str, Program], done: Counter[str], chance: random.Random) -> None:

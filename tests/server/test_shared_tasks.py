@@ -56,6 +56,12 @@ class Place:
         self.workers.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
         return self.workers[-1]
 
+    def stop(self) -> None:
+        """Kill the workers."""
+        for worker in self.workers:
+            worker.kill()
+            worker.wait(PATIENCE)
+
     def begun_by(self, name: str, event: str = "begun") -> list[int]:
         """Return the processes that left a mark."""
         path = self.marks / f"{name}.{event}"
@@ -69,9 +75,7 @@ class Place:
 def place(tmp_path: Path, redis_url: str) -> Generator[Place]:
     place = Place(tmp_path, redis_url)
     yield place
-    for worker in place.workers:
-        worker.kill()
-        worker.wait(PATIENCE)
+    place.stop()
 
 
 @pytest.fixture
@@ -339,9 +343,7 @@ async def test_a_store_that_was_away_is_found_again(tmp_path: Path) -> None:
         assert ended["result"]["structuredContent"] == 8
     finally:
         await peer.connection.close()
-        for worker in place.workers:
-            worker.kill()
-            worker.wait(PATIENCE)
+        place.stop()
         redis.stop()
 
 
