@@ -154,6 +154,12 @@ def test_choosing_another_alternative_keeps_what_is_not_its_own() -> None:
     assert form.choose(changed, {}, ("pet",), place, 3) == {"pet": None, "note": "loud"}
 
 
+def test_choosing_what_says_nothing_of_objects_keeps_the_members() -> None:
+    form = SchemaForm({"anyOf": [{"type": "object"}, {"minLength": 1}, {"default": 3}]})
+    for chosen in (1, 2):
+        assert form.choose({"a": 1}, {"/anyOf": 0}, (), "/anyOf", chosen) == {"a": 1}
+
+
 def test_values_with_titles_are_one_choice() -> None:
     schema = {"oneOf": [{"const": 1, "title": "One"}, {"const": 2, "description": "Two"}]}
     found = described({"type": "object", "properties": {"number": schema}}, {})["/number"]

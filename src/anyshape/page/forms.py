@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import Place, pointer
@@ -63,7 +63,7 @@ class SchemaForm:
             if name not in gone or (name in after.properties and name not in before.required)
         }
         settled = self._initial(after, path)
-        return _put(value, path, {**kept, **cast("dict[str, Any]", settled)})
+        return _put(value, path, {**kept, **(settled if is_object(settled) else {})})
 
     def add(self, value: Any, choices: Mapping[str, int], path: Path) -> Any:
         """Return the value with something to start from at `path`, where nothing is yet."""
