@@ -149,7 +149,7 @@ def test_an_unforeseen_error_is_a_line_and_a_hint(
     def explode(*_: object) -> None:
         raise RuntimeError("out of the blue")
 
-    monkeypatch.setattr("anyshape.cli.tools.split_target", explode)
+    monkeypatch.setattr("anyshape.cli.asked.split_target", explode)
     failed = run("tools", DEMO)
     assert failed.code == 3
     assert failed.err == (

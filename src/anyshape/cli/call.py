@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.questions import TerminalQuestions, questions
-from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import find_tool
-from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from anyshape.client import CallResult, Client, OnProgress, Progress
-    from anyshape.protocol.revision import Revision
 
 __all__ = ["EXAMPLES", "call", "split_tool"]
 
@@ -40,25 +39,16 @@ Examples:
 _PATIENCE: Final = 1.0
 
 
+@about_server()
 def call(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Leave it to the server to check the arguments.")
     ] = False,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """Call a tool: its value on stdout, anything else on stderr, 1 if it failed."""
-    written, rest = split_target(context, words)
-    tool, arguments = split_tool(rest)
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(
-        _call(target, tool, arguments, parse_revision(revision), unchecked=unchecked, json=json)
-    )
+    tool, words = split_tool(asked.rest)
+    return asyncio.run(_call(asked, tool, words, unchecked=unchecked))
 
 
 def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -70,17 +60,9 @@ def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
     return words[0], list(words[1:])
 
 
-async def _call(
-    target: NamedTarget,
-    name: str,
-    words: Sequence[str],
-    revision: Revision | None,
-    *,
-    unchecked: bool,
-    json: bool,
-) -> int:
-    asking = questions()
-    async with connect(target, revision, asks=asking or False) as client:
+async def _call(asked: Asked, name: str, words: Sequence[str], *, unchecked: bool) -> int:
+    asking, target = questions(), asked.target()
+    async with connect(target, asked.revision, asks=asking or False) as client:
         tool = find_tool(client, await client.list_tools(), name)
         arguments = parse_arguments(words, tool.input_schema)
         if not unchecked:
@@ -89,11 +71,11 @@ async def _call(
             result = await client.call_tool(
                 name, arguments, on_progress=on_progress, check_arguments=False
             )
-        if json:
+        if asked.json:
             terminal.write(json_text.compact(_as_data(client, result)))
         elif not result.is_error:
             _show(result)
-    if result.is_error and not json:
+    if result.is_error and not asked.json:
         raise _failed(name, result)
     return Exit.NO if result.is_error else Exit.OK
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
-from anyshape.cli.usage import TargetWords
+from anyshape.cli.target import NamedTarget, connect, connect_as
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,9 +49,9 @@ _CARRIED: Final = {
 }
 
 
+@about_server(without=("revision",))
 def check(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     role: Annotated[
         str | None,
         typer.Option(metavar="input|output", help="What a schema in a file is for."),
@@ -75,10 +75,6 @@ def check(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only what is refused or suspect.")
     ] = False,
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """Judge tools or schema files: refused, suspect, cost, older clients, advice."""
     from anyshape.client.findings import Judgement, uncover
@@ -87,17 +83,15 @@ def check(
         raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
     providers = _providers(profiles)
     threshold = _threshold(fail_on)
-    first, rest = split_target(context, words)
     verdicts: dict[str, Judgement] = {}
-    for written in (first, *rest):
+    for written in (asked.first, *asked.rest):
         name = written if isinstance(written, str) else " ".join(written)
         if isinstance(written, str) and _is_file(written):
             verdicts[name] = Judgement(_review_file(written, cast("Any", role), providers))
         else:
-            target = take_target(written, headers, timeout, login=login)
-            verdicts[name] = asyncio.run(_review_server(target, providers))
+            verdicts[name] = asyncio.run(_review_server(asked.target(written), providers))
     verdicts = uncover(verdicts, threshold)
-    if json:
+    if asked.json:
         found = [{"target": name, **verdict.as_data()} for name, verdict in verdicts.items()]
         terminal.write(json_text.compact(found))
     else:

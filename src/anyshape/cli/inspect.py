@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.check import read_source
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import Exit
 from anyshape.cli.pin import list_everything
-from anyshape.cli.target import NamedTarget, connect, connect_as, split_target, take_target
-from anyshape.cli.usage import TargetWords
+from anyshape.cli.target import NamedTarget, connect, connect_as
 
 if TYPE_CHECKING:
     from anyshape.client import Client
@@ -35,9 +35,9 @@ Examples:
 """
 
 
+@about_server(without=("revision",))
 def inspect(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 0,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open the page in a browser.")
@@ -46,27 +46,16 @@ def inspect(
         Path | None,
         typer.Option("--pins", metavar="FILE", help="Show what is not as it was pinned there."),
     ] = None,
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """Open a page on a server: its tools, forms, calls, and what each client and model sees."""
     from anyshape.cli.serve import listen
     from anyshape.page import run_page
 
-    written, rest = split_target(context, words)
-    if rest:
-        raise CommandError(
-            f"inspect takes one TARGET, got {rest[0]} too",
-            hint="choose the tool on the page",
-            code=Exit.USAGE,
-        )
-    target = take_target(written, headers, timeout, login=login)
-    page = page_on(target, compare_pins=None if pins is None else _comparison(pins))
+    asked.expect_no_more("choose the tool on the page")
+    page = page_on(asked.target(), compare_pins=None if pins is None else _comparison(pins))
     listener = listen("127.0.0.1", port)
     address = page.address(listener.getsockname()[1])
-    terminal.write(json_text.compact({"url": address}) if json else address)
+    terminal.write(json_text.compact({"url": address}) if asked.json else address)
     terminal.say("Ctrl-C stops it.")
     if not no_open:
         _open(address)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import show_rejected
-from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,9 +37,9 @@ Examples:
 _STYLES: Final = {"-": "red", "+": "green"}
 
 
+@about_server(without=("revision",))
 def pin(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     file: Annotated[
         Path, typer.Option("--file", "-f", metavar="FILE", help="Where the pins are.")
     ] = Path("pins.json"),
@@ -53,25 +53,17 @@ def pin(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; 1 if something is not as pinned.")
     ] = False,
-    headers: options.HeadersOption = None,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """Record what a server lists; show what changed since it was recorded."""
     from anyshape.gateway.pins import Pins
 
-    written, rest = split_target(context, words)
-    if rest:
-        raise CommandError(
-            f"{rest[0]!r} is one too many", hint="one server is pinned at a time", code=Exit.USAGE
-        )
+    asked.expect_no_more("one server is pinned at a time")
     pins = Pins.load(file) if file.exists() else Pins()
-    target = take_target(written, headers, timeout)
-    upstream, listed, rejected = asyncio.run(_list(target, name, pins))
+    upstream, listed, rejected = asyncio.run(_list(asked.target(), name, pins))
     compared = pins.compare(upstream, listed)
     if not check and (compared or upstream not in pins.upstreams):
         pins.pin(upstream, listed).save(file)
-    if json:
+    if asked.json:
         data = {"upstream": upstream, **compared.as_data(), "rejected": rejected}
         terminal.write(json_text.compact(data))
     else:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
-from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from anyshape.client import ListedPrompt, PromptResult
-    from anyshape.protocol.revision import Revision
 
 __all__ = ["EXAMPLES", "PROMPT_EXAMPLES", "prompt", "prompts"]
 
@@ -35,30 +31,18 @@ Examples:
 """
 
 
-def prompts(
-    context: typer.Context,
-    words: TargetWords = None,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
-) -> int:
+@about_server()
+def prompts(asked: Asked) -> int:
     """List a server's prompts with their arguments."""
-    written, rest = split_target(context, words)
-    if rest:
-        raise CommandError(
-            f"{rest[0]!r} is one too many", hint="`anyshape prompt` gets a prompt", code=Exit.USAGE
-        )
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(_list(target, parse_revision(revision), json=json))
+    asked.expect_no_more("`anyshape prompt` gets a prompt")
+    return asyncio.run(_list(asked))
 
 
-async def _list(target: NamedTarget, revision: Revision | None, *, json: bool) -> int:
-    async with connect(target, revision) as client:
+async def _list(asked: Asked) -> int:
+    async with connect(asked.target(), asked.revision) as client:
         listed = await client.list_prompts()
         rejected = {name: str(error) for name, error in client.rejected_prompts.items()}
-        if json:
+        if asked.json:
             data = {
                 **describe_server(client),
                 "prompts": [prompt.entry for prompt in listed],
@@ -85,32 +69,21 @@ def _describe(prompt: ListedPrompt) -> list[RenderableType]:
     return [heading, *(Padding(Text(terminal.safe(line), "dim"), (0, 0, 0, 2)) for line in lines)]
 
 
-def prompt(
-    context: typer.Context,
-    words: TargetWords = None,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
-) -> int:
+@about_server()
+def prompt(asked: Asked) -> int:
     """Get a prompt: its messages on stdout."""
-    written, rest = split_target(context, words)
-    if not rest:
+    if not asked.rest:
         raise CommandError(
             "a PROMPT is missing", hint="`anyshape prompts TARGET` lists them", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(_get(target, rest[0], rest[1:], parse_revision(revision), json=json))
+    return asyncio.run(_get(asked, *asked.rest))
 
 
-async def _get(
-    target: NamedTarget, name: str, words: Sequence[str], revision: Revision | None, *, json: bool
-) -> int:
-    arguments = parse_arguments(words, {})
-    async with connect(target, revision, asks=True) as client:
+async def _get(asked: Asked, name: str, *words: str) -> int:
+    target, arguments = asked.target(), parse_arguments(words, {})
+    async with connect(target, asked.revision, asks=True) as client:
         found = await client.get_prompt(name, arguments or None)
-        if json:
+        if asked.json:
             data: dict[str, Any] = {"revision": str(client.revision), **found.raw}
             terminal.write(json_text.compact(data))
         else:

@@ -6,19 +6,16 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
+from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
-from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from anyshape.client import ListedResource, ListedTemplate, ReadResource
-    from anyshape.protocol.revision import Revision
 
 __all__ = ["EXAMPLES", "READ_EXAMPLES", "read", "resources"]
 
@@ -35,31 +32,19 @@ Examples:
 """
 
 
-def resources(
-    context: typer.Context,
-    words: TargetWords = None,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
-) -> int:
+@about_server()
+def resources(asked: Asked) -> int:
     """List a server's resources, and templates for the URIs of others."""
-    written, rest = split_target(context, words)
-    if rest:
-        raise CommandError(
-            f"{rest[0]!r} is one too many", hint="`anyshape read` reads a resource", code=Exit.USAGE
-        )
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(_list(target, parse_revision(revision), json=json))
+    asked.expect_no_more("`anyshape read` reads a resource")
+    return asyncio.run(_list(asked))
 
 
-async def _list(target: NamedTarget, revision: Revision | None, *, json: bool) -> int:
-    async with connect(target, revision) as client:
+async def _list(asked: Asked) -> int:
+    async with connect(asked.target(), asked.revision) as client:
         listed = await client.list_resources()
         templates = await client.list_resource_templates()
         rejected = {uri: str(error) for uri, error in client.rejected_resources.items()}
-        if json:
+        if asked.json:
             data = {
                 **describe_server(client),
                 "resources": [resource.entry for resource in listed],
@@ -92,29 +77,20 @@ def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[Renderab
     return [heading, Padding(text, (0, 0, 0, 2))]
 
 
-def read(
-    context: typer.Context,
-    words: TargetWords = None,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
-) -> int:
+@about_server()
+def read(asked: Asked) -> int:
     """Read a resource: its contents on stdout, text or bytes."""
-    written, rest = split_target(context, words)
-    if len(rest) != 1:
+    if len(asked.rest) != 1:
         raise CommandError(
             "one URI is needed", hint="`anyshape resources TARGET` lists them", code=Exit.USAGE
         )
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(_read(target, rest[0], parse_revision(revision), json=json))
+    return asyncio.run(_read(asked))
 
 
-async def _read(target: NamedTarget, uri: str, revision: Revision | None, *, json: bool) -> int:
-    async with connect(target, revision, asks=True) as client:
-        found = await client.read_resource(uri)
-        if json:
+async def _read(asked: Asked) -> int:
+    async with connect(asked.target(), asked.revision, asks=True) as client:
+        found = await client.read_resource(asked.rest[0])
+        if asked.json:
             data: dict[str, Any] = {"revision": str(client.revision), **found.raw}
             terminal.write(json_text.compact(data))
         else:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.call import split_tool
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect_as, split_target, take_target
+from anyshape.cli.target import NamedTarget, connect_as
 from anyshape.cli.tools import find_tool
-from anyshape.cli.usage import TargetWords
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,25 +43,20 @@ _LayOut: TypeAlias = "Callable[[int], Text]"
 _Row: TypeAlias = tuple[str, list[_LayOut]]
 
 
+@about_server(without=("revision",))
 def shapes(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     listing: Annotated[
         bool, typer.Option("--listing", help="Show how the tool is listed; do not call it.")
     ] = False,
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """Show what clients of each protocol revision see of a tool: its listing, and a result."""
     from anyshape.client.views import group
 
-    written, rest = split_target(context, words)
-    tool, arguments = split_tool(rest)
-    target = take_target(written, headers, timeout, login=login)
+    tool, arguments = split_tool(asked.rest)
+    target = asked.target()
     views = asyncio.run(_look(target, partial(_choose, tool, None if listing else arguments)))
-    if json:
+    if asked.json:
         terminal.write(json_text.compact([view.as_data() for view in views]))
     elif all(not view.entry for view in views):
         raise CommandError(views[0].error or "nothing was listed", hint="is the server running?")

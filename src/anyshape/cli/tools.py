@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from anyshape.cli import json_text, options, terminal
+from anyshape.cli import json_text, terminal
+from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.target import NamedTarget, connect, parse_revision, split_target, take_target
-from anyshape.cli.usage import TargetWords
+from anyshape.cli.target import connect
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from anyshape.client import Client, ListedTool
-    from anyshape.protocol.revision import Revision
 
 __all__ = ["EXAMPLES", "describe_server", "find_tool", "show_rejected", "tools"]
 
@@ -37,41 +36,27 @@ _HINTS: Final = {
 }
 
 
+@about_server()
 def tools(
-    context: typer.Context,
-    words: TargetWords = None,
+    asked: Asked,
     schema: Annotated[bool, typer.Option("--schema", help="Show the schemas in full.")] = False,
-    revision: options.RevisionOption = "auto",
-    headers: options.HeadersOption = None,
-    login: options.LoginOption = False,
-    timeout: options.TimeoutOption = 60.0,
-    json: options.JsonOption = False,
 ) -> int:
     """List a server's tools with their types, and those that cannot be used with the reason."""
-    written, names = split_target(context, words)
-    target = take_target(written, headers, timeout, login=login)
-    return asyncio.run(_list(target, names, parse_revision(revision), schema=schema, json=json))
+    return asyncio.run(_list(asked, schema=schema))
 
 
-async def _list(
-    target: NamedTarget,
-    names: Sequence[str],
-    revision: Revision | None,
-    *,
-    schema: bool,
-    json: bool,
-) -> int:
-    async with connect(target, revision) as client:
+async def _list(asked: Asked, *, schema: bool) -> int:
+    async with connect(asked.target(), asked.revision) as client:
         listed = await client.list_tools()
         rejected = {name: str(error) for name, error in client.rejected.items()}
-        if names:
-            listed = [find_tool(client, listed, name) for name in names]
+        if asked.rest:
+            listed = [find_tool(client, listed, name) for name in asked.rest]
             rejected = {}
-        if json:
+        if asked.json:
             terminal.write(json_text.compact(_as_data(client, listed, rejected)))
         else:
             terminal.say(_title(client, len(listed), len(rejected)))
-            natural = revision is None
+            natural = asked.revision is None
             _show(client, listed, rejected, schema=schema, natural=natural)
     return Exit.OK
 
