@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastmcp import FastMCP
-from patience import PATIENCE, turn_until
+from patience import PATIENCE, PAUSE, turn_until
 
 from anyshape import Client, Server
 from anyshape.errors import TransportError
-from anyshape.gateway import Gateway, Upstream, adopt
+from anyshape.gateway import Gateway, GatewayConfig, Upstream, adopt
 from anyshape.gateway import upstream as upstream_module
 
 SERVER = """
@@ -29,7 +32,8 @@ def pid() -> int:
 def die() -> None:
     os._exit(1)
 
-server.run()
+if __name__ == "__main__":
+    server.run()
 """
 
 
@@ -83,6 +87,131 @@ async def test_an_upstream_that_dies_is_started_again(child: list[str], steady: 
         assert (await client.call_tool("child_pid")).value != first
 
 
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+async def test_a_process_that_ends_is_noticed_though_nobody_asks_it_anything(
+    child: list[str], revision: str
+) -> None:
+    gateway = Gateway({"child": Upstream(target=child, revision=revision)})
+    async with Client(gateway) as client:
+        link, first = gateway.upstreams["child"], (await client.call_tool("pid")).value
+        os.kill(first, signal.SIGKILL)
+        await turn_until(lambda: not link.is_up, PAUSE)
+        assert gateway.health.upstreams[0].state == "down"
+        assert "exit status -9" in str(gateway.health.upstreams[0].reason)
+        await turn_until(lambda: link.is_up, PAUSE)
+        assert (await client.call_tool("pid")).value != first
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+async def test_a_server_over_http_that_ends_is_noticed_though_nobody_asks_it_anything(
+    child: list[str], revision: str
+) -> None:
+    python, file = child
+    words = [python, "-m", "anyshape", "serve", file, "--http", "--port", "0", "--json"]
+    served = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+    assert served.stdout is not None
+    url = json.loads(await served.stdout.readline())["url"]
+    gateway = Gateway({"remote": Upstream(target=url, revision=revision)})
+    async with Client(gateway) as client:
+        link = gateway.upstreams["remote"]
+        await turn_until(lambda: link.is_up, PAUSE)
+        await client.list_tools()
+        served.kill()
+        await served.wait()
+        await turn_until(lambda: not link.is_up, PAUSE)
+        assert gateway.health.upstreams[0].reason
+
+
+async def test_attempts_to_connect_come_ever_more_rarely_until_a_connection_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Mortal(Server):
+        """Can be connected to at some attempts, and then breaks at once."""
+
+        attempts = 0
+
+        def connect(self, send: Any) -> Any:
+            self.attempts += 1
+            if self.attempts in (4, 8):
+                return _Failing(super().connect(send), self)
+            raise TransportError("it is not there")
+
+        @property
+        def is_there(self) -> bool:
+            link = gateway.upstreams.get("up")
+            return link is None or not link.is_up
+
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        if len(pauses) == 6:
+            monkeypatch.setattr(upstream_module, "_STEADY", 0.0)  # as if it had lasted
+        pauses.append(seconds)
+        await (turn() if len(pauses) < 12 else asyncio.Event().wait())
+
+    monkeypatch.setattr(upstream_module, "_FIRST_DELAY", 1.0)
+    monkeypatch.setattr(upstream_module, "_STEADY", float("inf"))
+    monkeypatch.setattr(upstream_module, "_pause", pause)
+    server = Mortal("mortal")
+    server.tool(name="hello")(lambda: "hello")
+    gateway = Gateway({"up": server, "steady": Server("steady")})
+    async with Client(gateway, check_arguments=False) as client:
+        async with asyncio.timeout(PATIENCE):
+            while len(pauses) < 12:
+                link = gateway.upstreams["up"]
+                if link.is_up:
+                    await client.call_tool("up_hello")
+                await turn()
+    assert pauses == [1, 2, 4, 8, 16, 30, 30, 1, 2, 4, 8, 16]
+
+
+async def test_lists_that_cannot_be_read_again_stay_as_they_were(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Forgetful(Server):
+        is_there = True
+
+        def connect(self, send: Any) -> Any:
+            return _Unlisting(super().connect(send), self)
+
+    server = Forgetful("forgetful")
+    server.tool(name="hello")(lambda: "hello")
+    gateway = Gateway({"up": server})
+    async with Client(gateway) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["hello"]
+        server.is_there = False
+        server.tool(name="more")(lambda: "more")
+        await turn_until(lambda: "its last lists are kept" in caplog.text)
+        assert gateway.upstreams["up"].is_up
+        assert [tool.name for tool in await client.list_tools()] == ["hello"]
+        assert (await client.call_tool("hello")).text == "hello"
+        server.is_there = True
+        server.remove_tool("hello")
+        await turn_until(lambda: list(gateway.server.tools) == ["more"])
+
+
+async def test_a_call_in_flight_when_the_file_is_read_again_is_answered(steady: Server) -> None:
+    slow, started, go_on = Server("slow"), asyncio.Event(), asyncio.Event()
+
+    @slow.tool
+    async def wait() -> str:
+        started.set()
+        await go_on.wait()
+        return "finished"
+
+    gateway = Gateway({"slow": slow, "steady": steady})
+    gateway.reload_with(lambda: GatewayConfig({"steady": Upstream(target=steady)}))
+    async with Client(gateway) as client:
+        call = asyncio.create_task(client.call_tool("slow_wait"))
+        await started.wait()
+        signal.raise_signal(signal.SIGHUP)
+        await turn_until(lambda: set(gateway.upstreams) == {"steady"})
+        go_on.set()
+        assert (await call).value == "finished"
+        await turn_until(lambda: list(gateway.server.tools) == ["ping"])
+        assert (await client.call_tool("ping")).value == "pong"
+
+
 @pytest.mark.parametrize("when_down", ["keep", "hide"])
 async def test_what_a_lost_upstream_offered_is_listed_as_the_operator_says(when_down: Any) -> None:
     class Fickle(Server):
@@ -129,6 +258,17 @@ class _Failing:
 
     async def close(self) -> None:
         await self._connection.close()
+
+
+class _Unlisting(_Failing):
+    """A connection that lists nothing any more as soon as its server is not there."""
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        if not self._server.is_there and b'"tools/list"' in frame:
+            id = json.loads(frame)["id"]
+            error = {"code": -32603, "message": "the disk is full"}
+            return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode()
+        return await self._connection.handle(frame)
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])

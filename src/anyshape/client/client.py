@@ -76,8 +76,9 @@ class Client(ReadsFeatures):
     A server may ask back while it works: `on_elicit` asks the user, `on_sample` a model, and
     `roots` are the directories it may know of; what is not given is not offered to servers.
     `on_log` is told what the server logs, `on_list_changed` that it may list other tools, prompts
-    or resources by now. Without `check_results` values are not judged by their tools' schemas.
-    `on_frame` is told of every message that passes, for debugging.
+    or resources by now, and `on_lost` that it may have gone: its process ended, or the stream broke
+    on which it tells of changes. Without `check_results` values are not judged by their tools'
+    schemas. `on_frame` is told of every message that passes, for debugging.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Client(ReadsFeatures):
         roots: Roots | None = None,
         on_log: OnLog | None = None,
         on_list_changed: OnListChanged | None = None,
+        on_lost: Callable[[], object] | None = None,
         on_frame: OnFrame | None = None,
     ) -> None:
         self._wanted = choose_revision(revision)
@@ -134,6 +136,7 @@ class Client(ReadsFeatures):
             listen=listen,
             on_log=on_log,
             on_list_changed=on_list_changed,
+            on_lost=on_lost,
         )
         self._tools = Listing(self._channel, tool_feature(Terms(limits=self._limits)))
         self._open = False

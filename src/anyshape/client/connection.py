@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -19,6 +19,7 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.rounds import complete_result
+from anyshape.client.transports.transport import EndingTransport
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.methods import DISCOVER, LOG_MESSAGE, PING
 from anyshape.protocol.revision import Revision
@@ -38,8 +39,11 @@ class ServerConnection:
         listen: bool,
         on_log: OnLog | None,
         on_list_changed: OnListChanged | None,
+        on_lost: Callable[[], object] | None,
     ) -> None:
-        self.listening = Listening(channel, on_list_changed)
+        self.listening = Listening(channel, on_list_changed, on_lost)
+        if on_lost is not None and isinstance(channel.transport, EndingTransport):
+            channel.transport.tell_end(on_lost)
         self._channel = channel
         self._negotiator = Negotiator(channel, introduction, timeout)
         self._listen = listen

@@ -60,8 +60,14 @@ _MOMENT: Final = 2.0
 class Listening:
     """The stream on which one server tells of changes, and who wants to hear of them."""
 
-    def __init__(self, channel: Channel, on_list_changed: OnListChanged | None = None) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        on_list_changed: OnListChanged | None = None,
+        on_lost: Callable[[], object] | None = None,
+    ) -> None:
         self._channel = channel
+        self._on_lost = on_lost
         self._changes = None if on_list_changed is None else Relay(on_list_changed, "list")
         for feature, notification in _LISTS.items():
             channel.on(notification, partial(self._tell_of_list, feature))
@@ -174,6 +180,8 @@ class Listening:
             started = clock()
             if not await self._follow(stream):
                 return
+            if self._on_lost is not None and self._stream is stream:
+                self._on_lost()
             if not self._is_needed() or self._stream is not stream:
                 break
             attempt = 1 if clock() - started > _LONGEST_DELAY else attempt + 1

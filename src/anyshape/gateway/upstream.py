@@ -42,6 +42,7 @@ _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
 _STEADY: Final = 5.0
 """Seconds of a connection after which the next one is not put off any longer than the first."""
+_pause: Final = asyncio.sleep
 Entry = TypeVar("Entry")
 Answer = TypeVar("Answer")
 IDENTITY: Final = Identity("anyshape-gateway")
@@ -194,7 +195,7 @@ class UpstreamLink:
                 self._tell()
             if was_up and clock() - started > _STEADY:
                 delay = _FIRST_DELAY
-            await asyncio.sleep(delay)
+            await _pause(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
 
     def vet_with(self, vet: Callable[[str, Offer], Offer] | None) -> None:
@@ -240,6 +241,7 @@ class UpstreamLink:
             on_sample=Sampling(self.relay.sample, tools=True),
             roots=self.relay.roots,
             on_list_changed=self._hear,
+            on_lost=self._look_after,
             on_log=self.relay.log,
         )
 
@@ -250,6 +252,11 @@ class UpstreamLink:
             await client.set_log_level(self.upstream.log_level)
         except ProtocolError as error:
             _log.info("upstream %s logs what it likes: %s", self.name, shorten(str(error), 300))
+
+    def _look_after(self) -> None:
+        """See whether an upstream is there that nobody has asked anything."""
+        if self._client is not None:
+            self.doubt(self._client)
 
     def _hear(self, _feature: str) -> None:
         self._wake.set()

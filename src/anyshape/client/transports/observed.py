@@ -13,6 +13,7 @@ import msgspec
 
 from anyshape.client.question import Outgoing
 from anyshape.client.transports.transport import (
+    EndingTransport,
     OnMessage,
     Received,
     ServerMessage,
@@ -69,6 +70,11 @@ class ObservedTransport:
     def attempts(self) -> int:
         """How often a request that is safe to repeat may be sent again."""
         return self._transport.attempts
+
+    def tell_end(self, ended: Callable[[], object]) -> None:
+        """Have a function called when the server has gone."""
+        if isinstance(self._transport, EndingTransport):
+            self._transport.tell_end(ended)
 
     async def open(self, listener: OnMessage) -> None:
         """Open the transport below, and overhear what it is told."""

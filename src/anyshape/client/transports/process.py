@@ -53,6 +53,7 @@ class ProcessTransport:
         self._bounds = bounds
         self._child: _Child | None = None
         self._listener: OnMessage | None = None
+        self._ended: Callable[[], object] | None = None
         self.attempts = process.restarts
         settings = tuple(sorted(process.environment.items()))
         self.key = (*self._command, settings, str(process.directory))
@@ -63,11 +64,15 @@ class ProcessTransport:
         """Whether the child runs and its output is open."""
         return self._child is not None and self._child.lost is None
 
+    def tell_end(self, ended: Callable[[], object]) -> None:
+        """Have a function called when a child has ended, or closed its output, by itself."""
+        self._ended = ended
+
     async def open(self, listener: OnMessage) -> None:
         """Start the child."""
         self._listener = listener
         loop = asyncio.get_running_loop()
-        child = _Child(self.place, self._process, self._bounds, listener)
+        child = _Child(self.place, self._process, self._bounds, listener, self._ended)
         stderr = {"keep": asyncio.subprocess.PIPE, "inherit": None}.get(
             self._process.stderr, asyncio.subprocess.DEVNULL
         )
@@ -146,8 +151,16 @@ def _own_group() -> dict[str, Any]:
 class _Child(asyncio.SubprocessProtocol):
     """One run of the command."""
 
-    def __init__(self, place: str, process: Process, bounds: Bounds, listener: OnMessage) -> None:
+    def __init__(
+        self,
+        place: str,
+        process: Process,
+        bounds: Bounds,
+        listener: OnMessage,
+        ended: Callable[[], object] | None,
+    ) -> None:
         self.lost: TransportError | None = None
+        self._tell_end = ended
         self._place = place
         self._process = process
         self._bounds = bounds
@@ -253,6 +266,7 @@ class _Child(asyncio.SubprocessProtocol):
         return said
 
     async def stop(self) -> None:
+        self._tell_end = None
         self._lose("was stopped")
         if self._input is not None:
             self._input.close()
@@ -341,6 +355,8 @@ class _Child(asyncio.SubprocessProtocol):
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(ConnectionLost(str(self.lost), sent=True))
+        if self._tell_end is not None:
+            self._tell_end()
 
     def _signal(self, number: int) -> None:
         if self._transport is None or self._group is None:

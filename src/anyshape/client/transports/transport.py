@@ -7,7 +7,7 @@ decided above it. Everything a server says on its own goes to the `OnMessage`.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
@@ -17,6 +17,7 @@ from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = [
     "ConnectionLost",
+    "EndingTransport",
     "HttpStatus",
     "OnMessage",
     "Received",
@@ -97,6 +98,15 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Stop everything; whatever waits fails."""
+        ...
+
+
+@runtime_checkable
+class EndingTransport(Protocol):
+    """A transport to which it shows that the server has gone, though nothing was asked of it."""
+
+    def tell_end(self, ended: Callable[[], object], /) -> None:
+        """Have a function called when that happens; said before the transport is opened."""
         ...
 
 
