@@ -9,8 +9,9 @@ DOCS := .cache/docs
 AGENTS := .cache/agents
 ENGINES := .cache/engines
 OLDER := .cache/older-peers
+FUZZ := .cache/fuzzing
 
-.PHONY: demo test matrix check load soak fuzz fuzz-lowering worst engines bench bench-quick docs peers older-peers \
+.PHONY: demo test matrix check load soak fuzz worst engines bench bench-quick docs peers older-peers \
     agents hosts frameworks screenshots lock clean
 
 demo: $(READY)
@@ -27,18 +28,14 @@ check: $(READY)
 	$(BIN)/pyright
 	$(BIN)/pytest -q tests/test_layers.py tests/test_surface.py
 
-fuzz: $(READY)
-	$(BIN)/python scripts/fuzz_schema.py $(ARGS); code=$$?; \
-	    $(BIN)/python scripts/worst_schema.py $(ARGS) && exit $$code
+fuzz: $(FUZZ)/.ready
+	$(FUZZ)/bin/python scripts/fuzz.py $(ARGS)
 
 load: $(READY)
 	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.load $(ARGS)
 
 soak: $(READY)
 	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.soak $(ARGS)
-
-fuzz-lowering: $(READY)
-	$(BIN)/python scripts/fuzz_lowering.py $(ARGS)
 
 worst: $(READY)
 	$(BIN)/python scripts/worst_schema.py $(ARGS)
@@ -85,6 +82,10 @@ $(DOCS)/.ready: requirements/docs.txt
 	$(PYTHON) scripts/environment.py $(DOCS) requirements/docs.txt
 	@touch $@
 
+$(FUZZ)/.ready: requirements/dev.txt requirements/fuzz.txt pyproject.toml
+	$(PYTHON) scripts/environment.py $(FUZZ) requirements/dev.txt requirements/fuzz.txt
+	@touch $@
+
 $(ENGINES)/.ready: requirements/engines.txt
 	$(PYTHON) scripts/environment.py $(ENGINES) requirements/engines.txt
 	@touch $@
@@ -107,6 +108,8 @@ lock:
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group agents -o requirements/agents.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links --no-strip-extras requirements/older-peers.in -o requirements/older-peers.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links requirements/fuzz.in -o requirements/fuzz.txt
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

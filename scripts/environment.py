@@ -3,6 +3,7 @@
     python scripts/environment.py .venv
     python scripts/environment.py .cache/agents requirements/agents.txt
     python scripts/environment.py .cache/docs requirements/docs.txt
+    python scripts/environment.py .cache/fuzzing requirements/dev.txt requirements/fuzz.txt
     python scripts/environment.py .cache/older-peers requirements/older-peers.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
@@ -24,8 +25,9 @@ DEVELOPMENT = ROOT / "requirements" / "dev.txt"
 WITHOUT_US = {ROOT / "requirements" / name for name in ("docs.txt", "older-peers.txt")}
 
 
-def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
-    """Create `target` and fill it."""
+def main(target: Path, *requirements: Path) -> None:
+    """Create `target` and fill it with what some files list, that of developers by default."""
+    requirements = requirements or (DEVELOPMENT,)
     python = target / "bin" / "python"
     uv = shutil.which("uv")
     if uv:
@@ -38,11 +40,12 @@ def main(target: Path, requirements: Path = DEVELOPMENT) -> None:
         if not python.exists():
             venv.EnvBuilder(with_pip=True, clear=True).create(target)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "--require-hashes", "-r", requirements], check=True)
-    if requirements == DEVELOPMENT:
+    listed = [argument for path in requirements for argument in ("-r", path)]
+    subprocess.run([*install, "--require-hashes", *listed], check=True)
+    if DEVELOPMENT in requirements:
         install_program("redis-server", or_else=("valkey-server",))
         install_program("chromium", or_else=("google-chrome",), with_it=("fonts-dejavu-core",))
-    if requirements not in WITHOUT_US:
+    if not WITHOUT_US.issuperset(requirements):
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
 
 

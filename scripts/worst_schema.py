@@ -317,7 +317,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--family", action="append", choices=list(FAMILIES), help="only this one")
-    options, _ = parser.parse_known_args()  # those of the other half of `make fuzz` are not ours
+    options = parser.parse_args()
     search = Search(options.seed)
     with contextlib.suppress(KeyboardInterrupt):
         search.climb(options.seconds, options.family or list(FAMILIES))

@@ -1,8 +1,8 @@
 """The laws of lowering, as a function: what holds for one document, one profile and some values.
 
 `Judge.judge` tallies what it saw and takes down every breach. The tests drive it with generated
-documents, each known by its seed; scripts/fuzz_lowering.py with more of them, for as long as one
-likes; scripts/lower_listings.py with real ones.
+documents, each known by its seed; `make fuzz` with more of them, for as long as one likes;
+scripts/lower_listings.py with real ones.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
     (
         {
             "type": "object",
-            "allOf": [{"properties": {"a": {}}, "unevaluatedProperties": {"type": "string"}}],
+            "allOf": [{"properties": {"a": True}, "unevaluatedProperties": {"type": "string"}}],
             "unevaluatedProperties": {"type": "string", "maxLength": 2},
         },
         [{"a": 1, "b": "long"}],
@@ -44,7 +44,7 @@ WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
                 "v": {
                     "type": "array",
                     "prefixItems": [{"type": "string"}],
-                    "allOf": [{"unevaluatedItems": {}}],
+                    "allOf": [{"unevaluatedItems": True}],
                     "unevaluatedItems": False,
                 }
             },
