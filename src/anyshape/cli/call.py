@@ -119,11 +119,11 @@ def _show(result: CallResult) -> None:
     for block in result.content:
         if not isinstance(block, Text):
             kind = str(block.wire().get("mimeType") or block.wire().get("type"))
-            terminal.say(f"({kind} content; --json shows it)")
+            terminal.say(f"({terminal.line(kind)} content; --json shows it)")
         elif not result.has_value:
             terminal.write(terminal.safe(block.text))
         elif not _mirrors(block.text, result.value):
-            terminal.say(block.text)
+            terminal.say(terminal.paragraph(block.text))
 
 
 def _mirrors(text: str, value: object) -> bool:
@@ -153,7 +153,7 @@ def _progress(name: str, asking: TerminalQuestions | None) -> Generator[OnProgre
         console=Console(stderr=True, no_color=not terminal.is_colourful(sys.stderr)),
         transient=True,
     )
-    task = bar.add_task(terminal.safe(name), total=None)
+    task = bar.add_task(terminal.line(name), total=None)
 
     def report(progress: Progress) -> None:
         said = f"{name}: {progress.message}" if progress.message else name
@@ -161,7 +161,7 @@ def _progress(name: str, asking: TerminalQuestions | None) -> Generator[OnProgre
             task,
             completed=progress.progress,
             total=progress.total,
-            description=terminal.safe(said.replace("\n", " ")[:60]),
+            description=terminal.line(said.replace("\n", " ")[:60]),
         )
         bar.start()
 

@@ -215,7 +215,7 @@ def _show(name: str | None, verdict: Judgement, *, quiet: bool) -> None:
             parts += [*_describe(entry), Text()]
     for asked, chosen in verdict.answered.items():
         parts.append(Text(f"clients of {asked} are answered with {chosen}", "dim"))
-    parts += [Text(terminal.safe(gap), "yellow") for gap in verdict.gaps]
+    parts += [terminal.heading(gap, "yellow") for gap in verdict.gaps]
     parts += [Text(line) for line in _totals(verdict)]
     parts.append(Text(_total(verdict)))
     terminal.emit(*parts)

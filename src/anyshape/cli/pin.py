@@ -136,7 +136,7 @@ def _diff(verdict: PinVerdict) -> list[RenderableType]:
     from rich.text import Text
 
     return [
-        Padding(Text(terminal.safe(line), _STYLES.get(line.lstrip()[:1], "")), (0, 0, 0, 2))
+        Padding(Text(terminal.line(line), _STYLES.get(line.lstrip()[:1], "")), (0, 0, 0, 2))
         for line in verdict.diff.splitlines()
     ]
 
@@ -149,4 +149,4 @@ def _total(upstream: str, compared: Comparison, count: int, check: bool) -> str:
     )
     said = ", ".join(f"{number} {what}" for number, what in counts if number) or "nothing changed"
     done = "" if check or not compared else ", pinned"
-    return f"{terminal.safe(upstream)}: {count} listed, {said}{done}"
+    return f"{terminal.line(upstream)}: {count} listed, {said}{done}"

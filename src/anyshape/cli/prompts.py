@@ -61,12 +61,12 @@ def _describe(prompt: ListedPrompt) -> list[RenderableType]:
 
     heading = terminal.heading(prompt.name)
     if prompt.title:
-        heading.append(f"  {terminal.safe(prompt.title)}", "dim")
-    lines = [(prompt.description or "").strip()] if prompt.description else []
+        heading.append(f"  {terminal.line(prompt.title)}", "dim")
+    lines = [terminal.safe(prompt.description.strip())] if prompt.description else []
     for argument in prompt.arguments:
-        said = f": {argument.description}" if argument.description else ""
-        lines.append(f"{argument.name}{'' if argument.required else '?'}{said}")
-    return [heading, *(Padding(Text(terminal.safe(line), "dim"), (0, 0, 0, 2)) for line in lines)]
+        said = f": {terminal.paragraph(argument.description)}" if argument.description else ""
+        lines.append(f"{terminal.line(argument.name)}{'' if argument.required else '?'}{said}")
+    return [heading, *(Padding(Text(line, "dim"), (0, 0, 0, 2)) for line in lines)]
 
 
 @about_server()
@@ -97,7 +97,7 @@ def _show(found: PromptResult) -> None:
     for message in found.messages:
         for block in message.content:
             if isinstance(block, Text):
-                terminal.write(terminal.safe(f"{message.role}: {block.text}"))
+                terminal.write(terminal.paragraph(f"{message.role}: {block.text}"))
             else:
                 kind = str(block.wire().get("mimeType") or block.wire().get("type"))
-                terminal.write(terminal.safe(f"{message.role}: ({kind} content; --json shows it)"))
+                terminal.write(terminal.line(f"{message.role}: ({kind} content; --json shows it)"))

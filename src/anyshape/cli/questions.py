@@ -38,7 +38,7 @@ class TerminalQuestions:
     async def __call__(self, asked: Elicitation) -> ElicitAnswer:
         """Return what the user answered."""
         self.clear()
-        terminal.say(f"{asked.server} asks:\n{_indented(asked.message)}")
+        terminal.say(f"{terminal.line(asked.server)} asks:\n{_indented(asked.message)}")
         try:
             if asked.url is not None:
                 return await _visit(asked.url)
@@ -82,11 +82,11 @@ async def _ask_field(name: str, field: Mapping[str, Any], *, is_required: bool) 
     if field.get("description"):
         terminal.say(_indented(str(field["description"])))
     for value, title in choices.items():
-        terminal.say(f"  {value}" + ("" if title == value else f"  {title}"))
+        terminal.say(terminal.line(f"  {value}" + ("" if title == value else f"  {title}")))
     hint = f" [{_shown(field['default'])}]" if "default" in field else ""
     hint = hint or ("" if is_required else " (optional)")
     while True:
-        text = await read_line(f"{field.get('title') or name}{hint}: ")
+        text = await read_line(f"  {field.get('title') or name}{hint}: ")
         if not text and ("default" in field or not is_required):
             return field.get("default")
         value = _convert(text, field)
@@ -138,7 +138,7 @@ async def _agrees(question: str, *, default: bool) -> bool:
 
 async def read_line(prompt: str) -> str:
     """Return the next line that is typed; `EOFError` at the end of input."""
-    sys.stderr.write(terminal.safe(prompt))
+    sys.stderr.write(terminal.line(prompt))
     sys.stderr.flush()
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()

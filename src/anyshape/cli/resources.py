@@ -70,7 +70,7 @@ def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[Renderab
     heading = terminal.heading(uri)
     size: int | None = getattr(entry, "size", None)
     said = [entry.title or entry.name, entry.mime_type, None if size is None else f"{size:,} bytes"]
-    heading.append(f"  {terminal.safe(', '.join(word for word in said if word))}", "dim")
+    heading.append(f"  {terminal.line(', '.join(word for word in said if word))}", "dim")
     if not entry.description:
         return [heading]
     text = Text(terminal.safe(entry.description.strip()), "dim")
@@ -104,6 +104,6 @@ def _show(found: ReadResource) -> None:
             terminal.write(terminal.safe(each.text) if sys.stdout.isatty() else each.text)
         elif sys.stdout.isatty():
             size, kind = len(each.blob or b""), each.mime_type or "bytes"
-            terminal.say(f"({size:,} bytes of {kind}; > FILE keeps them)")
+            terminal.say(f"({size:,} bytes of {terminal.line(kind)}; > FILE keeps them)")
         else:
             terminal.write_bytes(bytes(each.blob or b""))

@@ -128,9 +128,9 @@ def announce(
     # What is behind a gateway is not known before it runs.
     counted = f": {count} tool{'' if count == 1 else 's'}" if count else ""
     if urls is None:
-        terminal.say(f"{server.name}{counted} on {url}")
+        terminal.say(f"{terminal.line(server.name)}{counted} on {url}")
     for name, each in (urls or {}).items():
-        terminal.say(f"{name} on {each}")
+        terminal.say(f"{terminal.line(name)} on {each}")
     if page is not None:
         terminal.say(f"Look at it in a browser: {page}")
     if next_steps:

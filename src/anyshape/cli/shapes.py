@@ -117,7 +117,7 @@ def _rows(views: Sequence[View]) -> list[_Row]:
     for name in names:
         listed = [view.entry.get(name, MISSING_MEMBER) for view in views if view.entry]
         if name == "outputSchema" or any(value != listed[0] for value in listed):
-            rows.append((name, [_value(view.entry, name) for view in views]))
+            rows.append((terminal.line(name), [_value(view.entry, name) for view in views]))
     results = [view.result or {} for view in views]
     if any(results):
         rows.append(
@@ -136,7 +136,7 @@ def _shared(views: Sequence[View]) -> list[str]:
 
     listed = [view.entry for view in views if view.entry]
     return [
-        name
+        terminal.line(name)
         for name in listed[0]
         if name != "outputSchema"
         and all(entry.get(name, MISSING_MEMBER) == listed[0][name] for entry in listed)
@@ -171,7 +171,7 @@ def _blocks(result: Mapping[str, Any]) -> _LayOut:
         for block in blocks:
             kind = str(block.get("type"))
             said = block.get("text") if kind == "text" else json_text.compact(block)
-            wrapped = _wrapped(f"{kind}: {terminal.safe(str(said))}", columns)
+            wrapped = _wrapped(terminal.safe(f"{kind}: {said}"), columns)
             if len(wrapped) > _LINES_OF_TEXT:
                 wrapped = [*wrapped[: _LINES_OF_TEXT - 1], wrapped[_LINES_OF_TEXT - 1][:-1] + "…"]
             lines += wrapped

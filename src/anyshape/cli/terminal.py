@@ -1,7 +1,9 @@
 """Everything that is written: data on stdout, the rest on stderr, nothing that steers a terminal.
 
 What servers, schemas and tools say is strangers' text. Control characters in it are shown, never
-obeyed, so that no answer can move the cursor, set a title or hide a line.
+obeyed, so that no answer can move the cursor, set a title or hide a line. What is said in one line
+(a name, a title, a reason) stays in it, and a longer text is indented below its first line: no
+answer can write a line that looks like one of ours.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ __all__ = [
     "emit",
     "heading",
     "is_colourful",
+    "line",
+    "paragraph",
     "prepare",
     "render",
     "safe",
@@ -40,6 +44,7 @@ _UNSAFE = re.compile(
     "\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"  # unseen, or reordering
     "\ud800-\udfff]"
 )
+_UNSTYLED = re.compile(rf"(?!\x1b\[[0-9;]*m){_UNSAFE.pattern}")
 _PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 _NARROWEST = 40
 
@@ -51,6 +56,16 @@ class ReaderGone(Exception):
 def safe(text: str) -> str:
     """Return strangers' text with everything that a terminal would obey made visible."""
     return _UNSAFE.sub(_visible, text)
+
+
+def line(text: str) -> str:
+    """Return strangers' text as a part of one line, whatever is in it."""
+    return safe(text).replace("\n", "\\n")
+
+
+def paragraph(text: str, indent: str = "  ") -> str:
+    """Return strangers' text of any length with its lines below the first indented."""
+    return safe(text).replace("\n", f"\n{indent}")
 
 
 def _visible(found: re.Match[str]) -> str:
@@ -108,16 +123,16 @@ def complain(failure: CommandError) -> None:
     colourful = is_colourful(sys.stderr)
     label = "\x1b[1;31merror:\x1b[0m" if colourful else "error:"
     hint = "\x1b[1mhint:\x1b[0m" if colourful else "hint:"
-    details = "".join(f"  {safe(line)}\n" for line in failure.details)
+    details = "".join(f"  {line(each)}\n" for each in failure.details)
     message = " ".join(failure.message.split("\n"))
-    sys.stderr.write(f"{label} {safe(message)}\n{details}\n{hint} {safe(failure.hint)}\n")
+    sys.stderr.write(f"{label} {line(message)}\n{details}\n{hint} {line(failure.hint)}\n")
 
 
 def heading(text: str, style: str = "bold") -> Text:
     """Return strangers' text as a heading, which is never broken."""
     from rich.text import Text
 
-    return Text(safe(text), style, no_wrap=True, overflow="ignore")
+    return Text(line(text), style, no_wrap=True, overflow="ignore")
 
 
 def render(*parts: RenderableType, columns: int | None = None, colourful: bool = False) -> str:
@@ -141,7 +156,8 @@ def render(*parts: RenderableType, columns: int | None = None, colourful: bool =
             # Said again here, because printing makes another text of it.
             whole = isinstance(part, Text) and part.no_wrap
             console.print(part, no_wrap=whole, overflow="ignore" if whole else None, crop=False)
-    return _PADDING.sub(r"\1", captured.get())
+    # Every part was made safe where its text came from; should one be missed, it is caught here.
+    return _PADDING.sub(r"\1", _UNSTYLED.sub(_visible, captured.get()))
 
 
 def emit(*parts: RenderableType) -> None:

@@ -100,7 +100,7 @@ def show_rejected(rejected: Mapping[str, str]) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
-    lines = [f"{terminal.safe(name)}: {terminal.safe(reason)}" for name, reason in rejected.items()]
+    lines = [terminal.line(f"{name}: {reason}") for name, reason in rejected.items()]
     title = [Text("rejected", "bold red")] if lines else []
     return [*title, *(Padding(Text(line), (0, 0, 0, 2)) for line in lines)]
 
@@ -111,7 +111,7 @@ def _title(client: Client, usable: int, refused: int) -> str:
     count = f"{usable} tool{'' if usable == 1 else 's'}"
     if refused:
         count += f", {refused} rejected"
-    return f"{name} · {count} · as of {client.revision}\n"
+    return f"{terminal.line(name)} · {count} · as of {client.revision}\n"
 
 
 def _show(
@@ -179,7 +179,7 @@ def _type(tool: ListedTool, *, wrapped: bool) -> RenderableType:
 
     place = ENVELOPE_PLACE if wrapped else "#"
     whole = signature(tool.input_schema, tool.output_schema, output_place=place)
-    whole = terminal.safe(whole) + (_WRAPPED if wrapped else "")
+    whole = terminal.line(whole) + (_WRAPPED if wrapped else "")
     if len(whole) <= terminal.width() - 2:
         return Text(whole)
     given, _, returned = whole.rpartition(" → ")
