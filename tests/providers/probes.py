@@ -57,7 +57,15 @@ VALUE = {
 CIRCLE = closed({"kind": {"const": "circle"}, "r": {"type": "number"}}, "kind", "r")
 SQUARE = closed({"kind": {"const": "square"}, "side": {"type": "number"}}, "kind", "side")
 
+ODD = closed(dict.fromkeys(("", "a.b", "a b", "a_b", "$ref", "é😀", "a\nb", 'a"b', "a\\b"), TEXT))
+
 KEYWORDS = [
+    of(
+        "odd names",
+        ODD,
+        [{"": "1", "a b": "2"}, dict.fromkeys(ODD["properties"], "x")],
+        [{"c": "1"}],
+    ),
     of("a list of types", {"type": ["string", "null"], "maxLength": 3}, ["a", None], [1, "abcd"]),
     of("any value", {}, [1, "1", None, [{}], {"a": 1}], []),
     of("true", True, [1, "x", {"a": [1]}], []),
@@ -67,13 +75,40 @@ KEYWORDS = [
     of("an empty string in enum", {"enum": ["", "a"]}, ["", "a"], ["b"]),
     of("enum beside a bound", {"enum": ["a", "bbb"], "maxLength": 1}, ["a"], ["bbb"]),
     of("const", {"const": "go"}, ["go"], ["stop"]),
+    of("whole numbers in enum", {"enum": [1, 1.0, 3.0, [2.0]]}, [1, 1.0, 3, [2]], [2]),
+    of("many numbers in enum", {"enum": list(range(300))}, [0, 299], [300]),
+    of(
+        "enum of objects with odd names",
+        {"enum": [{"a(b": 1}, {'x"y': 2}, {"": [{"c.d": "e+f"}]}]},
+        [{"a(b": 1}, {'x"y': 2}, {"": [{"c.d": "e+f"}]}],
+        [{"a": 1}],
+    ),
     of("numbers in enum", {"enum": [1, 2.5]}, [1, 2.5], [2]),
     of("string lengths", {"type": "string", "minLength": 1, "maxLength": 3}, ["a", "é😀"], [""]),
     of("anchored pattern", {"type": "string", "pattern": "^[A-Z]{2}\\d+$"}, ["AB12"], ["ab"]),
     of("loose pattern", {"type": "string", "pattern": "b|c"}, ["abc", 'x"b'], ["xyz"]),
     of("lookahead", {"type": "string", "pattern": "^(?=.*\\d)\\w+$"}, ["a1"], ["a"]),
     of("date", {"type": "string", "format": "date"}, ["2026-01-02"], ["2026"]),
-    of("date and time", {"type": "string", "format": "date-time"}, ["2026-01-02T03:04:05Z"], [""]),
+    of(
+        "date and time",
+        {"type": "string", "format": "date-time"},
+        ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456+02:00", "1990-12-31t23:59:60z"],
+        [""],
+    ),
+    of("time", {"type": "string", "format": "time"}, ["03:04:05Z", "03:04:05.5-08:00"], ["03:04"]),
+    of(
+        "uuid",
+        {"type": "string", "format": "uuid"},
+        ["2EB8AA08-AA98-11EA-B4AA-73B441D16380", "2eb8aa08-aa98-11ea-b4aa-73b441d16380"],
+        ["2eb8"],
+    ),
+    of(
+        "email",
+        {"type": "string", "format": "email"},
+        ["a@b.c", '"a b"@c.d', "a@[IPv6:::1]"],
+        ["a"],
+    ),
+    of("ipv6", {"type": "string", "format": "ipv6"}, ["::1", "::ffff:1.2.3.4"], ["1.2.3.4"]),
     of("a format few know", {"type": "string", "format": "json-pointer"}, ["/a"], ["a"]),
     of("a format of one's own", {"type": "string", "format": "color"}, ["#fff"], []),
     of("bounds of integers", {"type": "integer", "minimum": 1, "maximum": 9}, [1, 9], [0, 10]),

@@ -15,7 +15,7 @@ from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
 from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
-from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, whole
+from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, spelt, whole
 
 __all__ = ["Case", "Cases"]
 
@@ -255,7 +255,7 @@ def _enumerated(spots: Iterable[Subschema]) -> list[Any] | None:
                 listed: list[Any] = (
                     [spot.words["const"]] if keyword == "const" else spot.words["enum"]
                 )
-                known = {identity(value): value for value in listed}
+                known = {identity(value): spelt(value) for value in listed}
                 if values is None:
                     values = list(known.values())
                 else:

@@ -49,7 +49,7 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
             yield f"{found} {noun}, where {most} are accepted"
     if bounds.enum_characters is not None:
         for node in found_nodes:
-            values = node.get("enum", ())
+            values = [value for value in node.get("enum", ()) if isinstance(value, str)]
             if len(values) > _LONG_ENUM and sum(map(len, values)) > bounds.enum_characters:
                 yield f"an enumeration of more than {bounds.enum_characters} characters"
     if bounds.levels is not None:

@@ -8,9 +8,9 @@ from anyshape.providers._cases import Case
 from anyshape.providers._codecs import AsIs, AsListed
 from anyshape.providers._forms import LoweredForm
 from anyshape.providers._losses import Losses, Said, compact
-from anyshape.providers._patterns import written_pattern
+from anyshape.providers._patterns import FORMAT_PATTERNS, written_pattern
 from anyshape.providers._values import identity, whole
-from anyshape.providers.profile import Profile
+from anyshape.providers.profile import PatternSupport, Profile
 
 __all__ = ["Notebook", "enumeration", "scalar"]
 
@@ -121,6 +121,9 @@ def _format(entry: Said, node: dict[str, Any], profile: Profile, notebook: Noteb
     if known and (profile.lengths_beside_pattern or "pattern" not in node):
         node["format"] = entry.value
     elif entry.value in _COMMON_FORMATS:
+        literal = "pattern" in profile.keywords and profile.patterns is PatternSupport.LITERAL
+        if literal and "pattern" not in node and entry.value in FORMAT_PATTERNS:
+            node["pattern"] = FORMAT_PATTERNS[entry.value]
         notebook.lose(entry)
     else:
         notebook.remark(entry.words)

@@ -9,9 +9,10 @@ from typing import Any, Final, cast
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
-__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "same", "whole"]
+__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "same", "spelt", "whole"]
 
 _MOST_VERDICTS: Final = 20_000
+_LARGEST_WHOLE: Final = 2**53
 
 KINDS: Final[tuple[str, ...]] = (
     "string",
@@ -50,6 +51,17 @@ def identity(value: object) -> Hashable:
         members = cast("dict[str, object]", value)
         return ("object", frozenset((name, identity(item)) for name, item in members.items()))
     return ("number", cast("Any", value))
+
+
+def spelt(value: Any) -> Any:
+    """Return an equal value whose whole numbers are spelt as models spell them: without `.0`."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
+        return int(value)
+    if isinstance(value, list):
+        return [spelt(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {name: spelt(item) for name, item in cast("dict[str, Any]", value).items()}
+    return value
 
 
 def same(first: object, second: object) -> bool:

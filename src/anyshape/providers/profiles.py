@@ -212,7 +212,7 @@ _XGRAMMAR = replace(
     open_tuples=False,
     patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
-    formats=frozenset(("date", "time", "date-time", "uuid")),
+    formats=frozenset(("date", "uuid")),  # of times it has no small letters
     largest_bound=2**53,
     prefix_definitions=True,
 )
@@ -227,7 +227,7 @@ _LLGUIDANCE = replace(
     | {"minProperties", "maxProperties"},
     patterns=PatternSupport.REGULAR,
     lengths_beside_pattern=False,
-    formats=_OPENAI_FORMATS | {"uri"},
+    formats=(_OPENAI_FORMATS - {"email", "ipv6"}) | {"uri"},  # of those two it has not all
     largest_bound=2**53,
 )
 _OUTLINES = replace(
@@ -238,14 +238,16 @@ _OUTLINES = replace(
     # It writes definitions out wherever they are referred to, and drops what is four of them deep.
     keywords=(_ENGINE.keywords - {"$ref", "$defs"}) | {"pattern", "format"},
     openness_written=False,
-    property_names='[^"\\\\]{0,128}',
+    # Neither these names nor those in listed objects are written as JSON writes them.
+    property_names='[^"\\\\\\x00-\\x1f]{0,128}',
+    enum_kinds=_SCALARS,
     closed=True,
     maps=Maps.ALONE,
     any_value=AnyValue.TEXT,
     recursion=False,
     patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
-    formats=frozenset(("date", "time", "date-time", "uuid")),
+    formats=frozenset(("date",)),  # its times have no offset, its uuids no capitals
     largest_count=200,  # its automaton has a state for each: thousands take minutes to build
     bounds=SizeBounds(expression=150_000),  # some 60,000 states, which take it seconds
 )
@@ -259,7 +261,7 @@ _LLAMA_CPP = replace(
     any_value=AnyValue.TEXT,
     patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
-    formats=frozenset(("date", "time", "date-time", "uuid")),
+    formats=frozenset(("date", "uuid")),  # its times have three digits of a second, or none
     largest_bound=10**15,
     largest_count=500,
 )
