@@ -32,7 +32,7 @@ from anyshape.schema import (
 )
 
 PROBE = Path(__file__).with_name("probe.py")
-HELD = 2.0
+HELD = 5.0
 """Seconds that the event loop may be seen to stand still; the promise is 0.25 on a quiet machine."""
 WORKED = 2.0
 """Seconds of processor time that a verb may take in this process, however busy the machine."""

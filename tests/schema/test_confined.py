@@ -166,7 +166,8 @@ class TestWorkers:
         for thread in threads:
             thread.join(PATIENCE)
 
-        assert [error.limit for error in burnt] == ["seconds"] * 3
+        # On a busy machine one may not have had its turn in time.
+        assert [error.limit in ("seconds", "waiting") for error in burnt] == [True] * 3
         assert answers.count(True) == answers.count(False) == 20
 
     def test_whoever_is_interrupted_leaves_no_answer_to_the_next(
