@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -105,6 +106,8 @@ async def test_the_page_may_ask_from_its_own_origin(
             "change.chosen",
         ),
         ("api/answer", {"question": "1", "action": "accept"}, 502, "does not wait"),
+        ("api/form", {"subject": {"tool": 5}, "choices": {}}, 400, "tool: expected a string"),
+        ("api/form", '{"subject": {}, "choices": {}, "value": 1e400}', 400, "1e400"),
     ],
     ids=str,
 )
@@ -175,6 +178,31 @@ def test_inspect_takes_one_target_and_says_where_its_page_is() -> None:
             process.wait(PATIENCE)
     assert address.startswith("http://127.0.0.1:")
     assert "/#token=" in address
+
+
+async def test_a_page_that_is_open_does_not_hold_the_program_up(
+    session: aiohttp.ClientSession,
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(PROGRAM, "inspect", "anyshape.demo.server", "--no-open"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        page = (await process.stdout.readline()).decode().strip()
+        assert (await ask(session, page, "api/listing"))[0] == 200
+        root, _, token = page.partition("#token=")
+        headers = {"x-anyshape-token": token, "content-type": "application/json"}
+        watching = asyncio.ensure_future(session.post(f"{root}api/changes", headers=headers))
+        assert (await ask(session, page, "api/listing"))[0] == 200
+        process.send_signal(signal.SIGINT)
+        _, said = await asyncio.wait_for(process.communicate(), PATIENCE)
+        await asyncio.gather(watching, return_exceptions=True)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert said.decode() == "Ctrl-C stops it.\n"
 
 
 @pytest.fixture

@@ -197,6 +197,7 @@ def test_maps_take_names_of_any_kind() -> None:
     assert value == {"x-1": 0}
     found = fields(form.describe(value, {}))
     assert (found["/x-1"]["extra"], found["/x-1"]["kind"]) == (True, "integer")
+    assert form.add({"x-1": 7}, {}, ("x-1",)) == {"x-1": 7}  # a name that is there keeps its value
 
 
 def test_a_schema_that_leads_back_to_itself_ends() -> None:

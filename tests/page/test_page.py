@@ -419,6 +419,96 @@ async def test_the_server_can_ask_the_user(browser: Browser, inspect: Inspect) -
         assert page.complaints == []
 
 
+@pytest.fixture
+async def talking(browser: Browser, inspect: Inspect) -> AsyncGenerator[Page]:
+    """Open the page on the server whose tools ask."""
+    async with browser.page(inspect("--", sys.executable, "talking_server.py")) as opened:
+        await opened.see("Choose a tool")
+        yield opened
+        assert opened.complaints == []
+
+
+async def test_a_person_answers_what_a_model_was_asked(talking: Page) -> None:
+    await open_tool(talking, "ask_model")
+    await call(talking)
+    await talking.see("The server asks a model", "#question")
+    said = await talking.texts("#question .messages li")
+    assert [text.split("\n") for text in said] == [
+        ["system", "Be brief."],
+        ["user", "Write of <b>sheep</b>"],
+    ]
+    await talking.fill("#question [data-path='/text'] textarea", "Baa.")
+    await talking.click("#question button.primary", "Send")
+    await talking.see("a person says Baa.", ".outcome")
+    await call(talking)
+    await talking.click("#question button", "Decline")
+    await talking.see("rejected", ".outcome")
+
+
+async def test_a_person_says_which_roots_there_are(talking: Page) -> None:
+    await open_tool(talking, "ask_roots")
+    await call(talking)
+    await talking.see("The server asks for roots", "#question")
+    await talking.click("#question button", "Add an item")
+    await talking.fill("#question [data-path='/roots/0'] input", "/tmp")
+    await talking.see("1 problem", "#question .state")
+    await talking.fill("#question [data-path='/roots/0'] input", "file:///tmp")
+    await talking.see("Fits the schema", "#question .state")
+    await talking.click("#question button.primary", "Send")
+    await talking.see("file:///tmp", ".outcome .tree")
+
+
+async def test_a_call_that_takes_the_place_of_another_shows_its_own_result(talking: Page) -> None:
+    await open_tool(talking, "wait")
+    await talking.fill("[data-path='/seconds'] input", "600")
+    await talking.see("Fits the schema")
+    await call(talking)
+    await talking.see("Waiting", ".run")
+    await talking.fill("[data-path='/seconds'] input", "0")
+    await talking.see("Fits the schema")
+    await call(talking)
+    await talking.see("waited 0 s", ".outcome")
+    assert await talking.texts(".doing") == []
+
+
+async def test_what_the_server_lists_by_now_is_shown_and_what_is_open_stays(
+    talking: Page,
+) -> None:
+    await open_tool(talking, "grow")
+    await talking.fill("[data-path='/name'] input", "grown_up")
+    await talking.see("Fits the schema")
+    await talking.run("document.querySelector('main article').isTheSame = true")
+    await call(talking)
+    await talking.see("grown_up", "#lists")
+    await talking.see("5 tools", "#facts")
+    assert await talking.run("document.querySelector('main article').isTheSame")
+    assert await talking.run("document.querySelector('[aria-current]').innerText") != ""
+    await talking.see("grown", ".outcome")
+
+
+async def test_a_variable_that_holds_a_path_is_filled_in(talking: Page) -> None:
+    await open_tool(talking, "files")
+    labels = "[...document.querySelectorAll('main label')]"
+    await talking.until(f"{labels}.find((each) => each.textContent === 'path')")
+    await talking.run(f"{labels}.find((each) => each.textContent === 'path').control.focus()")
+    await talking.type("a b/c")
+    await call(talking)
+    await talking.see("contents of a b/c", ".outcome")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["arguments=null", "choices=5", "choices=null", "arguments=[]&tab=none", "arguments=%7B"],
+)
+async def test_an_address_that_makes_no_sense_opens_the_tool_all_the_same(
+    browser: Browser, shapes: str, said: str
+) -> None:
+    async with browser.page(f"{shapes}&tool=people&{said}") as page:
+        await page.see("people", "main h1")
+        await page.until("!document.querySelector('[aria-busy]')")
+        assert page.complaints == []
+
+
 async def test_the_demo_has_a_page_and_asks_for_a_seat_on_it(
     browser: Browser, demo: dict[str, str]
 ) -> None:

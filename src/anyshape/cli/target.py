@@ -18,8 +18,17 @@ if TYPE_CHECKING:
 
     import typer
 
-    from anyshape.client import Client, Identity, OnElicit, OnFrame, OnLog
+    from anyshape.client import (
+        Client,
+        Identity,
+        OnElicit,
+        OnFrame,
+        OnLog,
+        OnSample,
+        Roots,
+    )
     from anyshape.client.auth import OAuth
+    from anyshape.client.listening import OnListChanged
     from anyshape.gateway import Gateway
     from anyshape.protocol.revision import Revision
 
@@ -143,7 +152,10 @@ async def connect(
     asks: bool | TerminalQuestions = False,
     identity: Identity | None = None,
     on_elicit: OnElicit | None = None,
+    on_sample: OnSample | None = None,
+    roots: Roots | None = None,
     on_log: OnLog | None = None,
+    on_list_changed: OnListChanged | None = None,
     on_frame: OnFrame | None = None,
 ) -> AsyncGenerator[Client]:
     """Connect to a target for as long as the block runs; `asks` lets it ask the user here."""
@@ -158,9 +170,12 @@ async def connect(
         timeout=target.timeout,
         auth=target.auth,
         unwrap=unwrap,
-        listen=False,
+        listen=on_list_changed is not None,
         on_elicit=on_elicit or (questions() if asks is True else asks) or None,
+        on_sample=on_sample,
+        roots=roots,
         on_log=on_log,
+        on_list_changed=on_list_changed,
         on_frame=on_frame,
         http=Http(headers=target.headers, proxy_from_environment=True),
         # The command runs as if it had been typed here.

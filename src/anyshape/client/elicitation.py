@@ -102,7 +102,8 @@ def _read_url(url: object) -> str:
     if isinstance(url, str) and len(url) <= _LONGEST_URL and url.isascii() and url.isprintable():
         try:
             parts = urlsplit(url)
-            if parts.scheme in ("http", "https") and parts.hostname and " " not in url:
+            is_port = parts.port is None or parts.port > 0  # raises, if it is none at all
+            if parts.scheme in ("http", "https") and parts.hostname and is_port and " " not in url:
                 return url
         except ValueError:
             pass

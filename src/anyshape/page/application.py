@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -70,6 +71,7 @@ class PageApplication:
         self._guard = Guard(is_local=True)
         self._bodies = Bodies(ServerOptions(), HttpOptions())
         self._files = _load_files()
+        self._leaving: set[asyncio.Future[None]] = set()
         self._answers: dict[str, Callable[[_Body], Awaitable[Any]]] = {
             "/api/listing": lambda body: inspection.listing(body.get("anew") is True),
             "/api/tool": lambda body: inspection.tool(_text(body, "name")),
@@ -88,6 +90,7 @@ class PageApplication:
                 _text(body, "name"), _members(body, "arguments"), tell
             ),
             "/api/read": lambda body, tell: inspection.read(_text(body, "uri"), tell),
+            "/api/changes": lambda body, tell: inspection.watch(tell),
         }
 
     def address(self, port: int) -> str:
@@ -139,6 +142,11 @@ class PageApplication:
         else:
             await self._ask(path, receive, send)
 
+    def stop(self) -> None:
+        """Give up whatever is under way, and say so."""
+        for leaving in self._leaving:
+            leaving.cancel()
+
     async def _ask(self, path: str, receive: Receive, send: Send) -> None:
         try:
             read = await self._bodies.gather(receive(), receive)
@@ -173,10 +181,16 @@ class PageApplication:
         stream = EventStream(send, _KEEP_ALIVE, _HEADERS)
         task = asyncio.ensure_future(answer(body, lambda told: stream.push(_encode(told))))
         leaving = asyncio.ensure_future(_wait_for_leave(receive))
+        self._leaving.add(leaving)
         try:
             await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                stream.abandon()
+                if leaving.cancelled():
+                    await stream.finish(
+                        _encode({"error": "the program that serves this has ended"})
+                    )
+                else:
+                    stream.abandon()
                 return
             try:
                 last = {"result": task.result()}
@@ -186,6 +200,7 @@ class PageApplication:
                 last = {"error": _explain(error)}
             await stream.finish(_encode(last))
         finally:
+            self._leaving.discard(leaving)
             leaving.cancel()
             task.cancel()
             await asyncio.gather(task, leaving, return_exceptions=True)
@@ -225,10 +240,15 @@ def run_page(application: PageApplication, listener: socket.socket, *, grace: fl
     """Serve the page on a socket until a signal says stop."""
     import uvicorn
 
+    class Host(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            application.stop()  # A page that is open watches, and would be waited for.
+            await super().shutdown(sockets)
+
     host, port = listener.getsockname()[:2]
     settings = settings_of_uvicorn(host, port, grace, {"log_level": "warning"})
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(uvicorn.Config(application, **settings)).run([listener])
+        Host(uvicorn.Config(application, **settings)).run([listener])
 
 
 class _UnfitError(Exception):
@@ -253,7 +273,9 @@ async def _wait_for_leave(receive: Receive) -> None:
 
 def _parse(body: bytes) -> _Body:
     try:
-        value: object = json.loads(body or b"{}", parse_constant=_no_constant)
+        value: object = json.loads(
+            body or b"{}", parse_constant=_no_constant, parse_float=_read_float
+        )
     except (ValueError, RecursionError) as error:
         raise _UnfitError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
@@ -263,6 +285,13 @@ def _parse(body: bytes) -> _Body:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is larger than any number here")
+    return number
 
 
 def _text(body: _Body, name: str) -> str:

@@ -66,7 +66,9 @@ class SchemaForm:
         return _put(value, path, {**kept, **(settled if is_object(settled) else {})})
 
     def add(self, value: Any, choices: Mapping[str, int], path: Path) -> Any:
-        """Return the value with something to start from at `path`, where nothing is yet."""
+        """Return the value with something to start from at `path`, if nothing is there yet."""
+        if _at(value, path) is not ABSENT_VALUE:
+            return value
         facts, _ = self._facts_at(value, choices, path)
         return _put(value, path, self._initial(facts, path))
 

@@ -33,7 +33,14 @@ class ConnectWatched(Protocol):
     """Connects to the server, with somebody who watches and can be asked."""
 
     def __call__(
-        self, *, on_elicit: Any, on_log: Any, on_frame: Any
+        self,
+        *,
+        on_elicit: Any,
+        on_sample: Any,
+        roots: Any,
+        on_log: Any,
+        on_list_changed: Any,
+        on_frame: Any,
     ) -> AbstractAsyncContextManager[Client]:
         """Return the connection, to be entered."""
         ...
@@ -79,7 +86,12 @@ class Inspection:
             if self._client is None:
                 talk = self._talk
                 connection = self._connect(
-                    on_elicit=talk.ask, on_log=talk.tell_log, on_frame=talk.tell_frame
+                    on_elicit=talk.ask_user,
+                    on_sample=talk.ask_model,
+                    roots=talk.ask_roots,
+                    on_log=talk.tell_log,
+                    on_list_changed=talk.tell_change,
+                    on_frame=talk.tell_frame,
                 )
                 self._client = await self._opened.enter_async_context(connection)
             return self._client
@@ -138,9 +150,7 @@ class Inspection:
     async def _form_of(self, subject: Mapping[str, str]) -> tuple[SchemaForm, Schema]:
         kind, name = next(iter(subject.items()), ("", ""))
         if kind == "question":
-            asked = self._talk.question(name)
-            document = asked.schema or {"type": "object"}
-            return await aside(_make_form, document, None)
+            return await aside(_make_form, self._talk.question(name).schema, None)
         known = self._forms.get((kind, name))
         if known is None:
             if kind == "tool":
@@ -235,6 +245,12 @@ class Inspection:
             began = time.perf_counter()
             result: dict[str, Any] = await ask(client)
             return {**result, "seconds": time.perf_counter() - began}
+
+    async def watch(self, tell: Tell) -> dict[str, Any]:
+        """Tell of every change to what is listed, until whoever watches goes away."""
+        with self._talk.watched_by(tell):
+            await asyncio.Event().wait()
+        return {}
 
     def answer(self, question: str, action: str, content: Mapping[str, Any] | None) -> None:
         """Give the user's answer to what the server asked."""

@@ -1,13 +1,13 @@
 // The page: what is listed, what is chosen, and the address that says so.
 
-import { admit, ask } from "./api.js";
+import { admit, ask, follow } from "./api.js";
 import { el, line, plural, say } from "./dom.js";
 import { findingsView } from "./findings_view.js";
 import { ListView } from "./list_view.js";
 import { promptView, rejectedView, resourceView } from "./other_views.js";
 import { failure } from "./run_view.js";
 import { toolView } from "./tool_view.js";
-import { parse, stringify } from "./values.js";
+import { kindOf, parse, stringify } from "./values.js";
 
 const KINDS = ["tool", "prompt", "resource", "template", "rejected"];
 const LONGEST = 8000;
@@ -24,7 +24,9 @@ function read() {
   const found = {};
   for (const name of [...KINDS, "tab", "view"]) if (given.has(name)) found[name] = given.get(name);
   for (const name of ["arguments", "choices"]) {
-    try { if (given.has(name)) found[name] = parse(given.get(name)); } catch { say(`The ${name} of the address are not JSON.`); }
+    if (!given.has(name)) continue;
+    try { found[name] = parse(given.get(name)); } catch { say(`The ${name} of the address are not JSON.`); }
+    if (found[name] === null || (name === "choices" && kindOf(found[name]) !== "object")) delete found[name];
   }
   return found;
 }
@@ -95,13 +97,48 @@ async function connect(anew = false) {
   } finally {
     document.body.removeAttribute("aria-busy");
   }
-  const { server, revision, target, tools, rejected, gaps } = listing;
-  at("server").textContent = line(server.title ?? server.name ?? "a server", 80);
-  at("facts").textContent = [server.version && line(server.version, 30), `revision ${revision}`, line(target, 80), plural(tools.length, "tool")].filter(Boolean).join(" · ");
-  list.fill(listing);
+  showListing();
+  const { tools, rejected, gaps } = listing;
   if (gaps.length) say(line(gaps.join("; "), 300));
   if (anew) say(`Connected again: ${plural(tools.length, "tool")}, ${Object.keys(rejected).length} refused.`);
   open(read());
+  watch();
+}
+
+function showListing() {
+  const { server, revision, target, tools } = listing;
+  at("server").textContent = line(server.title ?? server.name ?? "a server", 80);
+  at("facts").textContent = [server.version && line(server.version, 30), `revision ${revision}`, line(target, 80), plural(tools.length, "tool")].filter(Boolean).join(" · ");
+  list.fill(listing);
+}
+
+let watching = null;
+let settling = 0;
+
+/** Hear from the server when it lists other things, for as long as this page is open. */
+async function watch() {
+  watching?.abort();
+  const own = (watching = new AbortController());
+  try {
+    for await (const event of follow("changes", {}, own.signal)) {
+      if (!event.changed) continue;
+      clearTimeout(settling); // several changes often come at once
+      settling = setTimeout(listAgain, 150);
+    }
+  } catch { /* who goes on will be told by the next answer that nobody is there */ }
+}
+
+/** Show what is listed by now; what is open stays as it is, unless it has changed itself. */
+async function listAgain() {
+  const known = stringify(listing);
+  try { listing = await ask("listing"); } catch { return; }
+  if (stringify(listing) === known) return;
+  const before = list.chosen;
+  showListing();
+  const item = before && list.find(before.kind, before.key);
+  if (before && stringify(before.entry) !== stringify(item?.entry)) open(state);
+  else list.mark(item);
+  say(`The server lists other things now: ${plural(listing.tools.length, "tool")}.`);
 }
 
 function askForAddress() {
@@ -151,6 +188,11 @@ at("link").addEventListener("click", async () => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !event.target.closest("input,textarea,select")) { event.preventDefault(); at("search").focus(); }
   if (event.key === "Escape") closeMenu();
+});
+document.addEventListener("visibilitychange", () => {
+  // A browser has few connections to one place, and a page that nobody sees needs none.
+  if (document.hidden) watching?.abort();
+  else if (listing) { watch(); listAgain(); }
 });
 window.addEventListener("popstate", () => {
   if (admit() && listing && location.hash !== written) { written = location.hash; open(read()); }

@@ -6,6 +6,8 @@ import { badge, el, fresh, line, prose } from "./dom.js";
 import { FormView } from "./form.js";
 import { RunView } from "./run_view.js";
 
+const VARIABLE = /\{([+#./]?)(\w+)\}/g; // what else there is (RFC 6570) is written into the URI
+
 function heading(kind, entry) {
   const name = entry.name ?? "";
   return el("header", { className: "about-tool" }, el("p", { className: "faint" }, kind), el("h1", { className: "name" }, line(name, 200)),
@@ -43,11 +45,15 @@ function fixedAddress(resource, read) {
 function template(resource, read) {
   const id = fresh("uri");
   const uri = el("input", { id, type: "text", value: resource.uriTemplate, spellcheck: false, autocomplete: "off" });
-  const names = [...resource.uriTemplate.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const names = [...resource.uriTemplate.matchAll(VARIABLE)].map(([, , name]) => name);
   const inputs = new Map();
   const expand = () => {
-    uri.value = resource.uriTemplate.replace(/\{(\w+)\}/g, (whole, name) =>
-      inputs.get(name)?.value ? encodeURIComponent(inputs.get(name).value) : whole);
+    uri.value = resource.uriTemplate.replace(VARIABLE, (whole, operator, name) => {
+      const given = inputs.get(name)?.value;
+      if (!given) return whole;
+      const isAny = operator === "+" || operator === "#"; // may hold what has a meaning in URIs
+      return operator.replace("+", "") + (isAny ? encodeURI(given) : encodeURIComponent(given));
+    });
   };
   const rows = names.map((name) => {
     const list = el("datalist", { id: fresh("list") });

@@ -5,6 +5,8 @@ import { badge, el, line, plural, prose } from "./dom.js";
 import { askUser, dropQuestion } from "./question.js";
 import { parse, pretty, stringify } from "./values.js";
 
+const MOST_LOGS = 500;
+
 export class RunView {
   /** `show` makes the elements of a result. */
   constructor(show) {
@@ -23,25 +25,30 @@ export class RunView {
     const logs = el("ul", { className: "logs" });
     const frames = framesView();
     const outcome = el("div", { className: "outcome" });
-    this.element.replaceChildren(el("div", { className: "doing" }, bar, note, cancel), outcome, logs, frames.element);
-    const end = (...nodes) => { this.element.firstChild.remove(); outcome.replaceChildren(...nodes); };
+    const doing = el("div", { className: "doing" }, bar, note, cancel);
+    this.element.replaceChildren(doing, outcome, logs, frames.element);
+    let isOver = false;
+    const end = (...nodes) => { isOver = true; doing.remove(); outcome.replaceChildren(...nodes); };
+    const asked = new Set();
     try {
       for await (const event of follow(path, body, running.signal)) {
         if (event.progress) tell(event.progress, bar, note);
         if (event.log) logs.append(logView(event.log));
+        while (logs.childElementCount > MOST_LOGS) logs.firstChild.remove();
         if (event.frame) frames.add(event.frame);
-        if (event.question) askUser(event.question);
+        if (event.question) { asked.add(event.question.id); askUser(event.question); }
         if (event.answered) dropQuestion(event.answered);
         if (event.error !== undefined) end(failure(event.error));
         if (event.result) end(...this.show(event.result));
       }
+      if (!isOver) end(failure("the answer broke off"));
     } catch (error) {
       const took = ((performance.now() - began) / 1000).toFixed(1);
       if (running.signal.aborted) end(el("p", { className: "cancelled" }, badge("cancelled"), ` ${line(title, 80)}, after ${took} s`));
       else end(failure(error.message));
     } finally {
       if (this.running === running) this.running = null;
-      dropQuestion();
+      for (const id of asked) dropQuestion(id);
     }
   }
 
