@@ -338,6 +338,7 @@ async def test_a_server_object_of_another_sdk_whose_session_ends_is_given_anothe
     gateway = adopt(server)
     async with Client(gateway) as client:
         link = gateway.upstreams["server"]
+        await turn_until(lambda: link.is_up)
         assert (await client.call_tool("hello")).value == "hello"
         end.set()
         await turn()

@@ -7,6 +7,7 @@ foreign      server objects of other SDKs in this process
 tools        its tools, in natural form; disclosure finds them by search
 prompts      its prompts
 resources    its resources and templates; suggestions completes the arguments of both
+requests     one request to it, with what goes along; telemetry tells of it
 questions    what it asks and logs while it works, on its way to the client that waits
 subscriptions  what of its resources clients watch
 catalogue    what upstreams offer, put together

@@ -15,6 +15,7 @@ from anyshape.gateway.catalogue import Catalogue
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.metrics import GatewayMetrics
+from anyshape.gateway.telemetry import ServerDurations
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import Watching
 from anyshape.schema import Limits
@@ -69,12 +70,14 @@ class Endpoint:
             self.server.add_tool(self._disclosed.call)
         self.catalogue = Catalogue(self.server._service, self._disclosed)
         self.rename()
-        if terms.audit is not None or terms.metrics is not None:
+        durations = ServerDurations.find()
+        if terms.audit is not None or terms.metrics is not None or durations is not None:
             self.server.middleware(
                 Watching(
                     self.catalogue.upstream_of,
                     audit=terms.audit,
                     metrics=terms.metrics,
+                    durations=durations,
                     own=upstream,
                 )
             )

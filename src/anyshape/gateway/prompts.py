@@ -7,18 +7,16 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.client.prompts import ListedPrompt, PromptResult
-from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.client.prompts import ListedPrompt
+from anyshape.gateway.requests import ask_upstream
 from anyshape.gateway.suggestions import forwarded_completer
-from anyshape.gateway.tools import caller_of, passed_on
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
-from anyshape.gateway.watching import note
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
 from anyshape.protocol.messages import EncodedMessage
+from anyshape.server.telemetry import Traced
 from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
 from anyshape.tools.prompt import Prompt
-from anyshape.tools.routine import RoutineError
 from anyshape.tools.types import ArgumentsError
 
 __all__ = ["ForwardedPrompt"]
@@ -81,16 +79,13 @@ class ForwardedPrompt(Prompt):
         self, values: dict[str, Any], context: Context | None, timeout: float | None
     ) -> tuple[EncodedMessage, ...]:
         """Return the messages that the upstream gives."""
-
-        async def ask() -> PromptResult:
-            async with self._link.using(caller_of(context)) as client:
-                return await client.get_prompt(self._listed.name, values, meta=passed_on(context))
-
-        try:
-            result = await self._link.held.run(ask, context)
-        except (UpstreamDown, UpstreamRefusal) as error:
-            note(error.verdict, str(error))
-            raise RoutineError(str(error)) from None
+        name = self._listed.name
+        result = await ask_upstream(
+            self._link,
+            context,
+            Traced.prompt(name),
+            lambda client, meta: client.get_prompt(name, values, meta=meta),
+        )
         return tuple(
             EncodedMessage(message["role"], _encode(message["content"]))
             for message in result.raw["messages"]

@@ -7,23 +7,21 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
+from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.errors import ProtocolError, ResourceNotFound
-from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.gateway.requests import ask_upstream
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.suggestions import forwarded_completer
-from anyshape.gateway.tools import caller_of, passed_on
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
-from anyshape.gateway.watching import note
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.contents import EncodedContents
 from anyshape.protocol.description import ResourceDescription
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from anyshape.protocol.uri_templates import UriTemplate
+from anyshape.server.telemetry import Traced
 from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
 from anyshape.tools.resource import Resource
-from anyshape.tools.routine import RoutineError
 
 __all__ = ["ForwardedResource"]
 
@@ -93,16 +91,13 @@ class ForwardedResource(Resource):
         self, uri: str, values: dict[str, Any], context: Context | None, timeout: float | None
     ) -> list[EncodedContents]:
         """Return the contents that the upstream gives."""
-
-        async def ask() -> ReadResource:
-            async with self._link.using(caller_of(context)) as client:
-                return await client.read_resource(uri, meta=passed_on(context))
-
         try:
-            result = await self._link.held.run(ask, context)
-        except (UpstreamDown, UpstreamRefusal) as error:
-            note(error.verdict, str(error))
-            raise RoutineError(str(error)) from None
+            result = await ask_upstream(
+                self._link,
+                context,
+                Traced.resource(uri),
+                lambda client, meta: client.read_resource(uri, meta=meta),
+            )
         except ProtocolError as error:
             if error.code in (RESOURCE_NOT_FOUND, INVALID_PARAMS):
                 raise ResourceNotFound(str(error)) from None

@@ -17,13 +17,13 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.client import Client
-from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import Progress
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
 from anyshape.gateway.questions import HeldCall
 from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.gateway.requests import caller_of, passed_on
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
@@ -34,13 +34,14 @@ from anyshape.protocol.revision import MODERN
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, open_envelope
 from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import WouldWait, aside
+from anyshape.server.telemetry import Traced
 from anyshape.tools import failures
 from anyshape.tools.binding import bind_whole_object
 from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["ForwardedTool", "caller_of", "passed_on"]
+__all__ = ["ForwardedTool"]
 
 _log = logging.getLogger("anyshape.gateway")
 _encode: Final = msgspec.json.Encoder().encode
@@ -106,7 +107,11 @@ class ForwardedTool(Tool):
                 values = self._bind(arguments)[_ARGUMENTS]
             except (ArgumentsError, WouldWait):
                 values = await self._checked(arguments)
-            result = await self._forward(values, context)
+            forwarding = self._forward(values, context)
+            if self._link.telemetry.is_wanted:
+                about = Traced.tool(self._listed.name)
+                forwarding = self._link.telemetry.observe(about, self._link.revision, forwarding)
+            result = await forwarding
             if self._link.upstream.check == "warn":
                 await self._warn(result)
             return self._encoded(result)
@@ -269,20 +274,6 @@ def _is_marked(listed: ListedTool) -> bool:
     # The Python SDK names the type after the function; an author's own may end like that, too.
     title = cast("Mapping[str, Any]", document).get("title")
     return title is None or title == f"{listed.name}Output"
-
-
-def caller_of(context: Context | None) -> str:
-    """Return what tells the caller of a request from others: what its token proves."""
-    access = None if context is None else context.access
-    return "" if access is None else str(access.subject)
-
-
-def passed_on(context: Context | None) -> dict[str, Any] | None:
-    """Return the metadata of a request that goes upstream: all but what the protocol keeps."""
-    if context is None:
-        return None
-    meta = {key: value for key, value in context.meta.items() if key not in RESERVED}
-    return meta or None
 
 
 def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: bytes) -> list[Any]:

@@ -31,6 +31,7 @@ from anyshape.gateway.options import Upstream
 from anyshape.gateway.questions import HeldCall, HeldCalls, QuestionRelay
 from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
+from anyshape.gateway.telemetry import UpstreamTelemetry
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
@@ -100,6 +101,7 @@ class UpstreamLink:
         """A room for each caller, if each has one."""
         self._vet = vet
         self._since = time.monotonic()
+        self.telemetry = UpstreamTelemetry(name, upstream.target)
         self.held = HeldCalls()
         self.relay = QuestionRelay()
         self.subscriptions = UpstreamSubscriptions(name, on_change)

@@ -17,6 +17,7 @@ import msgspec
 from anyshape.errors import ProtocolError, RateLimited
 from anyshape.gateway.audit import AuditLog, AuditRecord
 from anyshape.gateway.metrics import GatewayMetrics
+from anyshape.gateway.telemetry import ServerDurations
 from anyshape.server.middleware import MiddlewareAnswer, MiddlewareRequest, Proceed
 
 __all__ = ["Watching", "name_caller", "note"]
@@ -52,12 +53,14 @@ class Watching:
         *,
         audit: AuditLog | None = None,
         metrics: GatewayMetrics | None = None,
+        durations: ServerDurations | None = None,
         own: str | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._upstream_of = upstream_of
         self._audit = audit
         self._metrics = metrics
+        self._durations = durations
         self._own = own
         self._clock = clock
 
@@ -103,6 +106,8 @@ class Watching:
                 request_bytes=asked,
                 answer_bytes=size,
             )
+        if self._durations is not None:
+            self._durations.record(upstream, request.method, noted[0], seconds)
         if self._audit is not None:
             self._audit.record(
                 AuditRecord(
