@@ -135,7 +135,7 @@ class Exchange:
 
 
 async def _read(response: aiohttp.ClientResponse, shown: str) -> object:
-    """Return the JSON of an answer; nothing if it is none, and a failure or at a guessed place.
+    """Return the JSON of an answer; nothing if it is none, and a failure or a page.
 
     Many sites answer whatever they do not know with a page and status 200.
     """
@@ -147,6 +147,7 @@ async def _read(response: aiohttp.ClientResponse, shown: str) -> object:
     try:
         return decode_value(bytes(body), _DEEPEST)
     except AnyshapeError as error:
-        if response.status < 400 and response.method == "POST":
+        claims = response.method == "POST" or response.content_type == "application/json"
+        if response.status < 400 and claims:
             raise AuthorizationError(f"{shown}: {error}") from error
         return None
