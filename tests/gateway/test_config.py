@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anyshape.gateway import ConfigError, RoomOptions, Upstream, load
+from anyshape.gateway import ConfigError, RetryOptions, RoomOptions, Upstream, load
 from anyshape.screening import Severity
 
 WHOLE = """
@@ -24,6 +24,7 @@ check = "warn"
 when_down = "hide"
 timeout = 5
 room = { max_calls = 3 }
+retry = { most = 1 }
 
 [upstreams.files]
 command = ["npx", "files"]
@@ -71,6 +72,7 @@ def test_a_file_of_ours_says_everything(tmp_path: Path, monkeypatch: pytest.Monk
         when_down="hide",
         timeout=5,
         room=RoomOptions(max_calls=3),
+        retry=RetryOptions(most=1),
     )
     files = config.upstreams["files"]
     assert (files.target, files.env, files.cwd) == (
@@ -136,6 +138,7 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
         ('[upstreams."a b"]\nurl = "http://x"', 1, "expected a name of letters"),
         ('[upstreams.a]\nurl = "http://x"\n[tols]\n', 3, "did you mean 'tools'?"),
         ('[upstreams.a]\nurl = "http://x"\n[tools]\ndisclosure = "some"', 4, "expected 'all' or"),
+        ('[upstreams.a]\nurl = "http://x"\nretry = { most = 99 }', 3, "expected at most 10"),
         ('endpoints = "some"\n[upstreams.a]\nurl = "http://x"', 1, "'one', 'each' or 'both'"),
         ('[upstreams.a]\nurl = "http://x"\n[audit]\n', 3, 'expected file = "…"'),
         (

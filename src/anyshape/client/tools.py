@@ -57,9 +57,18 @@ class ListedTool:
     """Whether calling twice does no more than calling once, as far as the server is believed."""
 
     @property
+    def says_repeatable(self) -> bool:
+        """Whether calling twice does no more than calling once, as the server says."""
+        return _say_repeatable(self.annotations)
+
+    @property
     def weight(self) -> int:
         """About how many bytes its compiled schemas take."""
         return self.input.weight + (0 if self.output is None else self.output.weight)
+
+
+def _say_repeatable(hints: Mapping[str, Any]) -> bool:
+    return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +123,6 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
         output = compile_listed(output_schema, "output", terms.limits, light=light)
     hints = as_object(entry.get("annotations"))
-    says_repeatable = hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
     return ListedTool(
         name,
         input_schema,
@@ -125,7 +133,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
         icons=received_icons(as_list(entry.get("icons"))),
         meta=as_object(entry.get("_meta")),
         entry=entry,
-        is_repeatable=terms.trust_annotations and says_repeatable,
+        is_repeatable=terms.trust_annotations and _say_repeatable(hints),
         input=compile_listed(input_schema, "input", terms.limits, light=light),
         output=output,
         read=result_reader(

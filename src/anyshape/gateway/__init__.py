@@ -3,6 +3,7 @@
 options      what an operator says of one upstream
 naming       what its tools, prompts and resources are called here
 upstream     the connection to it, and what it offers; room, breaker and health bound and judge it
+retries      calls to it that are made again
 foreign      server objects of other SDKs in this process
 tools        its tools, in natural form; disclosure finds them by search
 prompts      its prompts
@@ -26,7 +27,7 @@ from anyshape.gateway.breaker import BreakerOptions
 from anyshape.gateway.config import ConfigError, GatewayConfig, load
 from anyshape.gateway.gateway import Gateway, adopt
 from anyshape.gateway.metrics import GatewayMetrics
-from anyshape.gateway.options import Upstream
+from anyshape.gateway.options import RetryOptions, Upstream
 from anyshape.gateway.pins import Pins, PinTerms
 from anyshape.gateway.room import RoomOptions
 from anyshape.gateway.vetting import ScreeningTerms, Vetting
@@ -41,6 +42,7 @@ __all__ = [
     "GatewayMetrics",
     "PinTerms",
     "Pins",
+    "RetryOptions",
     "RoomOptions",
     "ScreeningTerms",
     "Upstream",

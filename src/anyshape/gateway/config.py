@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.breaker import BreakerOptions
-from anyshape.gateway.options import Upstream
+from anyshape.gateway.options import RetryOptions, Upstream
 from anyshape.gateway.room import RoomOptions
 from anyshape.gateway.settings import (
     GatewaySettings,
@@ -37,6 +37,7 @@ _NESTED: Final[Mapping[str, type[Any]]] = {
     "room": RoomOptions,
     "caller_room": RoomOptions,
     "breaker": BreakerOptions,
+    "retry": RetryOptions,
 }
 _WHERE: Final = ("url", "command", "module")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

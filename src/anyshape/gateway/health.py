@@ -30,6 +30,8 @@ class UpstreamHealth:
     in_flight: int = 0
     waiting: int = 0
     breaker: str = "closed"
+    repeated: int = 0
+    """Calls that were made again."""
     path: str | None = None
     """Where it is over HTTP, if it has a path of its own."""
 
@@ -43,6 +45,7 @@ class UpstreamHealth:
             "inFlight": self.in_flight,
             "waiting": self.waiting,
             "breaker": self.breaker,
+            "repeated": self.repeated,
         }
         told = {"path": self.path, "reason": self.reason}
         return {**data, **{name: each for name, each in told.items() if each is not None}}

@@ -225,6 +225,7 @@ class GatewayMetrics:
         gauge("tools", "Tools that are offered.", lambda each: each.tools)
         gauge("in_flight", "Requests that have been sent.", lambda each: each.in_flight)
         gauge("waiting", "Requests that wait for a place.", lambda each: each.waiting)
+        gauge("repeated", "Calls that were made again.", lambda each: each.repeated)
         gauge("left_alone", "Whether its breaker is open.", lambda each: each.breaker == "open")
         if dropped is not None:
             self.registry.gauge(

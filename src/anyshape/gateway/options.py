@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from anyshape.client.options import Auth
 from anyshape.client.target import Target
@@ -12,10 +12,35 @@ from anyshape.gateway.breaker import BreakerOptions
 from anyshape.gateway.room import RoomOptions
 from anyshape.protocol.log_levels import LogLevel, check_level
 
-__all__ = ["Checking", "Upstream"]
+__all__ = ["Checking", "RetryOptions", "Upstream"]
 
 Checking: TypeAlias = Literal["enforce", "warn", "off"]
 """What becomes of arguments and values that break a tool's schema: refused, logged, or nothing."""
+_MOST_REPEATED: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryOptions:
+    """How often a call is made again that an upstream did not answer, and after which pauses.
+
+    Giving them says that the upstream is believed: a tool with `readOnlyHint` or `idempotentHint`
+    does no harm if it is called twice. Other tools are never called again.
+    """
+
+    most: int = 2
+    """How often, beside the first time."""
+    pause: float = 0.2
+    """Seconds; each is twice as long as the last, up to `longest_pause`, less a random part."""
+    longest_pause: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("most", "pause", "longest_pause"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected a number above 0")
+        if self.most > _MOST_REPEATED:
+            raise ValueError(f"most={self.most}: expected at most {_MOST_REPEATED}")
+        if self.pause > self.longest_pause:
+            raise ValueError(f"pause={self.pause}: expected at most {self.longest_pause}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +79,8 @@ class Upstream:
     """The same for each caller."""
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
     """When it is left alone for a while."""
+    retry: RetryOptions | None = None
+    """How often calls are made again that do no harm; `None` for never."""
 
     def __post_init__(self) -> None:
         if self.check not in ("enforce", "warn", "off"):

@@ -85,6 +85,11 @@ class HeldCall:
             self._id = secrets.token_urlsafe(12)
         return self._id
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether anything was asked on its behalf."""
+        return self._asked > 0
+
     def enter(self) -> None:
         """Have what runs here known to run for this call, until `exit`."""
         self._token = _current.set(self)

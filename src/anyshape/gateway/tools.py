@@ -21,9 +21,11 @@ from anyshape.client.progress import Progress
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
+from anyshape.gateway.options import RetryOptions
 from anyshape.gateway.questions import HeldCall
 from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.requests import caller_of, passed_on
+from anyshape.gateway.retries import repeat
 from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
@@ -55,11 +57,12 @@ _KEPT_BACK: Final = frozenset({SERVER_INFO, "fastmcp"})
 class ForwardedTool(Tool):
     """A tool that an upstream has."""
 
-    __slots__ = ("_is_open", "_link", "_listed")
+    __slots__ = ("_is_open", "_link", "_listed", "_retry")
 
     _is_open: bool
     _link: UpstreamLink
     _listed: ListedTool
+    _retry: RetryOptions | None
 
     def __init__(self, name: str, listed: ListedTool, link: UpstreamLink) -> None:
         opened = _opened(listed, link)
@@ -86,6 +89,7 @@ class ForwardedTool(Tool):
             _is_open=opened is not ABSENT and opened is not listed.output_schema,
             _link=link,
             _listed=listed,
+            _retry=link.upstream.retry if listed.says_repeatable else None,
         )
 
     @property
@@ -107,11 +111,11 @@ class ForwardedTool(Tool):
                 values = self._bind(arguments)[_ARGUMENTS]
             except (ArgumentsError, WouldWait):
                 values = await self._checked(arguments)
-            forwarding = self._forward(values, context)
-            if self._link.telemetry.is_wanted:
-                about = Traced.tool(self._listed.name)
-                forwarding = self._link.telemetry.observe(about, self._link.revision, forwarding)
-            result = await forwarding
+            forward = self._observe if self._link.telemetry.is_wanted else self._forward
+            if self._retry is None:
+                result = await forward(values, context)
+            else:
+                result = await repeat(self._link, self._retry, partial(forward, values, context))
             if self._link.upstream.check == "warn":
                 await self._warn(result)
             return self._encoded(result)
@@ -142,6 +146,13 @@ class ForwardedTool(Tool):
                 found = "; ".join(str(problem) for problem in error.problems[:5])
                 self._log("arguments that break its schema: %s", found)
             return {} if arguments is None else _decode(arguments)
+
+    def _observe(
+        self, values: dict[str, Any], context: Context | None
+    ) -> Coroutine[Any, Any, CallResult]:
+        """Do as `_forward`, and have somebody told of it."""
+        link, about = self._link, Traced.tool(self._listed.name)
+        return link.telemetry.observe(about, link.revision, self._forward(values, context))
 
     async def _forward(self, values: dict[str, Any], context: Context | None) -> CallResult:
         """Return what comes of a call, begun now or in an earlier round of the same request."""

@@ -16,6 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
+from anyshape.client.channel import NoAnswer
 from anyshape.client.client import Client
 from anyshape.client.options import Http, Identity, Process
 from anyshape.client.prompts import ListedPrompt
@@ -51,10 +52,17 @@ IDENTITY: Final = Identity("anyshape-gateway")
 
 
 class UpstreamDown(AnyshapeError):
-    """There is no connection to an upstream now; the message is for callers."""
+    """There is no connection to an upstream now; the message is for callers.
+
+    One that `is_final` would be no other at another attempt, or somebody would be asked twice.
+    """
 
     verdict: Final = "down"
     """What is written down of the call."""
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,8 @@ class UpstreamLink:
         self.telemetry = UpstreamTelemetry(name, upstream.target)
         self.held = HeldCalls()
         self.relay = QuestionRelay()
+        self.repeated = 0
+        """How often a call was made again."""
         self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
@@ -218,6 +228,7 @@ class UpstreamLink:
             in_flight=self.room.in_flight,
             waiting=self.room.waiting,
             breaker=self.breaker.state,
+            repeated=self.repeated,
         )
 
     def _tell(self) -> None:
@@ -394,8 +405,10 @@ class Visit:
             self._leave()
         if isinstance(error, TransportError):
             link.doubt(self._client)
+            has_asked = self._call is not None and self._call.has_asked
             raise UpstreamDown(
-                f"upstream {link.name!r} did not answer: {shorten(str(error), 300)}"
+                f"upstream {link.name!r} did not answer: {shorten(str(error), 300)}",
+                is_final=has_asked or isinstance(error, NoAnswer),
             ) from error
 
     def _leave(self) -> None:
