@@ -35,7 +35,9 @@ KEPT = 4_000
 def feed_plainly(target: Target, record: Recorder, options: argparse.Namespace) -> None:
     """Feed the seeds, then what is made of them."""
     random = Random(options.seed)
-    known = list(target.seeds)
+    kept = sorted((options.folder / "corpus").glob("*"))  # of guided runs
+    known = [*target.seeds, *(path.read_bytes() for path in kept)]
+    first = len(known)
     for data in known:
         record(data)
     last = record.count + options.runs
@@ -46,10 +48,10 @@ def feed_plainly(target: Target, record: Recorder, options: argparse.Namespace) 
             record(data)
             # One in a few is gone on from, so that changes add up.
             if random.random() < 0.02:
-                if len(known) < KEPT:
+                if len(known) < first + KEPT:
                     known.append(data)
                 else:
-                    known[random.randrange(len(target.seeds), KEPT)] = data
+                    known[random.randrange(first, len(known))] = data
 
 
 def feed_guided(name: str, options: argparse.Namespace) -> None:
@@ -76,7 +78,14 @@ def feed_guided(name: str, options: argparse.Namespace) -> None:
         *([f"-runs={options.runs}"] if options.runs < sys.maxsize else []),
         f"-seed={options.seed}",
         f"-max_len={target.max_bytes}",
-        *("-timeout=86400", "-rss_limit_mb=0", "-print_final_stats=0", "-verbosity=0"),
+        f"-artifact_prefix={options.folder}/",
+        *(
+            "-timeout=86400",
+            "-report_slow_units=86400",
+            "-rss_limit_mb=0",
+            "-print_final_stats=0",
+            "-verbosity=0",
+        ),
         str(corpus),
     ]
     atheris.Setup(arguments, record, custom_mutator=change)

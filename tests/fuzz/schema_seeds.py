@@ -9,11 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from differential import own_seeds, read_corpus
 from documents import DIALECTS
 from instances import Sampler
 from mutator import write_json
 from trees import members_of
+
+from differential import own_seeds, read_corpus
 
 __all__ = ["schema_seeds"]
 

@@ -21,7 +21,7 @@ __all__ = ["GENERATIVE", "NAMES", "Target", "check_message", "load"]
 NAMES: tuple[str, ...] = tuple(
     sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 )
-GENERATIVE = ("lowering_laws", "verdicts")
+GENERATIVE = ("lowering_laws", "three_validators", "verdicts")
 """Those that make documents and values of a number: there is nothing to follow in it."""
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from differential import Tally, check, verdicts
 from mutator import mutate_json, read_json
 from schema_seeds import schema_seeds
 from trees import items_of
 
 from anyshape.errors import AnyshapeError, LimitExceeded, SchemaError
 from anyshape.schema import Limits, Schema, compile
+from differential import Tally, check, verdicts
 
 from . import Target, check_message
 

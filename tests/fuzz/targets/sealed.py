@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from pathlib import Path
 
 from anyshape.errors import ProtocolError
@@ -14,7 +15,7 @@ from anyshape.server.streams.event_ids import is_of_session, read_event_id
 
 from . import Target
 
-KEY = b"k" * 32
+KEY = secrets.token_bytes(32)  # What an earlier process has sealed does not open either.
 NOW = 1_700_000_000.0
 STATES = RequestStates((KEY,), 60.0, 100_000, lambda: NOW)
 IDS = SessionIds(Sessions(keys=(KEY,)), KnownClients(), lambda: NOW)
