@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 __all__ = [
     "DEFAULT_DIALECT",
@@ -58,16 +59,14 @@ class Step(enum.Enum):
     """Nothing: definitions, and annotations such as `contentSchema`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Applicator:
+class Applicator(msgspec.Struct, frozen=True):
     """A keyword that holds subschemas."""
 
     form: Form
     step: Step
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True, eq=False):
     """One dialect: its name, the URI of its metaschema, and its tables."""
 
     name: str

@@ -8,8 +8,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resour
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict
+
+import msgspec
 
 from anyshape.protocol.content import Annotations
 from anyshape.protocol.icons import Icon
@@ -34,8 +35,7 @@ class ToolAnnotations(TypedDict, total=False):
     openWorldHint: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDescription:
+class ToolDescription(msgspec.Struct, frozen=True):
     """The listing entry of one tool in its natural form, before any revision has shaped it.
 
     Schemas are the documents exactly as published; `output_schema` may be `True` or `False`, and
@@ -52,8 +52,7 @@ class ToolDescription:
     icons: Sequence[Icon | Mapping[str, Any]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentDescription:
+class ArgumentDescription(msgspec.Struct, frozen=True):
     """One argument of a prompt; on the wire it is a string."""
 
     name: str
@@ -62,8 +61,7 @@ class ArgumentDescription:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PromptDescription:
+class PromptDescription(msgspec.Struct, frozen=True):
     """The listing entry of one prompt in its natural form."""
 
     name: str
@@ -74,8 +72,7 @@ class PromptDescription:
     icons: Sequence[Icon | Mapping[str, Any]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDescription:
+class ResourceDescription(msgspec.Struct, frozen=True):
     """The listing entry of one resource, or of those of a template, in its natural form.
 
     `uri` is the template where it `is_template`; only a resource has a `size`, in bytes.

@@ -11,8 +11,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
 
 from anyshape.documents.pointers import Place, escape
 from anyshape.documents.positions import Node, dialect_in, subschemas
@@ -86,8 +87,7 @@ def _is_encoded(value: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderParameter:
+class HeaderParameter(msgspec.Struct, frozen=True):
     """One argument that a header repeats: which header, from where, of what type."""
 
     header: str
@@ -149,8 +149,7 @@ class HeaderParameter:
         return rendered is not None and number is not None and int(number[1]) == int(rendered)
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderPlan:
+class HeaderPlan(msgspec.Struct, frozen=True):
     """Every argument of a tool that a header repeats."""
 
     parameters: tuple[HeaderParameter, ...] = ()

@@ -5,8 +5,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
@@ -14,8 +15,7 @@ from anyshape.protocol.revision import Revision
 __all__ = ["ServerIdentity"]
 
 
-@dataclass(frozen=True, slots=True)
-class ServerIdentity:
+class ServerIdentity(msgspec.Struct, frozen=True):
     """A server's name and all that goes with it."""
 
     name: str

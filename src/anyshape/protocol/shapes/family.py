@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from anyshape.documents.positions import Node
 from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Needs
 from anyshape.protocol.result import Absent
@@ -46,8 +48,7 @@ class ShapeOptions:
     known_clients: tuple[KnownClient, ...] = KNOWN_CLIENTS
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(msgspec.Struct, frozen=True):
     """How some revisions list output schemas and carry values."""
 
     output_schema: Callable[[OutputSchema, ShapeOptions, Needs], Node | Absent]

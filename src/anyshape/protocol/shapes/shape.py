@@ -7,7 +7,6 @@ serialized, is never parsed again, and its text mirror is that same text, quoted
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -36,8 +35,7 @@ _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _OPTIONS: Final = ShapeOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """The form that tools and results take at one revision."""
 
     revision: Revision
