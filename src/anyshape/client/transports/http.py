@@ -35,6 +35,7 @@ from anyshape.client.transports.http_failures import (
 )
 from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.proxies import proxy_for
+from anyshape.client.transports.responses import HttpResponse
 from anyshape.client.transports.transport import (
     ConnectionLost,
     HttpStatus,
@@ -51,7 +52,7 @@ __all__ = ["HttpTransport"]
 logger = logging.getLogger(__name__)
 
 _SESSION = "Mcp-Session-Id"
-_NONCE = "DPoP-Nonce"
+_NONCE = "dpop-nonce"
 _REDIRECTS = 3
 _RENEWALS = 4
 _RESUMPTIONS = 5
@@ -89,7 +90,7 @@ class HttpTransport:
         self._pools: Pools | None = None
         self._listener: OnMessage | None = None
         self._background: set[asyncio.Task[None]] = set()
-        self._ending: set[aiohttp.ClientResponse] = set()
+        self._ending: set[HttpResponse] = set()
         self._stateful = False
         self._overheard = EventReader(bounds.max_answer_bytes)
         self._session: str | None = None
@@ -100,7 +101,7 @@ class HttpTransport:
     async def open(self, listener: OnMessage) -> None:
         """Make the pools; nothing is sent yet."""
         self._listener = listener
-        self._pools = Pools(self._http)
+        self._pools = Pools(self._http, self._fixed, self._proxy)
 
     def set_era(self, *, stateful: bool) -> None:
         """Start without a session; the answer to `initialize` may bring one."""
@@ -157,7 +158,7 @@ class HttpTransport:
                 is_open = response.status == 200 and kind_of(response) == EVENTS
                 if is_open:
                     opened()
-                    async for chunk in response.content.iter_any():
+                    while chunk := await response.next_chunk():
                         for event in reader.feed(chunk):
                             self._find_answer(event.data, None)
             finally:
@@ -184,48 +185,38 @@ class HttpTransport:
         if pools is None:
             return
         try:
-            await pools.close()
+            await pools.close_calls()
             if self._session is not None:
-                await self._end_session(pools.aside, self._session)
+                await self._end_session(pools, self._session)
         finally:
             self._session = None
-            await pools.aside.close()
+            await pools.close()
 
-    async def _end_session(self, client: aiohttp.ClientSession, session: str) -> None:
+    async def _end_session(self, pools: Pools, session: str) -> None:
         with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
             async with asyncio.timeout(_GRACE):
-                headers = {**self._fixed, **self._last, _SESSION: session}
+                headers = {**self._last, _SESSION: session}
                 headers.update(await self._credentials.headers("DELETE", self._url))
-                async with client.delete(
-                    self._url, headers=headers, allow_redirects=False, proxy=self._proxy
-                ):
-                    pass
+                response = await pools.send("DELETE", self._url, headers, None, aside=True)
+                response.release()
 
     # Sending.
 
     async def _send(
         self, method: str, headers: Mapping[str, str], frame: bytes | None, *, aside: bool = False
-    ) -> aiohttp.ClientResponse:
+    ) -> HttpResponse:
         renewals = 0
         for _ in range(_REDIRECTS + _RENEWALS + 1):
             if self._pools is None:
                 raise TransportError(f"{self.place} is not connected")
-            client = self._pools.aside if aside else await self._pools.calls()
             credentials = await self._credentials.headers(method, self._url)
-            sent = {**self._fixed, **headers, **credentials}
+            sent = {**headers, **credentials} if credentials else dict(headers)
             session = self._session
             if session is not None:
                 sent[_SESSION] = session
                 self._last = _kept(headers)
             try:
-                response = await client.request(
-                    method,
-                    self._url,
-                    data=frame,
-                    headers=sent,
-                    allow_redirects=False,
-                    proxy=self._proxy,
-                )
+                response = await self._pools.send(method, self._url, sent, frame, aside=aside)
             except aiohttp.ClientError as error:
                 raise explain_loss(self.place, self._url, error) from cause_of(error)
             except ValueError as error:
@@ -237,7 +228,7 @@ class HttpTransport:
                     continue
                 return response
             if self._has_source:
-                self._credentials.heed(response.headers.get(_NONCE))
+                self._credentials.heed(response.header(_NONCE))
             if status < 300:
                 return response
             if status in (307, 308):
@@ -251,14 +242,14 @@ class HttpTransport:
         raise TransportError(f"{self.place} redirects in circles")
 
     async def _renew(
-        self, response: aiohttp.ClientResponse, refused: Mapping[str, str], attempt: int
+        self, response: HttpResponse, refused: Mapping[str, str], attempt: int
     ) -> bool:
         refusal = RefusedRequest(
             response.status,
             refused,
             attempt,
-            tuple(response.headers.getall("WWW-Authenticate", ())),
-            response.headers.get(_NONCE),
+            response.headers("www-authenticate"),
+            response.header(_NONCE),
             self._peers(),
         )
         try:
@@ -275,8 +266,8 @@ class HttpTransport:
             return ()
         return tuple(self._pools.peers)
 
-    def _follow(self, response: aiohttp.ClientResponse) -> None:
-        target, origin = response.headers.get("Location", ""), None
+    def _follow(self, response: HttpResponse) -> None:
+        target, origin = response.header("location") or "", None
         with contextlib.suppress(ValueError):  # of a URL that is none
             origin = urlsplit(target := urljoin(self._url, target))[:2]
         if origin != self._origin:
@@ -291,7 +282,7 @@ class HttpTransport:
 
     # Reading.
 
-    async def _read_answer(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Received:
+    async def _read_answer(self, response: HttpResponse, outgoing: Outgoing) -> Received:
         if self._stateful and outgoing.method == "initialize":
             self._keep_session(response)
         kind = kind_of(response)
@@ -304,17 +295,17 @@ class HttpTransport:
                 return answer
         raise explain_refusal(self.place, outgoing.method, response, body, has_auth=self._has_auth)
 
-    async def _read_body(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _read_body(self, response: HttpResponse) -> bytes:
         limit = self._bounds.max_answer_bytes
-        length = response.content_length
-        if length is not None and length > limit:
+        length = response.header("content-length")
+        if length is not None and int(length) > limit:
             raise self._too_long(limit)
-        if length is not None and "Content-Encoding" not in response.headers:
+        if length is not None and response.header("content-encoding") is None:
             body = await response.read()
         else:
             chunks: list[bytes] = []
             size = 0
-            async for chunk in response.content.iter_any():
+            while chunk := await response.next_chunk():
                 size += len(chunk)
                 if size > limit:
                     raise self._too_long(limit)
@@ -324,7 +315,7 @@ class HttpTransport:
             self._pools.answered = True
         return body
 
-    async def _read_stream(self, response: aiohttp.ClientResponse, outgoing: Outgoing) -> Received:
+    async def _read_stream(self, response: HttpResponse, outgoing: Outgoing) -> Received:
         reader = EventReader(self._bounds.max_answer_bytes)
         resumptions = 0
         try:
@@ -347,9 +338,7 @@ class HttpTransport:
         message = f"{self.place} ended the stream without an answer to {outgoing.method}"
         raise ConnectionLost(message, sent=True)
 
-    async def _resume(
-        self, reader: EventReader, last_id: str, outgoing: Outgoing
-    ) -> aiohttp.ClientResponse:
+    async def _resume(self, reader: EventReader, last_id: str, outgoing: Outgoing) -> HttpResponse:
         """Ask for the rest of a stream that broke off or was ended for now."""
         reader.restart()
         await asyncio.sleep(_RETRY if reader.retry is None else max(reader.retry, _SOONEST_RETRY))
@@ -361,11 +350,11 @@ class HttpTransport:
             raise ConnectionLost(str(error), sent=True) from error
 
     async def _follow_stream(
-        self, response: aiohttp.ClientResponse, reader: EventReader, outgoing: Outgoing
+        self, response: HttpResponse, reader: EventReader, outgoing: Outgoing
     ) -> Received | None:
         size = 0
         try:
-            async for chunk in response.content.iter_any():
+            while chunk := await response.next_chunk():
                 size += len(chunk)
                 if size > self._bounds.max_answer_bytes and not outgoing.endless:
                     raise self._too_long(self._bounds.max_answer_bytes)
@@ -407,26 +396,26 @@ class HttpTransport:
                 )
         return found
 
-    def _finish(self, response: aiohttp.ClientResponse) -> None:
+    def _finish(self, response: HttpResponse) -> None:
         """Let the stream end by itself, so that its connection can be used again."""
-        if response.content.at_eof():
+        if response.is_over:
             return
         self._ending.add(response)
         self._spawn(self._drain(response))
 
-    async def _drain(self, response: aiohttp.ClientResponse) -> None:
+    async def _drain(self, response: HttpResponse) -> None:
         try:
             with contextlib.suppress(aiohttp.ClientError, TimeoutError):
                 async with asyncio.timeout(_GRACE):
-                    async for chunk in response.content.iter_any():
+                    while chunk := await response.next_chunk():
                         if len(chunk) > _EXCERPT:
                             break
         finally:
             self._ending.discard(response)
             response.close()
 
-    def _keep_session(self, response: aiohttp.ClientResponse) -> None:
-        session = response.headers.get(_SESSION)
+    def _keep_session(self, response: HttpResponse) -> None:
+        session = response.header(_SESSION.lower())
         if session is None or response.status >= 400:
             return
         if not session.isascii() or not session.isprintable() or " " in session:

@@ -8,7 +8,9 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
 from anyshape.client.quoting import conceal, shorten, without_secrets
+from anyshape.client.transports.direct_requests import BadResponse
 from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.responses import HttpResponse
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
@@ -21,19 +23,23 @@ EVENTS = "text/event-stream"
 _EXCERPT = 2048
 
 
-def kind_of(response: aiohttp.ClientResponse) -> str:
+def kind_of(response: HttpResponse) -> str:
     """Return the media type of a response."""
-    value = response.headers.get("Content-Type", "")
+    value = response.header("content-type") or ""
     return value.partition(";")[0].strip().lower()
 
 
 def explain_refusal(
-    place: str, method: str, response: aiohttp.ClientResponse, body: bytes, *, has_auth: bool
+    place: str, method: str, response: HttpResponse, body: bytes, *, has_auth: bool
 ) -> TransportError | ProtocolError:
     """Return the exception for a response that holds no answer to `method`."""
     status = response.status
-    sent = response.request_info.headers.get("Authorization", "").partition(" ")[2]
-    said = f": {conceal(shorten(body[:_EXCERPT]), [sent])!r}" if body.strip() else ""
+    sent = [
+        value.partition(" ")[2]
+        for name, value in response.sent.items()
+        if name.lower() == "authorization"
+    ]
+    said = f": {conceal(shorten(body[:_EXCERPT]), sent)!r}" if body.strip() else ""
     if status == 401:
         hint = "" if has_auth else "; pass Client(auth=…)"
         return HttpStatus(f"{place} wants other credentials (HTTP 401){hint}", status=401)
@@ -67,7 +73,7 @@ def explain_loss(place: str, url: str, error: aiohttp.ClientError) -> TransportE
         return ConnectionLost(f"cannot reach {place}: {said}", sent=False)
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return TransportError(f"cannot reach {place}: {said}")
-    if isinstance(error, aiohttp.ClientResponseError):
+    if isinstance(error, aiohttp.ClientResponseError | BadResponse):
         return TransportError(f"{place} does not speak HTTP: {said}")
     # Nothing says how much of the request was read before the connection broke.
     return ConnectionLost(f"the connection to {place} broke: {said}", sent=True)

@@ -5,16 +5,23 @@ whether it was read (https://www.rfc-editor.org/rfc/rfc9112#section-9.5). So bef
 connection is used, the loop gets to hear of hang-ups; one that was silent for longer than most
 servers wait is not used again; and a server that hangs up after its first answer, without having
 said so, gets a connection for every request.
+
+Requests go the short way (`direct_requests`); what that leaves to aiohttp's session, it gets.
 """
 
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
+from collections.abc import Mapping
+from typing import cast
 
 import aiohttp
 
 from anyshape.client.options import Http
+from anyshape.client.transports.direct_requests import DirectResponse, Route
+from anyshape.client.transports.responses import HttpResponse, SessionResponse
 
 __all__ = ["Pools"]
 
@@ -23,6 +30,8 @@ _GLANCE = 0.01
 _PEERS = 64
 _KEPT = 4.0
 """Seconds: uvicorn, hypercorn and Node hang up after five of silence."""
+_HUNG_UP = 3
+"""Connections in a row that a server has hung up already: the first may be a kept one."""
 
 Address = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -30,33 +39,90 @@ Address = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, t
 class Pools:
     """Pools of connections: for requests, and `aside`, for what must not wait for requests."""
 
-    def __init__(self, http: Http) -> None:
+    def __init__(self, http: Http, fixed: Mapping[str, str], proxy: str | None) -> None:
+        """Prepare for requests with these headers, by way of a proxy if there is one."""
         self._http = http
+        self._fixed = fixed
+        self._proxy = proxy
         self._requests = 0
         self._first: list[socket.socket] | None = []
         self._kept: aiohttp.ClientSession | None = None
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=http.connect_timeout)
         self._calls = self._pool(http.max_connections, keep=True)
+        self._route: Route | None = None
         self.peers: set[str] = set()
         """The addresses that were connected to, or tried."""
         self.answered = False
         """Whether an answer was read to its end, so that hanging up was the server's idea."""
-        self.aside = self._pool(_ASIDE, keep=False)
+        self._aside = self._pool(_ASIDE, keep=False)
 
-    async def calls(self) -> aiohttp.ClientSession:
-        """Return the pool for a request, once it had the time to drop dead connections."""
-        self._requests += 1
-        if self._requests == 2:
-            await self._glance()
-        # Once for the selector to see a hang-up, once for the connection to leave the pool.
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        return self._calls
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, aside: bool
+    ) -> HttpResponse:
+        """Send a request, and return its reply as soon as the head of that is there.
 
-    async def close(self) -> None:
-        """Close every connection but those of `aside`, which has the last words."""
+        Raises `aiohttp.ClientError` if there is none, `ValueError` for headers that cannot be sent.
+        """
+        if not aside:
+            self._requests += 1
+            if self._requests == 2:
+                await self._glance()
+        route = self._route
+        if route is None or route.url != url:
+            route = self._route = Route(url, self._fixed)
+        if aside or self._proxy is not None or not route.is_plain:
+            return await self._send_by_session(method, url, headers, body, aside=aside)
+        request = route.write(method, headers, body)
+        response = DirectResponse(await self._connection(route), route, headers)
+        await response.send(request)
+        return response
+
+    async def _send_by_session(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, aside: bool
+    ) -> HttpResponse:
+        if not aside:
+            await _hear_hang_ups()
+        session = self._aside if aside else self._calls
+        response = await session.request(
+            method,
+            url,
+            data=body,
+            headers={**self._fixed, **headers},
+            allow_redirects=False,
+            proxy=self._proxy,
+        )
+        return SessionResponse(response)
+
+    async def _connection(self, route: Route) -> aiohttp.connector.Connection:
+        """Return a connection that the server has not hung up, as far as can be known."""
+        connector = cast("aiohttp.BaseConnector", self._calls.connector)
+        for _ in range(_HUNG_UP):
+            try:
+                connection = await connector.connect(route.request, [], self._timeout)
+            except TimeoutError as error:
+                raise aiohttp.ConnectionTimeoutError(f"no connection to {route.url}") from error
+            if _is_quiet(connection):
+                return connection
+            try:
+                await _hear_hang_ups()
+            except BaseException:
+                connection.close()
+                raise
+            protocol = connection.protocol
+            if protocol is not None and protocol.is_connected() and not protocol.should_close:
+                return connection
+            connection.close()
+        raise aiohttp.ServerDisconnectedError
+
+    async def close_calls(self) -> None:
+        """Close every connection but those `aside`, which have the last words."""
         await self._calls.close()
         if self._kept is not None:
             await self._kept.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._aside.close()
 
     async def _glance(self) -> None:
         """Look whether the server hung up after its first answer; keep no connections then."""
@@ -78,7 +144,7 @@ class Pools:
                 socket_factory=self._make_socket,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=http.connect_timeout),
+            timeout=self._timeout,
         )
 
     def _make_socket(self, address: Address) -> socket.socket:
@@ -89,3 +155,22 @@ class Pools:
         if self._first is not None:
             self._first.append(made)
         return made
+
+
+async def _hear_hang_ups() -> None:
+    # Once for the selector to see a hang-up, once for the connection to leave the pool.
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+def _is_quiet(connection: aiohttp.connector.Connection) -> bool:
+    """Tell whether nothing has come on a connection that the loop has yet to hear of."""
+    transport = connection.transport
+    found = None if transport is None else transport.get_extra_info("socket")
+    if found is None:
+        return False
+    if not hasattr(select, "poll"):  # pragma: no cover - Windows
+        return not select.select([found], [], [], 0)[0]
+    poll = select.poll()
+    poll.register(found, select.POLLIN)
+    return not poll.poll(0)

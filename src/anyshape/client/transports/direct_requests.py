@@ -1,0 +1,379 @@
+"""One request and its response, on a connection that aiohttp has made and keeps.
+
+aiohttp resolves names, connects, speaks TLS, and keeps as many connections as are allowed. What its
+session does beside that, for every request, takes three times as long as writing the request and
+parsing the response by themselves (docs/internals/client.md), so these are done here: a connection
+is borrowed, and given back to the protocol that aiohttp gave it when the response has come.
+
+The grammar of responses is left to httptools, with the leniencies that aiohttp grants servers.
+https://www.rfc-editor.org/rfc/rfc9112
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import aiohttp
+import httptools
+from yarl import URL
+
+from anyshape.client.transports.inflation import ENCODINGS, WINDOWS, Inflater
+
+__all__ = ["BadResponse", "DirectResponse", "Route"]
+
+_LONGEST_HEAD: Final = 1 << 18
+"""Bytes of a response up to its body, with all that comes before the final one."""
+_BUFFERED: Final = 1 << 18
+"""Bytes of a body that wait to be read before the connection does."""
+_SWITCHING: Final = 101
+
+_LENIENCIES: Final[dict[str, Any]] = {
+    "lenient_headers": True,
+    "lenient_optional_cr_before_lf": True,
+    "lenient_spaces_after_chunk_size": True,
+}
+_LEFT_TO_AIOHTTP: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "expect", "transfer-encoding"}
+)
+"""Headers that change how a request is written or its response is read."""
+_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class BadResponse(aiohttp.ClientError):
+    """What a server sent is no HTTP response."""
+
+
+class Route:
+    """Where the requests of one URL go, and what all of them say."""
+
+    def __init__(self, url: str, fixed: Mapping[str, str]) -> None:
+        """Prepare requests with these headers; `InvalidURL` if nothing can be sent there."""
+        self.url = url
+        self.fixed = fixed
+        try:
+            parsed = URL(url)
+        except ValueError as error:
+            raise aiohttp.InvalidURL(url) from error
+        if parsed.scheme not in ("http", "https"):
+            raise aiohttp.NonHttpUrlClientError(url)
+        own = {name.lower() for name in fixed}
+        self.is_plain = parsed.raw_user is None and not own.intersection(_LEFT_TO_AIOHTTP)
+        """Whether there is nothing about its requests that is left to aiohttp."""
+        self.request = aiohttp.ClientRequest("POST", parsed, loop=asyncio.get_running_loop())
+        """What aiohttp is asked for a connection with."""
+        self._target = parsed.raw_path_qs.encode()
+        said = {**self.request.headers, "Accept-Encoding": ENCODINGS}
+        self._common = {
+            name: said[name] for name in ("Host", "User-Agent", "Accept-Encoding") if name in said
+        }
+        for name in own:
+            self._common.pop(name.title(), None)
+        self._post = self._head("POST", fixed)
+
+    def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+        """Return the text of a request; `ValueError` for headers that cannot be sent."""
+        if method == "POST" and self.fixed.keys().isdisjoint(headers):
+            head = [self._post, *[_line(name, headers[name]) for name in headers]]
+        else:
+            head = [self._head(method, {**self.fixed, **headers})]
+        if body is None:
+            return b"".join((*head, b"\r\n"))
+        return b"".join((*head, b"Content-Length: %d\r\n\r\n" % len(body), body))
+
+    def _head(self, method: str, headers: Mapping[str, str]) -> bytes:
+        lines = [_line(name, value) for name, value in (*self._common.items(), *headers.items())]
+        return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, b"".join(lines))
+
+
+def _line(name: str, value: str) -> bytes:
+    if _CONTROL.search(value) is not None or _NAME.fullmatch(name) is None:
+        raise ValueError(f"the header {name[:40]!r} has characters that no header may have")
+    return f"{name}: {value}\r\n".encode()
+
+
+class DirectResponse(asyncio.Protocol):
+    """A request that was sent, and the response to it, read as it comes: see `HttpResponse`."""
+
+    __slots__ = (
+        "_buffered",
+        "_chunks",
+        "_connection",
+        "_error",
+        "_given",
+        "_handler",
+        "_has_head",
+        "_headers",
+        "_inflater",
+        "_is_complete",
+        "_is_gathered",
+        "_is_interim",
+        "_is_kept",
+        "_is_paused",
+        "_parser",
+        "_reason",
+        "_received",
+        "_route",
+        "_transport",
+        "_waiter",
+        "status",
+    )
+
+    def __init__(
+        self, connection: aiohttp.connector.Connection, route: Route, given: Mapping[str, str]
+    ) -> None:
+        """Take a connection to a route, for a request with the headers given."""
+        self.status = 0
+        self._route = route
+        self._given = given
+        self._reason = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._connection: aiohttp.connector.Connection | None = connection
+        self._handler = connection.protocol
+        self._transport = cast("asyncio.Transport", connection.transport)
+        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(**_LENIENCIES)
+        self._chunks: deque[bytes] = deque()
+        self._buffered = 0
+        self._received = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: aiohttp.ClientError | None = None
+        self._inflater: Inflater | None = None
+        self._has_head = False
+        self._is_interim = False
+        self._is_complete = False
+        self._is_kept = False
+        self._is_paused = False
+        self._is_gathered = False
+
+    async def send(self, request: bytes) -> None:
+        """Write the request, and wait for the head of the response."""
+        self._transport.set_protocol(self)
+        self._transport.write(request)
+        while not self._has_head:
+            await self._wait()
+
+    # What a reply is.
+
+    @property
+    def sent(self) -> Mapping[str, str]:
+        """The headers of the request."""
+        return {**self._route.fixed, **self._given}
+
+    @property
+    def reason(self) -> str:
+        """What the server calls the status."""
+        return self._reason.decode("utf-8", "replace")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the body was read to its end."""
+        return self._is_complete and not self._chunks
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of that name."""
+        wanted = name.encode()
+        for known, value in self._headers:
+            if known == wanted:
+                return value.decode("utf-8", "surrogateescape")
+        return None
+
+    def headers(self, name: str) -> tuple[str, ...]:
+        """Return every header of that name."""
+        wanted = name.encode()
+        return tuple(
+            value.decode("utf-8", "surrogateescape")
+            for known, value in self._headers
+            if known == wanted
+        )
+
+    async def read(self) -> bytes:
+        """Return the whole body, as it came."""
+        self._is_gathered = True
+        self._resume()
+        while not self._is_complete:
+            await self._wait()
+        chunks = self._chunks
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        chunks.clear()
+        return body
+
+    async def next_chunk(self) -> bytes:
+        """Return the next piece of the body, nothing at its end."""
+        inflater = self._inflater
+        if inflater is None:
+            return await self._next_raw()
+        while not (piece := inflater.take()):
+            raw = await self._next_raw()
+            if not raw:
+                inflater.finish()
+                return b""
+            inflater.feed(raw)
+        return piece
+
+    async def _next_raw(self) -> bytes:
+        while not self._chunks:
+            if self._is_complete:
+                return b""
+            self._resume()
+            await self._wait()
+        chunk = self._chunks.popleft()
+        self._buffered -= len(chunk)
+        return chunk
+
+    def release(self) -> None:
+        """Drop the rest; the connection was given back if the response has come whole."""
+        self.close()
+
+    def close(self) -> None:
+        """Drop the rest, and the connection unless it was given back already."""
+        self._chunks.clear()
+        self._give_back(keep=False)
+        self._fail(aiohttp.ClientConnectionError("the connection was closed"))
+
+    # What the connection tells.
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came."""
+        parser = self._parser
+        if parser is None:
+            return
+        self._received += len(data)
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._is_kept = False
+            if not self._is_complete:
+                self._fail(BadResponse(str(error.__context__ or error)))
+        if self._is_complete:
+            self._give_back(keep=self._is_kept)
+            self._wake()
+        elif not self._has_head:
+            if self._received > _LONGEST_HEAD:
+                self._fail(BadResponse(f"more than {_LONGEST_HEAD} bytes of headers"))
+        elif self._chunks:
+            if self._buffered > _BUFFERED and not self._is_gathered and not self._is_paused:
+                self._is_paused = True
+                self._transport.pause_reading()
+            self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the response, or say that it broke off."""
+        if self._handler is not None:
+            self._handler.connection_lost(exc)  # aiohttp waits for it when it closes
+        if self._is_complete or self._error is not None:
+            return
+        if not self._has_head:
+            lost = aiohttp.ServerDisconnectedError()
+            self._fail(lost if exc is None else aiohttp.ClientOSError(*exc.args))
+        elif exc is None and self._ends_with_connection():
+            self._is_complete = True
+            self._give_back(keep=False)
+            self._wake()
+        else:
+            self._fail(aiohttp.ClientPayloadError("the response broke off"))
+
+    def _ends_with_connection(self) -> bool:
+        return self.header("content-length") is None and self.header("transfer-encoding") is None
+
+    # What the parser tells.
+
+    def on_message_begin(self) -> None:
+        """Refuse a response that nobody asked for."""
+        if self._is_complete:
+            raise BadResponse("more than one response")
+
+    def on_status(self, status: bytes) -> None:
+        """Take the words of the status."""
+        self._reason += status
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """Know that the head is there, unless it is one that only precedes it."""
+        parser = self._parser
+        if parser is None:
+            return
+        status = parser.get_status_code()
+        if self._received > _LONGEST_HEAD and sum(map(len, map(b"".join, self._headers))) > (
+            _LONGEST_HEAD
+        ):
+            raise BadResponse(f"more than {_LONGEST_HEAD} bytes of headers")
+        if status == _SWITCHING:
+            raise BadResponse("the server switches to another protocol")
+        if 100 <= status < 200:
+            self._is_interim = True
+            self._headers.clear()
+            self._reason = b""
+            return
+        self.status = status
+        self._is_kept = parser.should_keep_alive()
+        self._has_head = True
+        encoding = (self.header("content-encoding") or "").strip().lower()
+        if encoding in WINDOWS:
+            self._inflater = Inflater(encoding)
+        self._wake()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body."""
+        self._chunks.append(body)
+        self._buffered += len(body)
+
+    def on_message_complete(self) -> None:
+        """Know that the response is there."""
+        if self._is_interim:
+            self._is_interim = False
+        else:
+            self._is_complete = True
+
+    # Ends.
+
+    async def _wait(self) -> None:
+        """Wait for more; raise what went wrong."""
+        if self._error is None:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError:
+                self.close()
+                raise
+            finally:
+                self._waiter = None
+        if self._error is not None:
+            raise self._error
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _resume(self) -> None:
+        if self._is_paused and self._buffered <= _BUFFERED:
+            self._is_paused = False
+            self._transport.resume_reading()
+
+    def _fail(self, error: aiohttp.ClientError) -> None:
+        if not self._is_complete and self._error is None:
+            self._error = error
+            self._give_back(keep=False)
+            self._wake()
+
+    def _give_back(self, *, keep: bool) -> None:
+        """Give the connection back to aiohttp, once; what is not kept is closed by it."""
+        connection, self._connection = self._connection, None
+        self._parser = None  # The parser knows this object, and would be left to the GC with it.
+        if connection is None:
+            return
+        if self._handler is not None and not self._transport.is_closing():
+            if self._is_paused:
+                self._transport.resume_reading()
+            self._transport.set_protocol(self._handler)
+        if keep:
+            connection.release()
+        else:
+            connection.close()

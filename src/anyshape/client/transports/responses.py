@@ -1,0 +1,96 @@
+"""What answers a request over HTTP, whoever read it from the connection.
+
+Nearly all requests go the short way (`direct_requests`); those that need a proxy, or a password
+that is part of the URL, are left to aiohttp's session, whose responses get the same face here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import aiohttp
+
+__all__ = ["HttpResponse", "SessionResponse"]
+
+
+class HttpResponse(Protocol):
+    """The response to a request: its head is there, its body may still be on its way.
+
+    What goes wrong with the body is an `aiohttp.ClientError`.
+    """
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """What the server calls that status."""
+        ...
+
+    @property
+    def sent(self) -> Mapping[str, str]:
+        """The headers of the request."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the body was read to its end."""
+        ...
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of that name, which is written in small letters."""
+        ...
+
+    def headers(self, name: str) -> tuple[str, ...]:
+        """Return every header of that name."""
+        ...
+
+    async def read(self) -> bytes:
+        """Return the whole body, which is not compressed."""
+        ...
+
+    async def next_chunk(self) -> bytes:
+        """Return the next piece of the body, nothing at its end."""
+        ...
+
+    def release(self) -> None:
+        """Drop the rest; the connection is kept if nothing is left on it."""
+        ...
+
+    def close(self) -> None:
+        """Drop the rest, and the connection unless it was given back already."""
+        ...
+
+
+class SessionResponse:
+    """A response that aiohttp's session has read."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.reason = response.reason or ""
+        self.release = response.release
+        self.close = response.close
+        self.read = response.read
+        self.next_chunk = response.content.readany
+
+    @property
+    def sent(self) -> Mapping[str, str]:
+        """The headers of the request."""
+        return self._response.request_info.headers
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the body was read to its end."""
+        return self._response.content.at_eof()
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of that name."""
+        return self._response.headers.get(name)
+
+    def headers(self, name: str) -> tuple[str, ...]:
+        """Return every header of that name."""
+        return tuple(self._response.headers.getall(name, ()))

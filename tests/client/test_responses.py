@@ -1,0 +1,214 @@
+"""Responses in every form that HTTP/1.1 has for them, read alike on both ways to a server.
+
+Requests go the short way, on connections borrowed from aiohttp, or through its session where there
+is a proxy; a server that answers both is its own proxy here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import re
+import zlib
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+
+from anyshape.client import Client, Http
+from anyshape.errors import AnyshapeError
+
+Form = Callable[[bytes], bytes]
+
+RESULTS: dict[str, Any] = {
+    "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+    "tools/list": {"tools": [{"name": "plain", "inputSchema": {"type": "object"}}]},
+    "tools/call": {
+        "resultType": "complete",
+        "content": [],
+        "structuredContent": {"n": 42, "words": "ä" * 3000},
+    },
+}
+VALUE = RESULTS["tools/call"]["structuredContent"]
+JSON = "Content-Type: application/json"
+
+
+def reply(body: bytes, *lines: str, status: str = "200 OK", end: str = "\r\n") -> bytes:
+    return end.join((f"HTTP/1.1 {status}", *lines, "", "")).encode() + body
+
+
+def plain(body: bytes, *lines: str) -> bytes:
+    return reply(body, JSON, f"Content-Length: {len(body)}", *lines)
+
+
+def chunks(body: bytes, size: int = 1000, after: bytes = b"") -> bytes:
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    return b"".join(b"%x%b\r\n%b\r\n" % (len(each), after, each) for each in pieces) + b"0\r\n\r\n"
+
+
+def chunked(body: bytes, *lines: str) -> bytes:
+    return reply(chunks(body), JSON, "Transfer-Encoding: chunked", *lines)
+
+
+def bare_deflate(body: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
+
+
+KEPT: dict[str, Form] = {
+    "of a known length": plain,
+    "in chunks": chunked,
+    "in chunks with spaces": lambda body: reply(
+        chunks(body, after=b" "), JSON, "Transfer-Encoding: chunked"
+    ),
+    "gzip": lambda body: plain(gzip.compress(body), "Content-Encoding: gzip"),
+    "gzip in chunks": lambda body: chunked(gzip.compress(body), "Content-Encoding: GZIP"),
+    "gzip in two members": lambda body: plain(
+        gzip.compress(body[:70]) + gzip.compress(body[70:]), "Content-Encoding: gzip"
+    ),
+    "deflate": lambda body: plain(zlib.compress(body), "Content-Encoding: deflate"),
+    "bare deflate": lambda body: plain(bare_deflate(body), "Content-Encoding: deflate"),
+    "of an unknown encoding": lambda body: plain(body, "Content-Encoding: none"),
+    "not encoded": lambda body: plain(body, "Content-Encoding: identity"),
+    "bare line feeds": lambda body: reply(body, JSON, f"Content-Length: {len(body)}", end="\n"),
+    "after early hints": lambda body: (
+        reply(b"", "Link: </a>", status="103 Early Hints") + plain(body)
+    ),
+    "after being told to go on": lambda body: reply(b"", status="100 Continue") + plain(body),
+    "as events": lambda body: reply(
+        chunks(b"data: " + body + b"\n\n"),
+        "Content-Type: text/event-stream",
+        "Transfer-Encoding: chunked",
+    ),
+}
+CLOSED: dict[str, Form] = {
+    "until the end": lambda body: reply(body, JSON),
+    "closed on purpose": lambda body: plain(body, "Connection: close"),
+    "followed by another": lambda body: plain(body) + plain(b"{}"),
+}
+BROKEN: dict[str, Form] = {
+    "cut": lambda body: plain(body)[:-1],
+    "cut in chunks": lambda body: chunked(body)[:-10],
+    "cut gzip": lambda body: plain(gzip.compress(body)[:-30], "Content-Encoding: gzip"),
+    "not gzip": lambda body: plain(body, "Content-Encoding: gzip"),
+    "of two lengths": lambda body: plain(body, "Content-Length: 3"),
+    "of a wrong chunk": lambda body: reply(b"zz\r\n" + body, JSON, "Transfer-Encoding: chunked"),
+    "of another protocol": lambda body: reply(
+        b"", "Connection: upgrade", "Upgrade: chat", status="101 Switching Protocols"
+    ),
+    "an endless head": lambda body: plain(body, *[f"X-{n}: {'x' * 8000}" for n in range(500)]),
+    "empty": lambda body: b"",
+}
+
+
+class Peer:
+    """A server that answers calls in one form; `used` has the connection of each call."""
+
+    def __init__(self, form: Form, *, drips: bool = False) -> None:
+        self._form = form
+        self._drips = drips
+        self._connections = 0
+        self.used: list[int] = []
+        self.heads: list[str] = []
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections += 1
+        number = self._connections
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await self._answer_one(number, reader, writer):
+                pass
+        writer.close()
+
+    async def _answer_one(
+        self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.findall(r"content-length: (\d+)", head.lower())[0]
+        message = json.loads(await reader.readexactly(int(length)))
+        result = RESULTS.get(message["method"], {})
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": message.get("id"), "result": result}, ensure_ascii=False
+        ).encode()
+        if message["method"] != "tools/call":
+            writer.write(plain(body))
+            return True
+        self.used.append(number)
+        self.heads.append(head)
+        answer = self._form(body)
+        for start in range(0, len(answer), 97 if self._drips else len(answer)):
+            writer.write(answer[start : start + (97 if self._drips else len(answer))])
+            await writer.drain()
+            if self._drips:
+                await asyncio.sleep(0)
+        return self._form in KEPT.values()
+
+
+@contextlib.asynccontextmanager
+async def talking(peer: Peer, way: str, **options: Any) -> AsyncGenerator[Client]:
+    async with await asyncio.start_server(peer.answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        http = Http(proxy=url if way == "session" else None, **options)
+        async with Client(url, timeout=PATIENCE, http=http, listen=False) as client:
+            yield client
+
+
+@pytest.mark.parametrize("way", ["short", "session"])
+@pytest.mark.parametrize("drips", [False, True], ids=["at once", "in drips"])
+@pytest.mark.parametrize("form", KEPT)
+async def test_a_response_is_read_in_any_form_and_its_connection_used_again(
+    form: str, drips: bool, way: str
+) -> None:
+    peer = Peer(KEPT[form], drips=drips)
+    async with talking(peer, way) as client:
+        await client.list_tools()
+        for _ in range(3):
+            assert await client.call("plain") == VALUE
+    if form != "as events":  # whose end may come after the next call
+        assert len(set(peer.used)) == 1
+
+
+@pytest.mark.parametrize("way", ["short", "session"])
+@pytest.mark.parametrize("form", CLOSED)
+async def test_a_response_that_is_not_the_last_word_costs_its_connection(
+    form: str, way: str
+) -> None:
+    peer = Peer(CLOSED[form])
+    async with talking(peer, way) as client:
+        await client.list_tools()
+        for _ in range(3):
+            assert await client.call("plain") == VALUE
+    assert len(set(peer.used)) == 3
+
+
+@pytest.mark.parametrize("way", ["short", "session"])
+@pytest.mark.parametrize("form", BROKEN)
+async def test_a_response_that_is_broken_fails_its_call_alone(form: str, way: str) -> None:
+    async with talking(Peer(BROKEN[form]), way) as client:
+        for _ in range(2):
+            with pytest.raises(AnyshapeError):
+                await client.call("plain")
+        assert [tool.name for tool in await client.list_tools()] == ["plain"]
+
+
+async def test_both_ways_say_the_same_of_a_request() -> None:
+    said: list[set[str]] = []
+    for way in ("short", "session"):
+        peer = Peer(plain)
+        async with talking(peer, way, headers={"X-Team": "blåbær"}) as client:
+            await client.call("plain")
+        lines = peer.heads[0].lower().split("\r\n")[1:]
+        said.append({re.sub(r"127.0.0.1:\d+", "HOST", line) for line in lines})
+    short, session = said
+    assert {line for line in short ^ session if not line.startswith("accept-encoding:")} == set()
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\x00b"])
+async def test_a_header_cannot_bring_another_one(value: str) -> None:
+    peer = Peer(plain)
+    with pytest.raises(AnyshapeError):
+        async with talking(peer, "short", headers={"X-Team": value}) as client:
+            await client.call("plain")
+    assert not peer.used
