@@ -99,6 +99,7 @@ class HeldCall:
         if self._token is not None:
             _current.reset(self._token)
             self._token = None
+        self.context = None
 
     def hold(self, call: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run a call, or what is left of it, in a task of its own."""

@@ -214,6 +214,8 @@ class HttpPeer(Peer):
         for watching in (self._patience, self._silence, self._watch):
             if watching is not None:
                 watching.cancel()
+        # They know this peer: what is not dropped here is left to the garbage collector.
+        self._patience = self._silence = self._watch = None
 
     def _open_stream(self) -> EventStream | ReplyStream:
         if self.stream is None:

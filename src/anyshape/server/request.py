@@ -270,5 +270,6 @@ class OpenRequest(msgspec.Struct, eq=False):
             self._uncount()
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
         if self.interruption is not None and task is not None:
             task.uncancel()
