@@ -88,6 +88,18 @@ def test_after_the_pause_one_call_is_the_probe_and_its_success_closes_it(clock: 
     assert breaker.state == "closed", "what was before it opened is forgotten"
 
 
+def test_an_upstream_that_says_something_in_the_middle_of_a_probe_works(clock: Clock) -> None:
+    breaker = Breaker("sums", BreakerOptions(failures=2, of=2, pause=30), clock=clock)
+    breaker.hear()
+    fail(breaker, 2)
+    breaker.hear()
+    assert breaker.state == "open", "what was said before it opened is no answer"
+    clock.now += 30
+    with breaker.admit():
+        breaker.hear()
+        assert breaker.state == "closed"
+
+
 def test_a_probe_that_fails_makes_the_next_pause_twice_as_long(clock: Clock) -> None:
     options = BreakerOptions(failures=1, of=1, pause=10, longest_pause=25)
     breaker = Breaker("sums", options, clock=clock)

@@ -139,6 +139,7 @@ def test_anybody_is_told_no_more_than_whether_it_is_ready() -> None:
                 "inFlight": 1,
                 "waiting": 0,
                 "breaker": "closed",
+                "repeated": 0,
             },
             {
                 "name": "notes",
@@ -148,6 +149,7 @@ def test_anybody_is_told_no_more_than_whether_it_is_ready() -> None:
                 "inFlight": 0,
                 "waiting": 0,
                 "breaker": "closed",
+                "repeated": 0,
                 "reason": "10.0.0.7 refused",
             },
         ],

@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Client, Context, Server
 from anyshape.client import Elicitation, Sampled, SamplingRequest
 from anyshape.errors import ProtocolError
-from anyshape.gateway import Gateway, Upstream
+from anyshape.gateway import Gateway, RoomOptions, Upstream, questions
 
 MODERN, LATER = "2026-07-28", "2025-11-25"
 ERAS = [(MODERN, MODERN), (MODERN, LATER), (LATER, MODERN), (LATER, LATER)]
@@ -28,6 +28,10 @@ def curious() -> Server:
             return day.action
         seat = await context.elicit("Window?", bool)
         return f"{city}, {day.data['day']}, {seat.action == 'accept' and seat.data}"
+
+    @server.tool
+    async def add(a: int, b: int) -> int:
+        return a + b
 
     @server.tool
     async def think(context: Context) -> str:
@@ -119,3 +123,51 @@ async def test_many_callers_are_each_asked_their_own_question(
 
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(one(f"city{number}") for number in range(8)))
+
+
+@pytest.mark.parametrize("upstream", [MODERN, LATER])
+async def test_a_user_who_takes_time_takes_no_place_of_others(
+    curious: Server, upstream: str
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def answer(_question: Elicitation) -> Any:
+        asked.set()
+        await go_on.wait()
+        return "decline"
+
+    room = RoomOptions(max_calls=1, max_waiting=0)
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream, room=room)})
+    async with Client(gateway, on_elicit=answer) as client, asyncio.timeout(PATIENCE):
+        booking = asyncio.create_task(client.call_tool("book", {"city": "Oslo"}))
+        await asked.wait()
+        for n in range(3):
+            assert (await client.call_tool("add", {"a": n, "b": 1})).value == n + 1
+        go_on.set()
+        assert (await booking).value == "decline"
+        assert gateway.upstreams["up"].health.in_flight == 0
+        assert (await client.call_tool("add", {"a": 1, "b": 1})).value == 2
+
+
+@pytest.mark.parametrize("upstream", [MODERN, LATER])
+async def test_a_user_who_never_answers_leaves_nothing_behind(
+    curious: Server, upstream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_LONGEST_HELD", 0.05)
+    room = RoomOptions(max_calls=1, max_waiting=0)
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream, room=room)})
+    waiting = asyncio.Event()
+
+    async def answer(_question: Elicitation) -> Any:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    async with Client(gateway, on_elicit=answer) as client, asyncio.timeout(PATIENCE):
+        link = gateway.upstreams["up"]
+        booking = asyncio.create_task(client.call_tool("book", {"city": "Oslo"}))
+        await waiting.wait()
+        await link.unused()
+        booking.cancel()
+        await asyncio.wait([booking])
+        await turn_until(lambda: link.health.in_flight == 0)
+        assert (await client.call_tool("add", {"a": 1, "b": 1})).value == 2

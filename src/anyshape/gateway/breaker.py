@@ -122,6 +122,11 @@ class Breaker:
             if self._failed >= self._options.failures:
                 self._open()
 
+    def hear(self) -> None:
+        """Know that the upstream works, since it said something in the middle of a call."""
+        if self._state == "half-open":
+            self.succeed(self.age)
+
     def abandon(self, age: int) -> None:
         """Count nothing: the caller did not wait for the outcome. Another may be the probe."""
         if age == self.age and self._state == "half-open":

@@ -21,6 +21,7 @@ from anyshape.client.elicitation import ElicitAnswer, Elicitation
 from anyshape.client.logs import LogMessage
 from anyshape.client.sampling import SamplingRequest
 from anyshape.errors import AskError, ProtocolError, TransportError
+from anyshape.gateway.room import Room
 from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import INVALID_REQUEST
@@ -73,7 +74,7 @@ class HeldCall:
         self.context = context
         """Of the request that waits for it now."""
         self.is_kept = False
-        """Whether it waits for its client to come back."""
+        """Whether it waits for its client to come back, without a place in its upstream's room."""
         self.timer: asyncio.TimerHandle | None = None
         self.task: asyncio.Task[Any] | None = None
         self._token: Token[HeldCall | None] | None = None
@@ -84,6 +85,11 @@ class HeldCall:
         if not self._id:
             self._id = secrets.token_urlsafe(12)
         return self._id
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is left of it."""
+        return self.task is not None and not self.task.done()
 
     @property
     def has_asked(self) -> bool:
@@ -176,7 +182,8 @@ class HeldCall:
 class HeldCalls:
     """The calls to upstreams whose clients have been asked something and have yet to come back."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self._room = room
         self._held: OrderedDict[str, HeldCall] = OrderedDict()
 
     async def run(
@@ -207,6 +214,8 @@ class HeldCalls:
             if key.startswith(_KEY) and id in self._held:
                 held = self._held.pop(id)
                 held.is_kept = False
+                if held.is_running:
+                    self._room.enter_again()
                 if held.timer is not None:
                     held.timer.cancel()
                 return held
@@ -214,6 +223,8 @@ class HeldCalls:
 
     def _keep(self, held: HeldCall) -> None:
         held.is_kept = True
+        if held.is_running:
+            self._room.leave()  # People take their time, and others can have the place.
         self._held[held.id] = held
         loop = asyncio.get_running_loop()
         held.timer = loop.call_later(_LONGEST_HELD, self._drop, held.id)
@@ -229,7 +240,8 @@ class HeldCalls:
 class QuestionRelay:
     """The callbacks of a client of an upstream: each asks the client that waits for the call."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_question: Callable[[], object]) -> None:
+        self._on_question = on_question
         self._calls: set[object] = set()
         """What is in flight: calls that can be asked, and marks for requests that cannot."""
 
@@ -300,6 +312,7 @@ class QuestionRelay:
 
     def _waiting(self) -> HeldCall:
         """Return the call on whose behalf something is asked, and never another's."""
+        self._on_question()
         held = self._find()
         if held is None:
             raise ProtocolError(

@@ -91,6 +91,10 @@ class Room:
         self._in_flight += 1
         return True
 
+    def enter_again(self) -> None:
+        """Take back a place that was left for a while, whether one is free or not."""
+        self._in_flight += 1
+
     def leave(self) -> None:
         """Give a place to whoever has waited longest, or back."""
         while self._waiting:

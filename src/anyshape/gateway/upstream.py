@@ -110,8 +110,8 @@ class UpstreamLink:
         self._vet = vet
         self._since = time.monotonic()
         self.telemetry = UpstreamTelemetry(name, upstream.target)
-        self.held = HeldCalls()
-        self.relay = QuestionRelay()
+        self.held = HeldCalls(self.room)
+        self.relay = QuestionRelay(self.breaker.hear)
         self.repeated = 0
         """How often a call was made again."""
         self.subscriptions = UpstreamSubscriptions(name, on_change)
@@ -412,8 +412,10 @@ class Visit:
             ) from error
 
     def _leave(self) -> None:
+        has_left = isinstance(self._known, HeldCall) and self._known.is_kept
         for room in self._rooms:
-            room.leave()
+            if not has_left or room is not self._link.room:
+                room.leave()
         self._link.leave()
 
 
