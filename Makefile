@@ -9,10 +9,12 @@ DOCS := .cache/docs
 AGENTS := .cache/agents
 ENGINES := .cache/engines
 OLDER := .cache/older-peers
+SUPPLY := .cache/supply
+PLAIN := .cache/plain
 FUZZ := .cache/fuzzing
 
 .PHONY: demo test matrix check load soak fuzz worst engines bench bench-quick docs peers older-peers \
-    agents hosts frameworks screenshots lock clean
+    agents hosts frameworks screenshots isolation advisories wheel sbom lock clean
 
 demo: $(READY)
 	@$(BIN)/anyshape demo
@@ -94,6 +96,28 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) scripts/environment.py $(VENV)
 	@touch $@
 
+isolation: $(READY)
+	ISOLATION_SECONDS=$(or $(SECONDS),60) ISOLATION_VISITORS=$(or $(VISITORS),20) \
+	    $(BIN)/pytest -q -s --timeout 0 tests/isolation/test_crowd.py $(ARGS)
+
+advisories: $(SUPPLY)/.ready
+	$(SUPPLY)/bin/python scripts/advisories.py $(ARGS)
+
+wheel: $(SUPPLY)/.ready
+	$(SUPPLY)/bin/python scripts/wheel.py
+
+sbom: wheel $(PLAIN)/.ready
+	$(SUPPLY)/bin/python scripts/sbom.py $(PLAIN) dist/*.whl
+
+$(SUPPLY)/.ready: requirements/supply.txt
+	$(PYTHON) scripts/environment.py $(SUPPLY) requirements/supply.txt
+	@touch $@
+
+$(PLAIN)/.ready: requirements/install.txt
+	rm -rf $(PLAIN)
+	$(PYTHON) scripts/environment.py $(PLAIN) requirements/install.txt
+	@touch $@
+
 screenshots: $(READY)
 	$(BIN)/python scripts/screenshots.py
 
@@ -110,6 +134,10 @@ lock:
 	    --no-emit-index-url --no-emit-find-links --no-strip-extras requirements/older-peers.in -o requirements/older-peers.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/fuzz.in -o requirements/fuzz.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links pyproject.toml -c requirements/dev.txt -o requirements/install.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links requirements/supply.in -o requirements/supply.txt
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -5,6 +5,7 @@
     python scripts/environment.py .cache/docs requirements/docs.txt
     python scripts/environment.py .cache/fuzzing requirements/dev.txt requirements/fuzz.txt
     python scripts/environment.py .cache/older-peers requirements/older-peers.txt
+    python scripts/environment.py .cache/supply requirements/supply.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
 several replicas need a Redis or Valkey server, those of the page a Chromium: where there is none,
@@ -22,7 +23,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVELOPMENT = ROOT / "requirements" / "dev.txt"
-WITHOUT_US = {ROOT / "requirements" / name for name in ("docs.txt", "older-peers.txt")}
+WITHOUT_US = {
+    ROOT / "requirements" / name
+    for name in ("docs.txt", "install.txt", "older-peers.txt", "supply.txt")
+}
 
 
 def main(target: Path, *requirements: Path) -> None:

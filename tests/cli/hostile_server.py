@@ -29,7 +29,7 @@ FORM = {
         "match": {"type": "string", "pattern": "^[a-z]+$", "description": TRICK},
     },
 }
-TOOLS: list[dict[str, Any]] = [
+USABLE: list[dict[str, Any]] = [
     {
         "name": name,
         "title": TRICK,
@@ -41,7 +41,8 @@ TOOLS: list[dict[str, Any]] = [
     }
     for name in NAMES
 ]
-TOOLS += [
+TOOLS: list[dict[str, Any]] = [
+    *USABLE,
     {"name": f"named{TRICK}", "description": TRICK, "inputSchema": OBJECT},
     {"name": "refused", "inputSchema": {"type": "object", "$ref": f"https://example.com/{TRICK}"}},
     {"name": f"refused{TRICK}", "inputSchema": {"type": TRICK}},

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 
@@ -114,14 +114,10 @@ def test_a_file_and_its_name_steer_nothing_either(run: Run, tmp_path: Path) -> N
         assert "\nFORGED" not in shown.out + shown.err
 
 
-def _texts(value: object) -> list[str]:
+def _texts(value: Any) -> list[str]:
     """Return all texts of a JSON value, keys among them."""
-    match value:
-        case str():
-            return [value]
-        case list():
-            return [text for each in value for text in _texts(each)]
-        case dict():
-            return [text for pair in value.items() for each in pair for text in _texts(each)]
-        case _:
-            return []
+    if isinstance(value, dict):
+        value = [each for pair in cast("dict[str, Any]", value).items() for each in pair]
+    if isinstance(value, list):
+        return [text for each in cast("list[Any]", value) for text in _texts(each)]
+    return [value] if isinstance(value, str) else []

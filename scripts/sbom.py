@@ -1,0 +1,56 @@
+"""Write what a plain install consists of as CycloneDX: `dist/anyshape-VERSION.cdx.json`.
+
+    python scripts/sbom.py ENVIRONMENT [WHEEL]
+
+ENVIRONMENT has the packages of `requirements/install.txt`; what else is in it, such as pip, is left
+out. The document is valid (it is checked), says who needs whom, and is the same whenever it is made
+from the same pins; with a wheel it names its digest. Run by `make sbom`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSION = ROOT / "src" / "anyshape" / "_version.py"
+
+
+def main(environment: str, wheel: str | None = None) -> int:
+    """Write the document and print where it is."""
+    command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"]
+    about = ["--pyproject", str(ROOT / "pyproject.toml"), "--mc-type", "library", "--short-PURLs"]
+    made = subprocess.run([*command, *about, environment], capture_output=True, check=True)
+    document = json.loads(made.stdout)
+    (version,) = re.findall(r'__version__ = "(.+)"', VERSION.read_text())
+    ours = document["metadata"]["component"]
+    _keep_what_is_needed(document, ours["bom-ref"])
+    ours |= {"version": version, "purl": f"pkg:pypi/anyshape@{version}"}
+    if wheel is not None:
+        digest = hashlib.sha256(Path(wheel).read_bytes()).hexdigest()
+        ours["hashes"] = [{"alg": "SHA-256", "content": digest}]
+    target = ROOT / "dist" / f"anyshape-{version}.cdx.json"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
+    print(f"{target}: {len(document['components'])} packages")
+    return 0
+
+
+def _keep_what_is_needed(document: dict[str, Any], root: str) -> None:
+    needs = {each["ref"]: each.get("dependsOn", []) for each in document["dependencies"]}
+    needed, waiting = {root}, [root]
+    while waiting:
+        fresh = set(needs[waiting.pop()]) - needed
+        needed |= fresh
+        waiting += fresh
+    for name, key in (("components", "bom-ref"), ("dependencies", "ref")):
+        document[name] = [each for each in document[name] if each[key] in needed]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
