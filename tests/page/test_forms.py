@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -158,6 +159,41 @@ def test_choosing_what_says_nothing_of_objects_keeps_the_members() -> None:
     form = SchemaForm({"anyOf": [{"type": "object"}, {"minLength": 1}, {"default": 3}]})
     for chosen in (1, 2):
         assert form.choose({"a": 1}, {"/anyOf": 0}, (), "/anyOf", chosen) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("schema", "options"),
+    [
+        ({"type": "string", "enum": [1, "x", None]}, ["x"]),
+        ({"type": "integer", "enum": [1, 1.5, 2.0, True]}, [1, 2.0]),
+        ({"allOf": [{"enum": [1, 2, "3"]}, {"enum": [True, "3", 2.0]}]}, ["3", 2.0]),
+        ({"enum": [2], "oneOf": [{"const": 1, "title": "One"}, {"const": 2, "title": "Two"}]}, [2]),
+        ({"allOf": [{"const": 1}, {"const": 2}, {"const": 3}]}, []),
+    ],
+    ids=str,
+)
+def test_only_values_that_fit_all_that_is_said_are_offered(
+    schema: Json, options: list[Any]
+) -> None:
+    found = described({"type": "object", "properties": {"v": schema}}, {})["/v"]
+    assert json.dumps(found["options"]) == json.dumps(options)
+    if "oneOf" in schema:
+        assert found["titles"] == {"0": "Two"}
+
+
+def test_an_item_is_added_to_a_list_that_is_not_there_yet() -> None:
+    items = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+    form = SchemaForm({"type": "object", "properties": {"rows": items}, "required": ["rows"]})
+    assert form.add({}, {}, ("rows", "0")) == {"rows": [[]]}
+    assert form.add({}, {}, ("rows", "0", "0")) == {"rows": [[0]]}
+    assert form.add({"rows": {"a": 1}}, {}, ("rows", "0")) == {"rows": [[]]}
+
+
+def test_what_is_left_unevaluated_is_read_like_what_is_additional() -> None:
+    closed = SchemaForm({"type": "object", "unevaluatedProperties": False})
+    assert closed.describe({}, {})["open"] is False
+    schema = {"type": "object", "unevaluatedProperties": {"type": "integer"}}
+    assert SchemaForm(schema).add({}, {}, ("n",)) == {"n": 0}
 
 
 def test_values_with_titles_are_one_choice() -> None:

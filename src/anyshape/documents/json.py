@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeGuard
+from collections.abc import Hashable
+from typing import Any, TypeAlias, TypeGuard, cast
 
-__all__ = ["Json", "is_array", "is_object"]
+__all__ = ["Json", "identity", "is_array", "is_object"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -17,3 +18,15 @@ def is_object(value: object) -> TypeGuard[dict[str, object]]:
 def is_array(value: object) -> TypeGuard[list[object]]:
     """Tell whether `value` is a JSON array."""
     return isinstance(value, list)
+
+
+def identity(value: object) -> Hashable:
+    """Return something that is equal for equal JSON values only: 1 and 1.0, but not `true`."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return (type(value).__name__, value)
+    if isinstance(value, (list, tuple)):
+        return ("array", tuple(identity(item) for item in cast("list[object]", value)))
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return ("object", frozenset((name, identity(item)) for name, item in members.items()))
+    return ("number", cast("Any", value))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote
 
-from anyshape.documents.json import is_array, is_object
+from anyshape.documents.json import identity, is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place, pointer
 from anyshape.documents.positions import Node, own_id
@@ -181,7 +181,27 @@ class _Gathering:
         facts = self.facts
         if not facts.properties and not facts.required and not self._is_closed:
             facts.is_map = True
+        if facts.options is not None and facts.kinds:
+            self._offer([each for each in facts.options if _is_of(each, facts.kinds)])
         return facts
+
+    def _offer(self, options: Sequence[Any], titles: Mapping[int, str] | None = None) -> None:
+        """Offer these of the options there are so far, called by their titles."""
+        facts = self.facts
+        so_far = options if facts.options is None else facts.options
+        known = {identity(each): index for index, each in enumerate(so_far)}
+        places = [known.get(identity(each)) for each in options]
+        before = facts.titles
+        facts.titles = {}
+        offered: list[Any] = []
+        for index, place in enumerate(places):
+            if place is None:
+                continue
+            title = (titles or {}).get(index) or before.get(place)
+            if title is not None:
+                facts.titles[len(offered)] = title
+            offered.append(options[index])
+        facts.options = offered
 
     def take(self, places: Sequence[Place]) -> None:
         for place in places:
@@ -233,10 +253,7 @@ class _Gathering:
         elif is_array(node.get("enum")):
             options = list(node["enum"])
         if options is not None:
-            known = facts.options
-            facts.options = (
-                options if known is None else [each for each in known if each in options]
-            )
+            self._offer(options)
 
     def _objects(self, place: Place, node: Node) -> None:
         facts = self.facts
@@ -250,9 +267,12 @@ class _Gathering:
             (*place, "patternProperties", name)
             for name in (patterns if is_object(patterns) else ())
         ]
-        additional = node.get("additionalProperties")
+        rest = "additionalProperties"
+        if rest not in node:
+            rest = "unevaluatedProperties"
+        additional = node.get(rest)
         if is_object(additional) or (additional is True and not others):
-            others.append((*place, "additionalProperties"))
+            others.append((*place, rest))
         if others:
             facts.is_map = True
         if len(others) == 1:  # of several patterns, only a match could tell which one is meant
@@ -316,11 +336,9 @@ class _Gathering:
         if not all(isinstance(node, dict) and "const" in node for node in nodes):
             return False
         found = [cast("Node", node) for node in nodes]
-        self.facts.options = [node["const"] for node in found]
-        for index, node in enumerate(found):
-            title = node.get("title") or node.get("description")
-            if isinstance(title, str):
-                self.facts.titles[index] = title
+        named = [node.get("title") or node.get("description") for node in found]
+        titles = {index: title for index, title in enumerate(named) if isinstance(title, str)}
+        self._offer([node["const"] for node in found], titles)
         self._seen.update(branches)
         return True
 
@@ -376,6 +394,14 @@ def kind_of(value: object) -> str:
     if value is None:
         return "null"
     return "array" if isinstance(value, list) else "object"
+
+
+def _is_of(value: object, kinds: Sequence[str]) -> bool:
+    """Tell whether a value has one of the types."""
+    kind = kind_of(value)
+    if kind != "number" or "number" in kinds:
+        return kind in kinds
+    return "integer" in kinds and cast("float", value) % 1 == 0
 
 
 def _without_integer(kinds: Sequence[str]) -> tuple[str, ...]:

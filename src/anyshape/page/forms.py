@@ -69,6 +69,11 @@ class SchemaForm:
         """Return the value with something to start from at `path`, if nothing is there yet."""
         if _at(value, path) is not ABSENT_VALUE:
             return value
+        for depth in range(len(path)):
+            facts, _ = self._facts_at(value, choices, path[:depth])
+            kinds = _kinds(facts)
+            if kind_of(_at(value, path[:depth])) not in kinds:  # missing, or something else
+                value = _put(value, path[:depth], copy.copy(_EMPTY[kinds[0]]))
         facts, _ = self._facts_at(value, choices, path)
         return _put(value, path, self._initial(facts, path))
 

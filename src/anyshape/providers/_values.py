@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from typing import Any, Final, cast
 
+from anyshape.documents.json import identity
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
@@ -39,18 +39,6 @@ def kind_of(value: object) -> str:
         return "object"
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return "integer" if whole else "number"
-
-
-def identity(value: object) -> Hashable:
-    """Return something that is equal for equal JSON values only: 1 and 1.0, but not `true`."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return (type(value).__name__, value)
-    if isinstance(value, (list, tuple)):
-        return ("array", tuple(identity(item) for item in cast("list[object]", value)))
-    if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        return ("object", frozenset((name, identity(item)) for name, item in members.items()))
-    return ("number", cast("Any", value))
 
 
 def spelt(value: Any) -> Any:
