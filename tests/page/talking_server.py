@@ -29,6 +29,18 @@ async def wait(seconds: float) -> str:
     return f"waited {seconds:g} s"
 
 
+@server.tool(
+    input_schema={
+        "type": "object",
+        "properties": {"card": {"type": "string"}, "zip": {"type": "string"}},
+        "dependentRequired": {"card": ["zip"]},
+    }
+)
+async def pay(arguments: dict[str, str]) -> str:
+    """Pay with a card, or not at all."""
+    return " ".join(arguments)
+
+
 @server.tool
 async def grow(name: str) -> str:
     """List one tool more."""

@@ -480,10 +480,16 @@ async def test_what_the_server_lists_by_now_is_shown_and_what_is_open_stays(
     await talking.run("document.querySelector('main article').isTheSame = true")
     await call(talking)
     await talking.see("grown_up", "#lists")
-    await talking.see("5 tools", "#facts")
+    await talking.see("6 tools", "#facts")
     assert await talking.run("document.querySelector('main article').isTheSame")
     assert await talking.run("document.querySelector('[aria-current]').innerText") != ""
     await talking.see("grown", ".outcome")
+
+
+async def test_what_another_field_makes_necessary_is_missed_at_its_place(talking: Page) -> None:
+    await open_tool(talking, "pay")
+    await talking.fill("[data-path='/card'] input", "1234")
+    await talking.see('missing required property "zip"', "[data-path='/zip'] .wrong")
 
 
 async def test_a_variable_that_holds_a_path_is_filled_in(talking: Page) -> None:

@@ -7,6 +7,7 @@ import { el, fresh, line, plural, prose, sync } from "./dom.js";
 import { getAt, parse, pointer, pretty, removeAt, setAt, tokens } from "./values.js";
 
 const PAUSE = 120;
+const MISSING = new Set(["required", "dependentRequired", "dependencies"]);
 
 export class FormView {
   /** `subject` is what is filled in: `{tool: name}`, `{prompt: name}` or `{question: id}`. */
@@ -173,7 +174,7 @@ export class FormView {
 
   /** Return the row that a problem belongs to: what it names as missing, or the nearest around it. */
   rowOf(problem) {
-    if (problem.keyword === "required") {
+    if (MISSING.has(problem.keyword)) {
       const missing = /"(?:[^"\\]|\\.)*"/.exec(problem.message)?.[0];
       for (const row of this.rows.values()) {
         const { field } = row;
