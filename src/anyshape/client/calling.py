@@ -55,23 +55,15 @@ def write_call(
     on_progress: OnProgress | None,
     *,
     check: Check,
+    proved: bool = False,
 ) -> Question:
     """Return the question that calls a tool; `ValidationError` if the arguments do not fit.
 
-    Without `check` they only have to be JSON.
+    Without `check` they only have to be JSON; `proved` says that they are, and that they fit.
     """
     given = _as_object(arguments)
-    schema = tool.input if check else _anything()
-    size = text_size(given) if schema.cost.free_bytes < _MEASURED else 0
-    if schema.waits(size):
-        leave_loop()
-    if check == "lenient" and not schema.accepts(given, size):
-        schema = without_defaulted(tool.input)
-    if not schema.accepts(given, size):
-        size = text_size(given)
-        if schema.waits(size):
-            leave_loop()
-        schema.validate(given, size)
+    if not proved:
+        _check(given, tool.input, check)
     plan = tool.header_plan
     return Question(
         TOOLS_CALL,
@@ -84,6 +76,20 @@ def write_call(
         tool.opening,
         calls_tool=True,
     )
+
+
+def _check(given: Any, schema: Schema, check: Check) -> None:
+    fitting = schema if check else _anything()
+    size = text_size(given) if fitting.cost.free_bytes < _MEASURED else 0
+    if fitting.waits(size):
+        leave_loop()
+    if check == "lenient" and not fitting.accepts(given, size):
+        fitting = without_defaulted(schema)
+    if not fitting.accepts(given, size):
+        size = text_size(given)
+        if fitting.waits(size):
+            leave_loop()
+        fitting.validate(given, size)
 
 
 async def complete_call(

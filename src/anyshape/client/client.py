@@ -234,18 +234,20 @@ class Client(ReadsFeatures):
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
         check_arguments: Check | None = None,
+        proved: bool = False,
     ) -> CallResult | Coroutine[Any, Any, CallResult]:
         """Call a tool as `call_tool` does, and wait for the first answer only.
 
         Returns what the call came to, as nearly every call does; or else what goes on with it, such
-        as answering what the server asks, which is to be awaited, in this task or another.
+        as answering what the server asks, which is to be awaited, in this task or another. `proved`
+        says that a JSON parser made the arguments, and that they fit the tool's schema.
         """
         limit = self._timeout if timeout is None else timeout
         check = self._check_arguments if check_arguments is None else check_arguments
         listing, channel = self._tools, self._channel
         tool = listing.get(name) or await listing.find(name, limit)
         try:
-            question = write_call(tool, arguments, meta, on_progress, check=check)
+            question = write_call(tool, arguments, meta, on_progress, check=check, proved=proved)
         except WouldWait:
             question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
         fetches = listing.fetches

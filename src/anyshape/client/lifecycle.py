@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -27,6 +28,8 @@ from anyshape.protocol.revision import Revision
 __all__ = ["RESERVED", "ClientIntroduction", "Lifecycle", "Stateful", "Stateless", "open_request"]
 
 _encode: Final = msgspec.json.Encoder().encode
+
+_encode_name: Final = lru_cache(maxsize=1024)(encode_header_value)
 
 RESERVED: Final = frozenset(
     {PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL, "progressToken"}
@@ -85,6 +88,7 @@ class Stateless:
 
     def __init__(self, revision: Revision, introduction: ClientIntroduction) -> None:
         self.revision = revision
+        self._version = revision.value
         described: dict[str, object] = {
             PROTOCOL_VERSION: revision.value,
             CLIENT_INFO: introduction.identity.wire(),
@@ -119,9 +123,14 @@ class Stateless:
         self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
     ) -> dict[str, str]:
         """Return the revision, the method, the name of what it is about, and the arguments."""
-        headers = {"MCP-Protocol-Version": self.revision.value, "Mcp-Method": method}
-        if name is not None:
-            headers["Mcp-Name"] = encode_header_value(name)
+        if name is None:
+            headers = {"MCP-Protocol-Version": self._version, "Mcp-Method": method}
+        else:
+            headers = {
+                "MCP-Protocol-Version": self._version,
+                "Mcp-Method": method,
+                "Mcp-Name": _encode_name(name),
+            }
         if parameters:
             headers.update(parameters)
         return headers

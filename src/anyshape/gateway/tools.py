@@ -10,9 +10,9 @@ meant. Where there is no mark, results show in time what it is; the tool is then
 from __future__ import annotations
 
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -50,6 +50,10 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
 _PROGRESS: Final = "progressToken"
+Attempt: TypeAlias = Callable[
+    [Client], Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]
+]
+"""Calls a tool by a client, up to the first answer: see `Client.attempt_call`."""
 _KEPT_BACK: Final = frozenset({SERVER_INFO, "fastmcp"})
 """Members of a result's metadata that say something of the upstream's own answer."""
 
@@ -107,15 +111,17 @@ class ForwardedTool(Tool):
     ) -> EncodedResult:
         """Call it upstream; what cannot be called there is a result that says why."""
         try:
+            proved = True
             try:
                 values = self._bind(arguments)[_ARGUMENTS]
             except (ArgumentsError, WouldWait):
-                values = await self._checked(arguments)
+                values, proved = await self._checked(arguments), False
+            attempt = partial(self._attempt, values, proved, context)
             forward = self._observe if self._link.telemetry.is_wanted else self._forward
             if self._retry is None:
-                result = await forward(values, context)
+                result = await forward(attempt, context)
             else:
-                result = await repeat(self._link, self._retry, partial(forward, values, context))
+                result = await repeat(self._link, self._retry, partial(forward, attempt, context))
             if self._link.upstream.check == "warn":
                 await self._warn(result)
             return self._encoded(result)
@@ -148,54 +154,56 @@ class ForwardedTool(Tool):
             return {} if arguments is None else _decode(arguments)
 
     def _observe(
-        self, values: dict[str, Any], context: Context | None
+        self, attempt: Attempt, context: Context | None
     ) -> Coroutine[Any, Any, CallResult]:
         """Do as `_forward`, and have somebody told of it."""
         link, about = self._link, Traced.tool(self._listed.name)
-        return link.telemetry.observe(about, link.revision, self._forward(values, context))
+        return link.telemetry.observe(about, link.revision, self._forward(attempt, context))
 
-    async def _forward(self, values: dict[str, Any], context: Context | None) -> CallResult:
+    async def _forward(self, attempt: Attempt, context: Context | None) -> CallResult:
         """Return what comes of a call, begun now or in an earlier round of the same request."""
         link = self._link
         held = link.held.take(context)
         if held is None:
             held = HeldCall(context)
             if not link.asks_in_results:
-                held.hold(self._ask(values, context, held))
+                held.hold(self._ask(attempt, context, held))
             else:
-                result = await self._begin(values, context, held)
+                result = await self._begin(attempt, context, held)
                 if result is not None:
                     return result
         return await link.held.wait(held, context)
 
-    async def _ask(
-        self, values: dict[str, Any], context: Context | None, held: HeldCall
-    ) -> CallResult:
+    async def _ask(self, attempt: Attempt, context: Context | None, held: HeldCall) -> CallResult:
         """Return what comes of a call to an upstream that may ask at any time."""
         async with self._link.using(caller_of(context), held) as client:
-            begun = await self._attempt(client, values, context)
+            begun = await attempt(client)
             return begun if isinstance(begun, CallResult) else await begun
 
     async def _begin(
-        self, values: dict[str, Any], context: Context | None, held: HeldCall
+        self, attempt: Attempt, context: Context | None, held: HeldCall
     ) -> CallResult | None:
         """Return what a call comes to; `None` if that is not yet known, and it is held."""
         visit = self._link.using(caller_of(context), held)
         async with visit as client:
-            begun = await self._attempt(client, values, context)
+            begun = await attempt(client)
             if isinstance(begun, CallResult):
                 return begun
             visit.keep(begun, held)
         return None
 
     def _attempt(
-        self, client: Client, values: dict[str, Any], context: Context | None
+        self, values: dict[str, Any], proved: bool, context: Context | None, client: Client
     ) -> Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]:
         report = None
         if context is not None and _PROGRESS in context.meta:
             report = partial(_relay, context)
         return client.attempt_call(
-            self._listed.name, values, meta=passed_on(context), on_progress=report
+            self._listed.name,
+            values,
+            meta=passed_on(context),
+            on_progress=report,
+            proved=proved,
         )
 
     async def _warn(self, result: CallResult) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import ItemsView, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -11,6 +11,20 @@ __all__ = ["LazyObject"]
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class _Parameters(msgspec.Struct):
+    meta: dict[str, Any] = msgspec.field(default_factory=dict[str, Any], name="_meta")
+
+
+class _Message(msgspec.Struct):
+    params: _Parameters = msgspec.field(default_factory=_Parameters)
+
+
+_META: Final = ("params", "_meta")
+"""The path that leads to the metadata of a whole message, read in one go."""
+
+_decode_message = msgspec.json.Decoder(_Message).decode
 
 
 class LazyObject(Mapping[str, Any]):
@@ -32,6 +46,19 @@ class LazyObject(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._read())
 
+    # What `Mapping` has for these calls `__getitem__` for each key, and catches what it raises.
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._read()
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """Return a member, or the default if there is none of that name."""
+        return self._read().get(key, default)
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return the members."""
+        return self._read().items()
+
     def __repr__(self) -> str:
         return repr(self._read())
 
@@ -40,9 +67,12 @@ class LazyObject(Mapping[str, Any]):
         if value is None:
             raw = self._raw
             try:
-                for key in self._path:
-                    raw = _decode_members(raw).get(key, b"{}")
-                value = _decode(raw)
+                if self._path == _META:
+                    value = _decode_message(raw).params.meta
+                else:
+                    for key in self._path:
+                        raw = _decode_members(raw).get(key, b"{}")
+                    value = _decode(raw)
             except msgspec.DecodeError:
                 value = {}
             self._value = value
