@@ -163,15 +163,12 @@ class Channel:
         self, question: Question, attempt: Coroutine[Any, Any, Received], timeout: float | None
     ) -> Result:
         try:
-            async with asyncio.timeout(timeout) as deadline:
-                self.deadlines.add(deadline)
-                try:
-                    return self._result_of(await self._persist(question, attempt))
-                finally:
-                    self.deadlines.discard(deadline)
-                    self._requests.forget_count()
+            with self.deadlines.limit(timeout):
+                return self._result_of(await self._persist(question, attempt))
         except TimeoutError as error:
             raise self.silence(question, timeout) from error
+        finally:
+            self._requests.forget_count()
 
     async def _persist(
         self, question: Question, attempt: Received | Coroutine[Any, Any, Received]

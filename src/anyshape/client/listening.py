@@ -112,7 +112,7 @@ class Listening:
             await self._channel.request(question, timeout)
             return
         try:
-            async with self._channel.deadlines.limit(timeout):
+            with self._channel.deadlines.limit(timeout):
                 heard = await asyncio.shield(stream.acknowledged)
         except TimeoutError as error:
             raise self._channel.silence(question, timeout) from error

@@ -193,9 +193,10 @@ class Listing(Generic[EntryT]):
             await self._listening.start(f"{self._feature.capability}ListChanged")
         wanted = self._fetches if newer_than is None else newer_than
         try:
-            async with self._channel.deadlines.limit(timeout), self._lock:
-                if self._fetches <= wanted:
-                    await self._fetch_pages()
+            with self._channel.deadlines.limit(timeout):
+                async with self._lock:
+                    if self._fetches <= wanted:
+                        await self._fetch_pages()
         except TimeoutError as error:
             raise self._channel.silence(self._first_page, timeout) from error
 

@@ -110,7 +110,7 @@ class Negotiator:
             accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
             return await self.handshake(wanted, accepted)
         try:
-            async with self._channel.deadlines.limit(self._timeout):
+            with self._channel.deadlines.limit(self._timeout):
                 found = await self._discover()
         except TimeoutError:
             found = _Older(str(self._channel.silence(_DISCOVER, self._timeout)))
@@ -148,7 +148,7 @@ class Negotiator:
         self._channel.transport.set_era(stateful=False)
         try:
             patience = _shorter(self._timeout, self._channel.bounds.probe_timeout)
-            async with self._channel.deadlines.limit(patience):
+            with self._channel.deadlines.limit(patience):
                 raw = await self._channel.ask(
                     Stateless(MODERN[0], self._introduction), _PING, cancellable=False
                 )
@@ -209,9 +209,8 @@ class Negotiator:
                 await asyncio.gather(attempt, return_exceptions=True)
 
     async def _wait_for(self, attempt: asyncio.Future[Any], seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with self._channel.deadlines.limit(seconds):
-                await asyncio.wait({attempt})
+        with contextlib.suppress(TimeoutError), self._channel.deadlines.limit(seconds):
+            await asyncio.wait({attempt})
 
     async def _discover(self) -> Agreement | _Older:
         """Return the agreement with a modern server, or what is known of an older one."""
@@ -301,7 +300,7 @@ class Negotiator:
         )[1:-1]
         question = Question(INITIALIZE, members)
         try:
-            async with self._channel.deadlines.limit(self._timeout):
+            with self._channel.deadlines.limit(self._timeout):
                 raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
         except TimeoutError as error:
             raise self._channel.silence(question, self._timeout) from error

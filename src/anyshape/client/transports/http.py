@@ -130,7 +130,7 @@ class HttpTransport:
     async def notify(self, frame: bytes, headers: Mapping[str, str]) -> None:
         """Post a message that has no answer."""
         try:
-            async with self._deadlines.limit(self._http.connect_timeout):
+            with self._deadlines.limit(self._http.connect_timeout):
                 response = await self._send("POST", headers, frame, aside=True)
                 response.release()
         except (aiohttp.ClientError, TimeoutError, TransportError) as error:
