@@ -19,6 +19,7 @@ from anyshape._version import __version__
 from anyshape.client.target import Target
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditLog
+from anyshape.gateway.collection import relaxed_collector
 from anyshape.gateway.endpoint import Endpoint, EndpointTerms
 from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.health import GatewayHealth
@@ -186,6 +187,7 @@ class Gateway:
 
     def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop, as a server does."""
+        self._fleet.running.add(relaxed_collector)
         if transport != "http":
             self.server.run(transport, **settings)
             return
