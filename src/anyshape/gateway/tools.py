@@ -50,7 +50,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
 _PROGRESS: Final = "progressToken"
-Attempt: TypeAlias = Callable[
+AttemptCall: TypeAlias = Callable[
     [Client], Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]
 ]
 """Calls a tool by a client, up to the first answer: see `Client.attempt_call`."""
@@ -154,13 +154,13 @@ class ForwardedTool(Tool):
             return {} if arguments is None else _decode(arguments)
 
     def _observe(
-        self, attempt: Attempt, context: Context | None
+        self, attempt: AttemptCall, context: Context | None
     ) -> Coroutine[Any, Any, CallResult]:
         """Do as `_forward`, and have somebody told of it."""
         link, about = self._link, Traced.tool(self._listed.name)
         return link.telemetry.observe(about, link.revision, self._forward(attempt, context))
 
-    async def _forward(self, attempt: Attempt, context: Context | None) -> CallResult:
+    async def _forward(self, attempt: AttemptCall, context: Context | None) -> CallResult:
         """Return what comes of a call, begun now or in an earlier round of the same request."""
         link = self._link
         held = link.held.take(context)
@@ -174,14 +174,16 @@ class ForwardedTool(Tool):
                     return result
         return await link.held.wait(held, context)
 
-    async def _ask(self, attempt: Attempt, context: Context | None, held: HeldCall) -> CallResult:
+    async def _ask(
+        self, attempt: AttemptCall, context: Context | None, held: HeldCall
+    ) -> CallResult:
         """Return what comes of a call to an upstream that may ask at any time."""
         async with self._link.using(caller_of(context), held) as client:
             begun = await attempt(client)
             return begun if isinstance(begun, CallResult) else await begun
 
     async def _begin(
-        self, attempt: Attempt, context: Context | None, held: HeldCall
+        self, attempt: AttemptCall, context: Context | None, held: HeldCall
     ) -> CallResult | None:
         """Return what a call comes to; `None` if that is not yet known, and it is held."""
         visit = self._link.using(caller_of(context), held)
