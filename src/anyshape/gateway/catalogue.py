@@ -48,12 +48,10 @@ class _Mark:
     source: object
     link: UpstreamLink
     revision: Revision
-    is_envelope: bool | None
 
     @classmethod
     def of(cls, source: object, link: UpstreamLink) -> _Mark:
-        learnt = link.learnt.get(source.name) if isinstance(source, ListedTool) else None
-        return cls(source, link, link.revision, learnt)
+        return cls(source, link, link.revision)
 
 
 class Catalogue:
@@ -148,21 +146,6 @@ class Catalogue:
         )
 
         self._watched.move()
-
-    def renew(self, link: UpstreamLink, tool: str) -> None:
-        """Offer one tool anew, of which something was learnt; the others are not looked at."""
-        naming = self.namings.get(link.name)
-        name = tool if naming is None else naming.here(tool)
-        known = self._offered.get(("tool", name))
-        if known is None or self._disclosed is not None:
-            self.adopt(self._links, self._imitating)
-            return
-        source: Any = known[0].source
-        if known[0].link is not link or source.name != tool:
-            return
-        renewed = self._offered_tool(name, source, link)
-        self._offered["tool", name] = (_Mark.of(source, link), renewed)
-        self._tools.swap({**self._tools.things, name: renewed})
 
     @property
     def _tools(self) -> Roster[OfferedTool]:

@@ -99,11 +99,6 @@ class Endpoint:
         if self._is_open:
             self.catalogue.adopt(self._links(), self._fleet.imitating)
 
-    def renew(self, link: UpstreamLink, tool: str) -> None:
-        """Offer one tool anew, of which something was learnt."""
-        if self._is_open and link in self._links().values():
-            self.catalogue.renew(link, tool)
-
     def resource_changed(self, uri: str) -> None:
         """Tell those who listen for changes to a resource."""
         if self._is_open:

@@ -21,8 +21,8 @@ __all__ = ["Fleet"]
 class Fleet:
     """The links to all upstreams, held while somebody uses `running`.
 
-    `on_offer` is called when there is something else to offer, `on_learnt` when something was
-    learnt of one tool of a link, and `on_change` when a resource has changed.
+    `on_offer` is called when there is something else to offer, `on_change` when a resource has
+    changed.
     """
 
     def __init__(
@@ -33,7 +33,6 @@ class Fleet:
         patience: float,
         vetting: Vetting | None,
         on_offer: Callable[[], None],
-        on_learnt: Callable[[UpstreamLink, str], None],
         on_change: Callable[[str], None],
     ) -> None:
         self.upstreams = _as_upstreams(upstreams)
@@ -46,7 +45,6 @@ class Fleet:
         self._limits = limits
         self._patience = patience
         self._on_offer = on_offer
-        self._on_learnt = on_learnt
         self._on_change = on_change
         self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
 
@@ -112,7 +110,6 @@ class Fleet:
             self.upstreams[name],
             self._limits,
             on_offer=self._adopt,
-            on_learnt=self._on_learnt,
             on_change=self._on_change,
             vet=None if self.vetting is None else self._vet,
         )

@@ -92,7 +92,6 @@ class Gateway:
             patience=patience,
             vetting=vetting,
             on_offer=self._adopt,
-            on_learnt=self._renew,
             on_change=self._tell_change,
         )
         self._fleet.running.add(self._heeding_signals)
@@ -305,10 +304,6 @@ class Gateway:
     def _adopt(self) -> None:
         for endpoint in (self._all, *self._own.values()):
             endpoint.adopt()
-
-    def _renew(self, link: UpstreamLink, tool: str) -> None:
-        for endpoint in (self._all, *self._own.values()):
-            endpoint.renew(link, tool)
 
     def _tell_change(self, uri: str) -> None:
         for endpoint in (self._all, *self._own.values()):

@@ -2,9 +2,7 @@
 
 What an upstream's tool takes and returns is natural here, whatever its age: an envelope that its
 SDK made is taken off, of the schema and of the values alike, and the shape of the client's revision
-puts on what that client needs. Whether there is an envelope is told by the schema alone, by the
-marks that SDKs leave there, so that the two always agree and no object is opened that its author
-meant. Where there is no mark, results show in time what it is; the tool is then listed anew.
+puts on what that client needs.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from anyshape.client.progress import Progress
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
+from anyshape.gateway.envelopes import opened
 from anyshape.gateway.options import RetryOptions
 from anyshape.gateway.questions import HeldCall
 from anyshape.gateway.refusal import UpstreamRefusal
@@ -31,10 +30,8 @@ from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import SERVER_INFO
-from anyshape.protocol.result import ABSENT, Absent, EncodedResult
-from anyshape.protocol.revision import MODERN
-from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, open_envelope
-from anyshape.protocol.shapes.result_reader import is_envelope
+from anyshape.protocol.result import ABSENT, EncodedResult
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY
 from anyshape.schema import WouldWait, aside
 from anyshape.server.telemetry import Traced
 from anyshape.tools import failures
@@ -61,15 +58,20 @@ _KEPT_BACK: Final = frozenset({SERVER_INFO, "fastmcp"})
 class ForwardedTool(Tool):
     """A tool that an upstream has."""
 
-    __slots__ = ("_is_open", "_link", "_listed", "_retry")
+    __slots__ = ("_has_values", "_is_open", "_link", "_listed", "_retry")
 
+    _has_values: bool
     _is_open: bool
     _link: UpstreamLink
     _listed: ListedTool
     _retry: RetryOptions | None
 
     def __init__(self, name: str, listed: ListedTool, link: UpstreamLink) -> None:
-        opened = _opened(listed, link)
+        # Some servers list and send such things before their revision has them.
+        has_values = link.revision.has_structured_content
+        document = cast("dict[str, Any] | None", listed.output_schema if has_values else None)
+        natural = None if document is None else opened(listed.name, document)
+        stated = document if natural is None else natural
         self._set(
             function=self.call,
             timeout=None,
@@ -77,20 +79,21 @@ class ForwardedTool(Tool):
             _threaded=False,
             headers=header_plan(listed.input_schema),
             input=listed.input,
-            output=None if isinstance(opened, Absent) else listed.output,
+            output=None if stated is None else listed.output,
             name=name,
             listing=ToolDescription(
                 name=name,
                 input_schema=dict(listed.input_schema),
                 title=listed.title,
                 description=listed.description,
-                output_schema=opened,
+                output_schema=ABSENT if stated is None else stated,
                 annotations=listed.annotations or None,
                 meta=listed.meta or None,
                 icons=listed.icons or None,
             ),
             _bind=bind_whole_object(listed.input, _ARGUMENTS),
-            _is_open=opened is not ABSENT and opened is not listed.output_schema,
+            _has_values=has_values,
+            _is_open=natural is not None,
             _link=link,
             _listed=listed,
             _retry=link.upstream.retry if listed.says_repeatable else None,
@@ -230,7 +233,9 @@ class ForwardedTool(Tool):
         """Return what came back in natural form, its parts as JSON text."""
         wire = result.raw
         structured: Any = wire.get("structuredContent", ABSENT)
-        if result.is_error:
+        if not self._has_values:
+            value = ABSENT
+        elif result.is_error:
             value = ABSENT if structured is None else structured
         elif self._listed.output is None:
             value = result.value if result.has_value else ABSENT
@@ -238,7 +243,6 @@ class ForwardedTool(Tool):
             value = self._open(structured, result)
         else:
             value = structured
-            self._look_at(structured, cast("list[Any]", wire.get("content") or []))
         blocks = cast("list[Any]", wire.get("content") or [])
         encoded = None if value is ABSENT else _encode(value)
         if encoded is not None and not result.is_error:
@@ -249,52 +253,18 @@ class ForwardedTool(Tool):
             content=tuple(map(_encode, blocks)),
             is_error=result.is_error,
             meta=_encode(meta) if meta else None,
+            has_mirror=not self._is_open and _is_mirrored_inside(blocks, value),
         )
 
     def _open(self, structured: Any, result: CallResult) -> Any:
-        """Return the value in an envelope; if it turns out to be none, the object itself."""
+        """Return the value in an envelope."""
         if not isinstance(structured, dict) or ENVELOPE_KEY not in structured:
             return None if result.has_value and result.value is None else cast("Any", structured)
-        if result.value == structured:
-            # The text beside it repeats the whole object, so its author meant an object.
-            self._link.learn(self._listed.name, is_envelope=False)
-            return cast("dict[str, Any]", structured)
         return cast("dict[str, Any]", structured)[ENVELOPE_KEY]
-
-    def _look_at(self, structured: Any, blocks: list[Any]) -> None:
-        """Learn from a result whether a schema without a mark is that of an envelope."""
-        if self._listed.name in self._link.learnt or not isinstance(structured, dict):
-            return
-        inner = cast("dict[str, Any]", structured).get(ENVELOPE_KEY, ABSENT)
-        if inner is not ABSENT and is_envelope(self._listed.output_schema, self._link.revision):
-            is_open = any(_repeats(block, inner, inner) for block in blocks)
-            self._link.learn(self._listed.name, is_envelope=is_open)
 
 
 def _relay(context: Context, report: Progress) -> None:
     context.progress(report.progress, report.total, report.message)
-
-
-def _opened(listed: ListedTool, link: UpstreamLink) -> dict[str, Any] | bool | Absent:
-    """Return the natural output schema of a tool."""
-    document = listed.output_schema
-    if document is None:
-        return ABSENT
-    if link.learnt.get(listed.name, _is_marked(listed)):
-        opened = open_envelope(dict(document))
-        if opened is not None:
-            return opened
-    return cast("dict[str, Any]", document)
-
-
-def _is_marked(listed: ListedTool) -> bool:
-    """Tell whether an SDK has marked an output schema as that of an envelope it made."""
-    document = listed.output_schema
-    if not is_envelope(document, MODERN[0]):
-        return False
-    # The Python SDK names the type after the function; an author's own may end like that, too.
-    title = cast("Mapping[str, Any]", document).get("title")
-    return title is None or title == f"{listed.name}Output"
 
 
 def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: bytes) -> list[Any]:
@@ -311,6 +281,14 @@ def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: byt
             if all(_repeats(block, item, item) for block, item in leading):
                 return blocks[len(items) :]
     return [each for each in blocks if not _repeats(each, value, structured)]
+
+
+def _is_mirrored_inside(blocks: list[Any], value: Any) -> bool:
+    """Tell whether the text of an envelope that an author made by hand is what is inside."""
+    if not isinstance(value, dict) or cast("dict[str, Any]", value).keys() != {ENVELOPE_KEY}:
+        return False
+    inner = cast("dict[str, Any]", value)[ENVELOPE_KEY]
+    return any(_repeats(block, inner, inner) for block in blocks)
 
 
 def _repeats(block: Any, value: Any, structured: Any) -> bool:

@@ -84,7 +84,6 @@ class UpstreamLink:
         upstream: Upstream,
         limits: Limits,
         on_offer: Callable[[UpstreamLink], None],
-        on_learnt: Callable[[UpstreamLink, str], None],
         on_change: Callable[[str], None],
         vet: Callable[[str, Offer], Offer] | None = None,
     ) -> None:
@@ -99,8 +98,6 @@ class UpstreamLink:
         """The revision that was agreed on last."""
         self.asks_in_results = True
         """Whether it asks by its answers alone, and never before it has answered."""
-        self.learnt: dict[str, bool] = {}
-        """Whether the objects of a tool are envelopes, where only its results could tell."""
         self.breaker = Breaker(name, upstream.breaker)
         self.room = Room(name, upstream.room)
         self.callers = (
@@ -117,7 +114,6 @@ class UpstreamLink:
         self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
-        self._on_learnt = on_learnt
         self._client: Client | None = None
         self._wake = asyncio.Event()
         self._is_doubted = False
@@ -167,12 +163,6 @@ class UpstreamLink:
         while self._in_use:
             self._unused.clear()
             await self._unused.wait()
-
-    def learn(self, tool: str, *, is_envelope: bool) -> None:
-        """Remember what the objects of a tool are, and list it so."""
-        if self.learnt.get(tool) is not is_envelope:
-            self.learnt[tool] = is_envelope
-            self._on_learnt(self, tool)
 
     async def run(self) -> None:
         """Hold the connection until cancelled."""

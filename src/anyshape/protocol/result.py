@@ -76,10 +76,12 @@ class EncodedResult(msgspec.Struct, frozen=True, gc=False):
     """A natural result, serialized once: every part is JSON text.
 
     `structured` is the value, or `None` when there is none; `content` holds each block the tool
-    wrote itself, as `encode_content` writes it; `meta` is an object.
+    wrote itself, as `encode_content` writes it; `meta` is an object. With `has_mirror`, one of the
+    blocks says what the value says, and no mirror is added.
     """
 
     structured: bytes | None = None
     content: tuple[bytes, ...] = ()
     is_error: bool = False
     meta: bytes | None = None
+    has_mirror: bool = False

@@ -134,7 +134,7 @@ class Shape(msgspec.Struct, frozen=True):
                         return b"".join((mirroring, quoted, b"}]", carried, ending))
             if adapt is not None and blocks:
                 blocks = tuple(map(adapt, blocks))
-            if quoted:
+            if quoted and not result.has_mirror:
                 mirror = b'{"type":"text","text":' + quoted + b"}"
                 if mirror not in blocks:
                     blocks = (*blocks, mirror)
