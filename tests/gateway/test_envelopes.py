@@ -51,7 +51,10 @@ class Scripted:
 
     def __init__(self, schema: Json, result: Json, revision: str = LATER) -> None:
         listed = {"name": "count", "inputSchema": {"type": "object"}, "outputSchema": schema}
-        greeting: Json = {"capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "0"}}
+        greeting: Json = {
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "s", "version": "0"},
+        }
         self._answers: dict[str, Json] = {
             "initialize": {"protocolVersion": revision, **greeting},
             "tools/list": {"tools": [listed]},

@@ -13,6 +13,7 @@ from anyshape import Client, Context, Image, Server, Text, ToolError, ToolResult
 from anyshape.client import Progress
 from anyshape.errors import ProtocolError, ResourceNotFound
 from anyshape.gateway import Gateway, Upstream
+from anyshape.server import MiddlewareAnswer, MiddlewareRequest, Proceed
 
 
 @pytest.fixture
@@ -167,3 +168,24 @@ async def test_prompts_resources_and_suggestions_pass_through(upstream: Server) 
                 await client.read_resource("note://10")
             with pytest.raises(ProtocolError, match="name"):
                 await client.get_prompt("greet")
+
+
+@pytest.mark.parametrize("code", [-32700, -32600, 404, 406, 429, 503])
+async def test_an_error_of_an_upstream_says_nothing_of_the_clients_own_connection(
+    upstream: Server, code: int
+) -> None:
+    @upstream.middleware
+    async def fail(request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
+        if request.method == "tools/call":
+            raise ProtocolError("no such order", code=code, data={"order": 3})
+        return await proceed(request)
+
+    @upstream.tool
+    async def order() -> int:
+        return 3
+
+    async with Client(Gateway({"up": upstream})) as client:
+        with pytest.raises(ProtocolError, match="no such order") as caught:
+            await client.call_tool("order")
+    assert caught.value.code == -32603  # by the others, HTTP would end or put off the connection
+    assert caught.value.data == {"order": 3}

@@ -33,9 +33,10 @@ from anyshape.gateway.questions import HeldCall, HeldCalls, QuestionRelay
 from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.telemetry import UpstreamTelemetry
-from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
+from anyshape.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
+from anyshape.server.failures import OF_THE_CONNECTION
 
 __all__ = ["IDENTITY", "Offer", "UpstreamDown", "UpstreamLink"]
 
@@ -400,6 +401,9 @@ class Visit:
                 f"upstream {link.name!r} did not answer: {shorten(str(error), 300)}",
                 is_final=has_asked or isinstance(error, NoAnswer),
             ) from error
+        if isinstance(error, ProtocolError) and error.code in OF_THE_CONNECTION:
+            # A client would take it for a word on its own connection, and end that.
+            raise ProtocolError(error.message, code=INTERNAL_ERROR, data=error.data) from error
 
     def _leave(self) -> None:
         has_left = isinstance(self._known, HeldCall) and self._known.is_kept

@@ -30,6 +30,7 @@ from anyshape.tools.workers import CrowdedError
 __all__ = [
     "BATCH_FULL",
     "NOT_ACCEPTABLE",
+    "OF_THE_CONNECTION",
     "SERVER_BUSY",
     "TOO_MANY_REQUESTS",
     "UNKNOWN_SESSION",
@@ -103,6 +104,9 @@ _STATUS: Final = {
     NOT_ACCEPTABLE: 406,
     UNKNOWN_SESSION: 404,
 }
+
+OF_THE_CONNECTION: Final = frozenset(_STATUS)
+"""Codes that tell a client something of its connection to us; an error from elsewhere has none."""
 
 _OWN_STATUS: Final = {
     **_STATUS,
