@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.server.redis_process import RedisProcess
+
+from anyshape.gateway import Pins
+from anyshape.server import RedisStore
 
 Run: TypeAlias = Callable[..., Any]
 
@@ -160,3 +165,45 @@ async def look(request, proceed):
 """
     )
     assert run("pin", module(told)).code == 0
+
+
+def test_the_pins_of_a_fleet_are_published_to_its_replicas(
+    run: Run, module: Callable[[str], str], tmp_path: Path
+) -> None:
+    run("pin", module(SERVER), "--file", "pins.json")
+    redis = RedisProcess(tmp_path)
+    redis.start()
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text(
+        '[upstreams.notes]\nurl = "http://127.0.0.1:1/mcp"\n'
+        f'[replicas]\nstore = "{redis.url}"\nkeys = ["{"k" * 32}"]\n'
+        '[pins]\nshared = true\nfile = "pins.json"\n'
+    )
+    try:
+        published = run("pin", "--publish", str(fleet))
+        assert (published.code, published.err) == (0, "published the pins of notes\n")
+
+        async def read() -> Any:
+            client: Any = RedisStore(redis.url).connect()
+            try:
+                return await client.xrange("anyshape:anyshape-gateway:pins")
+            finally:
+                await client.aclose()
+
+        ((_, fields),) = asyncio.run(read())
+    finally:
+        redis.stop()
+    assert Pins.read(fields[b"pins"], "the store") == Pins.load("pins.json")
+    failed = run("pin", "--publish", str(fleet))
+    assert failed.code == 3
+    assert "cannot publish pins to redis://" in failed.err
+
+
+def test_what_has_no_replicas_cannot_publish_pins(
+    run: Run, module: Callable[[str], str], tmp_path: Path
+) -> None:
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text('[upstreams.notes]\nurl = "http://127.0.0.1:1/mcp"\n')
+    refused = run("pin", "--publish", str(fleet))
+    assert refused.code == 2
+    assert "there are no pins to publish" in refused.err

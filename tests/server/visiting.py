@@ -104,6 +104,7 @@ def call(name: str, arguments: Any = None, **options: Any) -> Visit:
             "io.modelcontextprotocol/clientCapabilities": {},
             **options.pop("meta", {}),
         },
+        **options.pop("params", {}),
     }
     headers = {
         "mcp-protocol-version": MODERN,

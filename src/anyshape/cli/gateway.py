@@ -17,6 +17,7 @@ from anyshape.cli.serve import announce, listen, serve_http, url_of
 
 if TYPE_CHECKING:
     from anyshape.gateway import Gateway, Upstream
+    from anyshape.server import HttpOptions
 
 __all__ = ["EXAMPLES", "gateway"]
 
@@ -66,15 +67,15 @@ def gateway(
     _check_endpoints(endpoints, http=http)
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
-        with _configured(words[0], endpoints) as made:
-            _serve(made, host, port, http=http, json=json)
+        with _configured(words[0], endpoints) as (made, options):
+            _serve(made, host, port, options, http=http, json=json)
     else:
         made = Gateway(
             _upstreams(words, command),
             endpoints=cast("Any", endpoints or "one"),
             metrics=GatewayMetrics(),
         )
-        _serve(made, host, port, http=http, json=json)
+        _serve(made, host, port, None, http=http, json=json)
     return Exit.OK
 
 
@@ -89,24 +90,29 @@ def _check_endpoints(endpoints: str | None, *, http: bool) -> None:
         )
 
 
-def _serve(made: Gateway, host: str, port: int, *, http: bool, json: bool) -> None:
+def _serve(
+    made: Gateway, host: str, port: int, options: HttpOptions | None, *, http: bool, json: bool
+) -> None:
     if not http:
         made.run()
         return
     listener = listen(host, port)
     url = url_of(host, listener)
     announce(made.server, url, json=json, urls=made.urls(url))
-    serve_http(made, listener)
+    serve_http(made, listener, options)
 
 
 @contextmanager
-def _configured(path: str, endpoints: str | None) -> Generator[Gateway]:
-    """Give the gateway that a file describes; at the end its audit log is written to the end."""
+def _configured(path: str, endpoints: str | None) -> Generator[tuple[Gateway, HttpOptions | None]]:
+    """Give the gateway that a file describes, and how it is served.
+
+    At the end its audit log is written to the end.
+    """
     from anyshape.gateway import AuditLog, Gateway, GatewayMetrics
 
     config = load_fleet(path)
     settings = config.settings
-    file = settings.audit_file
+    file, replicas = settings.audit_file, settings.replicas
     audit = None if file is None else AuditLog(file, settings.audit)
     made = Gateway(
         config.upstreams,
@@ -115,13 +121,15 @@ def _configured(path: str, endpoints: str | None) -> Generator[Gateway]:
         endpoints=cast("Any", endpoints or config.endpoints),
         disclosure=settings.disclosure,
         vetting=settings.vetting(),
+        shared_pins=settings.shared_pins(config.name),
+        options=None if replicas is None else replicas.server_options(),
         audit=audit,
         metrics=GatewayMetrics() if settings.metrics else None,
         required=settings.required,
     )
     made.reload_with(lambda: load_fleet(path))
     try:
-        yield made
+        yield made, None if replicas is None else replicas.http_options()
     finally:
         if audit is not None:
             audit.close()

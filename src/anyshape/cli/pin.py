@@ -11,6 +11,7 @@ import typer
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.loading import load_fleet
 from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import show_rejected
 
@@ -33,6 +34,7 @@ Examples:
   anyshape pin http://127.0.0.1:8000/mcp --name weather
   anyshape pin --name files -- npx some-server
   anyshape pin --check --name files -- npx some-server
+  anyshape pin --publish fleet.toml
 """
 _STYLES: Final = {"-": "red", "+": "green"}
 
@@ -53,10 +55,18 @@ def pin(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; 1 if something is not as pinned.")
     ] = False,
+    publish: Annotated[
+        bool,
+        typer.Option(
+            "--publish", help="Have the replicas of a gateway, FLEET.toml, go by its pins from now."
+        ),
+    ] = False,
 ) -> int:
     """Record what a server lists; show what changed since it was recorded."""
     from anyshape.gateway.pins import Pins
 
+    if publish:
+        return _publish(asked)
     asked.expect_no_more("one server is pinned at a time")
     pins = Pins.load(file) if file.exists() else Pins()
     upstream, listed, rejected = asyncio.run(_list(asked.target(), name, pins))
@@ -70,6 +80,26 @@ def pin(
         count = sum(map(len, listed.values()))
         terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
     return Exit.NO if check and compared else Exit.OK
+
+
+def _publish(asked: Asked) -> int:
+    """Put the pins of a gateway's file where all of its replicas find them."""
+    from anyshape.gateway.pins import Pins
+
+    asked.expect_no_more("one gateway has pins to publish")
+    config = load_fleet(asked.first) if isinstance(asked.first, str) else None
+    shared = None if config is None else config.settings.shared_pins(config.name)
+    if config is None or shared is None or config.settings.pins_file is None:
+        raise CommandError(
+            "there are no pins to publish",
+            hint="give the file of a gateway that has [replicas], and [pins] with file and shared",
+            code=Exit.USAGE,
+        )
+    pins = Pins.load(config.settings.pins_file)
+    asyncio.run(shared.publish(pins))
+    known = ", ".join(map(terminal.line, pins.upstreams))
+    terminal.say(f"published the pins of {known or 'no upstream'}")
+    return Exit.OK
 
 
 async def _list(

@@ -15,7 +15,7 @@ from anyshape.cli.loading import load_server
 
 if TYPE_CHECKING:
     from anyshape.gateway import Gateway
-    from anyshape.server import Server
+    from anyshape.server import HttpOptions, Server
 
 __all__ = [
     "EXAMPLES",
@@ -142,12 +142,14 @@ def announce(
     terminal.say("\nCtrl-C stops it.")
 
 
-def serve_http(server: Server | Gateway, listener: socket.socket) -> None:
+def serve_http(
+    server: Server | Gateway, listener: socket.socket, options: HttpOptions | None = None
+) -> None:
     """Serve HTTP on a socket until told to stop."""
     from anyshape.server.http_host import run_http
 
     host, port = listener.getsockname()[:2]
-    run_http(server.asgi(), host=host, port=port, settings=_SETTINGS, listener=listener)
+    run_http(server.asgi(options), host=host, port=port, settings=_SETTINGS, listener=listener)
 
 
 def _serve_with_workers(

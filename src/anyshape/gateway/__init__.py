@@ -12,7 +12,8 @@ requests     one request to it, with what goes along; telemetry tells of it
 questions    what it asks and logs while it works, on its way to the client that waits
 subscriptions  what of its resources clients watch
 catalogue    what upstreams offer, put together
-vetting      what of it is withheld, by pins (digests, differences) and screening
+vetting      what of it is withheld, by pins (digests, differences) and screening; shared_pins are
+             those that replicas share
 watching     what is written down of every request: audit and metrics
 fleet        all upstreams, connected to once
 endpoint     a server in front of them, or of one; paths has one of each over HTTP

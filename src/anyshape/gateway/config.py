@@ -125,6 +125,7 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
         audit = document.get("audit")
         if isinstance(audit, dict) and isinstance(cast("Any", audit).get("key"), str):
             audit["key"] = _filled(file, cast("str", audit["key"]), "audit", "key")
+        _fill_replicas(file, document.get("replicas"))
         settings = read_settings(document, file.path.parent)
     except SettingError as error:
         raise file.wrong(str(error), *error.keys) from None
@@ -133,6 +134,20 @@ def _read_ours(file: _File, document: dict[str, Any]) -> GatewayConfig:
         for each, table in cast("dict[str, Any]", found).items()
     }
     return GatewayConfig(upstreams, name, instructions, settings, endpoints)
+
+
+def _fill_replicas(file: _File, table: Any) -> None:
+    """Put in the secrets that the replicas share, where they are only named."""
+    if not isinstance(table, dict):
+        return
+    found = cast("dict[str, Any]", table)
+    if isinstance(found.get("store"), str):
+        found["store"] = _filled(file, found["store"], "replicas", "store")
+    if isinstance(found.get("keys"), list):
+        found["keys"] = [
+            _filled(file, each, "replicas", "keys") if isinstance(each, str) else each
+            for each in cast("list[object]", found["keys"])
+        ]
 
 
 def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from anyshape.client.target import Target
 from anyshape.gateway.options import Upstream
@@ -14,6 +14,10 @@ from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.schema import Limits
 from anyshape.server.lifespan import Lifespan
+
+if TYPE_CHECKING:
+    from anyshape.gateway.pins import Pins
+    from anyshape.gateway.shared_pins import SharedPins
 
 __all__ = ["Fleet"]
 
@@ -32,6 +36,7 @@ class Fleet:
         limits: Limits,
         patience: float,
         vetting: Vetting | None,
+        shared_pins: SharedPins | None,
         on_offer: Callable[[], None],
         on_change: Callable[[str], None],
     ) -> None:
@@ -44,12 +49,20 @@ class Fleet:
         self.running = Lifespan(self._run)
         self._limits = limits
         self._patience = patience
+        self._shared_pins = shared_pins
+        self._taken: Pins | None = None
         self._on_offer = on_offer
         self._on_change = on_change
         self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
 
     def vet_with(self, vetting: Vetting | None) -> None:
-        """Withhold by other pins and terms, as soon as the lists have been read again."""
+        """Withhold by other pins and terms, as soon as the lists have been read again.
+
+        Pins that replicas share stay in force.
+        """
+        if self._taken is not None:
+            given = vetting or Vetting()
+            vetting = Vetting(self._taken, given.pin_terms, given.screening)
         self.vetting = vetting
         for link in self.links.values():
             link.vet_with(None if vetting is None else self._vet)
@@ -89,6 +102,19 @@ class Fleet:
 
     @asynccontextmanager
     async def _run(self) -> AsyncGenerator[None]:
+        """Hold the connections to all upstreams, and go by the pins that replicas share."""
+        async with AsyncExitStack() as stack:
+            if self._shared_pins is not None:
+                await stack.enter_async_context(self._shared_pins.followed(self._take_pins))
+            await stack.enter_async_context(self._holding_all())
+            yield
+
+    def _take_pins(self, pins: Pins) -> None:
+        self._taken = pins
+        self.vet_with(self.vetting)
+
+    @asynccontextmanager
+    async def _holding_all(self) -> AsyncGenerator[None]:
         """Hold the connections to all upstreams; wait a while until they are there."""
         self.is_stopping = False
         self.links = {name: self._hold(name) for name in self.upstreams}

@@ -40,6 +40,7 @@ from anyshape.server.settings import check_transport
 if TYPE_CHECKING:
     from anyshape.gateway.config import GatewayConfig
     from anyshape.gateway.paths import PathApplication
+    from anyshape.gateway.shared_pins import SharedPins
 
 __all__ = ["Endpoints", "Gateway", "adopt"]
 
@@ -57,7 +58,8 @@ class Gateway:
     says more. One upstream keeps its names; of several, `nums` of upstream `any` is `any_nums`.
     Over HTTP, `endpoints="each"` has that upstream at `/any/mcp` instead, where `nums` is `nums`,
     and `"both"` has it at both. With `disclosure="search"` two tools are listed, which find and
-    call the others. `vetting` says what is withheld by pins and screening; `audit` and `metrics`
+    call the others. `vetting` says what is withheld by pins and screening, `shared_pins` where the
+    pins are that all replicas go by; `audit` and `metrics`
     are where requests are written down; without the upstreams that are `required` the gateway is
     not ready.
     """
@@ -73,6 +75,7 @@ class Gateway:
         endpoints: Endpoints = "one",
         disclosure: Literal["all", "search"] = "all",
         vetting: Vetting | None = None,
+        shared_pins: SharedPins | None = None,
         audit: AuditLog | None = None,
         metrics: GatewayMetrics | None = None,
         required: Collection[str] = (),
@@ -91,6 +94,7 @@ class Gateway:
             limits=limits,
             patience=patience,
             vetting=vetting,
+            shared_pins=shared_pins,
             on_offer=self._adopt,
             on_change=self._tell_change,
         )

@@ -195,17 +195,22 @@ class Pins:
                 data = file.read(_MOST + 1)
         except OSError as error:
             raise PinError(f"cannot read pins from {path}: {error.strerror}") from None
+        return cls.read(data, str(path))
+
+    @classmethod
+    def read(cls, data: bytes, place: str) -> Pins:
+        """Return pins that were written as a text; errors call it by its place."""
         if len(data) > _MOST:
-            raise PinError(f"cannot read pins from {path}: it has more than {_MOST:,} bytes")
+            raise PinError(f"cannot read pins from {place}: it has more than {_MOST:,} bytes")
         try:
             document: object = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise PinError(f"{path} is not JSON: {error}") from None
-        return cls(_read_sets(document, str(path)))
+            raise PinError(f"{place} is not JSON: {error}") from None
+        return cls(_read_sets(document, place))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write pins to a file: the old one or the new one is there at any time, whole."""
-        data = self._text().encode("utf-8")
+        data = self.text().encode("utf-8")
         if len(data) > _MOST:
             raise PinError(f"cannot write pins to {path}: they take more than {_MOST:,} bytes")
         try:
@@ -213,7 +218,8 @@ class Pins:
         except OSError as error:
             raise PinError(f"cannot write pins to {path}: {error.strerror}") from None
 
-    def _text(self) -> str:
+    def text(self) -> str:
+        """Return them as a file holds them, sorted and indented."""
         document = {
             "note": _NOTE,
             "version": _VERSION,

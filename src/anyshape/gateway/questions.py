@@ -21,6 +21,7 @@ from anyshape.client.elicitation import ElicitAnswer, Elicitation
 from anyshape.client.logs import LogMessage
 from anyshape.client.sampling import SamplingRequest
 from anyshape.errors import AskError, ProtocolError, TransportError
+from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.room import Room
 from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
 from anyshape.protocol.input_requests import InputRequest
@@ -182,7 +183,8 @@ class HeldCall:
 class HeldCalls:
     """The calls to upstreams whose clients have been asked something and have yet to come back."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, upstream: str, room: Room) -> None:
+        self._upstream = upstream
         self._room = room
         self._held: OrderedDict[str, HeldCall] = OrderedDict()
 
@@ -208,11 +210,22 @@ class HeldCalls:
                 held.give_up()
 
     def take(self, context: Context | None) -> HeldCall | None:
-        """Return the call that an earlier round of this request began, if there is one."""
+        """Return the call that an earlier round of this request began, `None` if none did.
+
+        Raises `UpstreamRefusal` if it is not here any more: to begin it anew might do its work
+        twice, and would ask the same again.
+        """
         for key in () if context is None else context.earlier_questions:
             id = key.removeprefix(_KEY).rpartition(":")[0]
-            if key.startswith(_KEY) and id in self._held:
-                held = self._held.pop(id)
+            if key.startswith(_KEY):
+                held = self._held.pop(id, None)
+                if held is None:
+                    raise UpstreamRefusal(
+                        f"upstream {self._upstream!r} waits for this answer no more: the call was "
+                        "given up, or another replica of the gateway has it; call again",
+                        upstream=self._upstream,
+                        limit="held",
+                    )
                 held.is_kept = False
                 if held.is_running:
                     self._room.enter_again()

@@ -6,15 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditOptions
 from anyshape.gateway.pins import Pins, PinTerms
 from anyshape.gateway.vetting import ScreeningTerms, Vetting
 from anyshape.screening import Severity
+from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.sessions import Sessions
+from anyshape.server.stores.redis_store import RedisStore
 
-__all__ = ["GatewaySettings", "SettingError", "fill", "read_settings", "unknown_key"]
+if TYPE_CHECKING:
+    from anyshape.gateway.shared_pins import SharedPins
+
+__all__ = [
+    "GatewaySettings",
+    "ReplicaSettings",
+    "SettingError",
+    "fill",
+    "read_settings",
+    "unknown_key",
+]
 
 Options = TypeVar("Options")
 
@@ -25,6 +38,23 @@ class SettingError(AnyshapeError):
     def __init__(self, message: str, *keys: str) -> None:
         super().__init__(message)
         self.keys = keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSettings:
+    """What makes several processes behave as one gateway."""
+
+    store: RedisStore
+    keys: tuple[bytes, ...] = field(repr=False)
+    """Secrets that all of them have: the first seals, and every one opens."""
+
+    def server_options(self) -> ServerOptions:
+        """Return the options of the server that clients see."""
+        return ServerOptions(store=self.store, state_keys=self.keys)
+
+    def http_options(self) -> HttpOptions:
+        """Return those of its HTTP service."""
+        return HttpOptions(sessions=Sessions(keys=self.keys))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +69,24 @@ class GatewaySettings:
     pins_file: Path | None = None
     pins: PinTerms = field(default_factory=PinTerms)
     screening: ScreeningTerms | None = None
+    replicas: ReplicaSettings | None = None
+    shares_pins: bool = False
+
+    def shared_pins(self, name: str) -> SharedPins | None:
+        """Return where the replicas of the gateway called `name` have their pins, if they do."""
+        if not self.shares_pins or self.replicas is None:
+            return None
+        from anyshape.gateway.shared_pins import SharedPins
+
+        return SharedPins(self.replicas.store, name)
 
     def vetting(self) -> Vetting | None:
         """Return what vets the lists of upstreams, if anything does; pins are read now."""
-        if self.pins_file is None and self.screening is None:
+        if self.pins_file is None and self.screening is None and not self.shares_pins:
             return None
-        pins = None if self.pins_file is None else Pins.load(self.pins_file)
+        pins = Pins() if self.shares_pins else None
+        if self.pins_file is not None:
+            pins = Pins.load(self.pins_file)
         return Vetting(pins, self.pins, self.screening or ScreeningTerms())
 
 
@@ -61,6 +103,8 @@ def read_settings(tables: Mapping[str, Any], folder: Path) -> GatewaySettings:
     read: dict[str, Any] = {}
     for name, table in tables.items():
         read.update(_TABLES[name](dict(cast("dict[str, Any]", table)), folder))
+    if read.get("shares_pins") and "replicas" not in read:
+        raise SettingError("pins are shared by [replicas], and there are none", "pins", "shared")
     return GatewaySettings(**read)
 
 
@@ -129,7 +173,34 @@ def _audit(table: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _pins(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    return {"pins_file": _file(table, folder, "pins"), "pins": fill(PinTerms, table, "pins")}
+    shared = table.pop("shared", False)
+    if not isinstance(shared, bool):
+        raise SettingError(f"expected true or false, got {shared!r:.40}", "pins", "shared")
+    has_file = not shared or "file" in table
+    return {
+        "shares_pins": shared,
+        "pins_file": _file(table, folder, "pins") if has_file else None,
+        "pins": fill(PinTerms, table, "pins"),
+    }
+
+
+def _replicas(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    url, namespace = table.pop("store", None), table.pop("namespace", None)
+    keys = _strings(table.pop("keys", []), "replicas", "keys")
+    _expect_empty(table, "replicas", "store", "namespace", "keys")
+    if not isinstance(url, str):
+        raise SettingError('expected store = "redis://…"', "replicas")
+    if namespace is not None and not isinstance(namespace, str):
+        raise SettingError("expected a string", "replicas", "namespace")
+    if not keys:
+        raise SettingError("expected a secret that all replicas have", "replicas", "keys")
+    try:
+        store = RedisStore(url, namespace=namespace)
+        found = ReplicaSettings(store=store, keys=tuple(each.encode() for each in keys))
+        found.server_options()
+    except (ValueError, ImportError) as error:
+        raise SettingError(str(error), "replicas") from None
+    return {"replicas": found}
 
 
 def _screening(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
@@ -154,6 +225,7 @@ _TABLES: Final[Mapping[str, Callable[[dict[str, Any], Path], dict[str, Any]]]] =
     "metrics": _metrics,
     "audit": _audit,
     "pins": _pins,
+    "replicas": _replicas,
     "screening": _screening,
 }
 

@@ -108,7 +108,7 @@ class UpstreamLink:
         self._vet = vet
         self._since = time.monotonic()
         self.telemetry = UpstreamTelemetry(name, upstream.target)
-        self.held = HeldCalls(self.room)
+        self.held = HeldCalls(name, self.room)
         self.relay = QuestionRelay(self.breaker.hear)
         self.repeated = 0
         """How often a call was made again."""
