@@ -10,6 +10,9 @@ compiles, because the cost analysis counts what the engine does:
   object), so the edge is `remembered`. Every cycle has such an edge.
 - `$dynamicRef` and `$recursiveRef` depend on the way by which they are reached. A node is therefore
   a subschema *in a scope*: which resource comes first, from outside, for each dynamic anchor.
+- `$recursiveRef` means the outermost resource with `$recursiveAnchor` (Core 2019-09, section
+  8.2.4.2.2). The engine goes outwards only as long as every resource has one, so a document in
+  which that is another one is refused.
 
 A cycle of in-place edges alone would never end; such documents are invalid.
 """
@@ -29,6 +32,9 @@ from anyshape.errors import InvalidSchema, LimitExceeded
 _Scope: TypeAlias = tuple[tuple[str, SpotKey], ...]
 _Unit: TypeAlias = tuple[SpotKey | None, _Scope]
 _Way: TypeAlias = tuple[str, Step, str | int | None, Spot, bool]
+
+_UNBROKEN = " "
+"""No name of an anchor: in a scope, the outermost resource that the engine goes to."""
 
 COPIES = 8
 """How many nodes a subschema may become, on average, before the graph is refused."""
@@ -157,13 +163,18 @@ def _compile(root: Spot, library: Library, most: int) -> list[GraphNode]:
 
 def _enter_resource(library: Library, spot: Spot, scope: _Scope) -> _Scope:
     names = library.dynamic_anchors(spot.base)
-    if not names:
+    if not names and not scope:
         return scope
     bound = dict(scope)
     for name in names:
         anchor = library.anchor(spot.base, name)
         if anchor is not None:
-            bound.setdefault(name, (anchor.spot.document, anchor.spot.pointer))
+            key = (anchor.spot.document, anchor.spot.pointer)
+            bound.setdefault(name, key)
+            if name == "":
+                bound.setdefault(_UNBROKEN, key)
+    if "" not in names:
+        bound.pop(_UNBROKEN, None)
     return tuple(sorted(bound.items()))
 
 
@@ -173,7 +184,10 @@ def _find_ways(spot: Spot, library: Library, scope: _Scope) -> list[_Way]:
     for keyword, reference in spot.references:
         target, dynamic = library.resolve_anchor(spot, keyword, reference)
         if dynamic is not None and keyword != "$ref":
-            target = library.spots[dict(scope).get(dynamic, (target.document, target.pointer))]
+            bound = dict(scope)
+            target = library.spots[bound.get(dynamic, (target.document, target.pointer))]
+            if dynamic == "" and bound[""] != bound[_UNBROKEN]:
+                raise _interrupted(spot, target)
         ways.append((keyword, Step.IN_PLACE, None, target, True))
         if spot.dialect.reference_hides_siblings:
             return ways
@@ -196,6 +210,15 @@ def _find_ways(spot: Spot, library: Library, scope: _Scope) -> list[_Way]:
         if not _is_idle(keyword, schema):
             ways.append((keyword, step, label, target, False))
     return ways
+
+
+def _interrupted(spot: Spot, outermost: Spot) -> InvalidSchema:
+    return InvalidSchema(
+        f"$recursiveRef at {spot.place or '/'} leads to #{outermost.place} by way of a resource "
+        "without $recursiveAnchor, which the engine does not look beyond; give it one, or say "
+        "$ref and where",
+        path=f"{spot.pointer}/$recursiveRef",
+    )
 
 
 def _is_idle(keyword: str, schema: dict[str, object]) -> bool:

@@ -13,7 +13,7 @@ from anyshape.documents.dialects import Dialect, Form
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI
 from anyshape.documents.pointers import escape
-from anyshape.documents.positions import subschemas
+from anyshape.documents.positions import dialect_in, subschemas
 from anyshape.errors import InvalidSchema, Problem
 from anyshape.schema._compile.engine import Engine
 from anyshape.schema._compile.metaschemas import metaschema_documents
@@ -44,6 +44,13 @@ def check_document(document: object, dialect: Dialect, uri: str = "", pointer: s
         place, part = _narrow(document, dialect)
         problem = _misplaced(part, dialect) if is_object(part) else None
         problem = problem or _explain(part, _official_explainer(dialect))
+        other = dialect_in(part, dialect) if is_object(part) else dialect
+        if other != dialect:
+            raise InvalidSchema(
+                f"the resource at {pointer + place} is in {other.name}, and {dialect.name}, in "
+                f"which it is embedded, refuses it ({problem.message}); supply it by itself",
+                path=pointer + place + problem.path,
+            )
         raise _invalid(problem, uri, pointer + place)
 
 
