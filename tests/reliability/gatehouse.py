@@ -3,7 +3,7 @@
 python gatehouse.py TARGET [NAME=TARGET ...] PORT
 
 A target is a URL, or the path of a script that serves on stdio. The first one keeps its names.
-`WORKSHOP_CALLS` is how many calls may wait at once.
+`WORKSHOP_CALLS` and `WORKSHOP_PATIENCE` are those of workshop.py.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from anyshape.server import HttpOptions, ServerOptions
 
 LISTENERS = 20_000
 CALLS = int(os.environ.get("WORKSHOP_CALLS", "20000"))
+PATIENCE = float(os.environ.get("WORKSHOP_PATIENCE", "5"))
 
 
 def upstream(target: str, prefix: str | None) -> Upstream:
@@ -41,7 +42,7 @@ def make_gateway(targets: list[str]) -> Gateway:
 
 if __name__ == "__main__":
     *targets, port = sys.argv[1:]
-    options = HttpOptions(request_timeout=5.0)
+    options = HttpOptions(request_timeout=PATIENCE)
     make_gateway(targets).run(
         "http", port=int(port), options=options, log_level="critical", backlog=4096
     )

@@ -16,7 +16,7 @@ from typing import Final
 import psutil
 from patience import PATIENCE, is_listening, until
 
-__all__ = ["FOLDER", "Program", "Vitals", "free_port", "run_front", "run_program"]
+__all__ = ["FOLDER", "Program", "Vitals", "free_port", "run_front", "run_program", "start_program"]
 
 FOLDER: Final = Path(__file__).parent
 MEBIBYTE: Final = 1024 * 1024
@@ -47,6 +47,10 @@ class Program:
         self._seen = psutil.Process(self.process.pid)
         until(lambda: is_listening(port) or self.process.poll() is not None)
         assert self.process.poll() is None, f"{command} did not start"
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
     @property
     def url(self) -> str:
@@ -93,12 +97,16 @@ def free_port() -> int:
 @contextlib.contextmanager
 def run_program(script: str, *arguments: str, **environment: str) -> Generator[Program]:
     """Run a script of this folder, with a free port as its last argument, for the block."""
-    port = free_port()
-    program = Program(str(FOLDER / script), *arguments, str(port), port=port, **environment)
+    program = start_program(script, *arguments, port=free_port(), **environment)
     try:
         yield program
     finally:
         program.stop()
+
+
+def start_program(script: str, *arguments: str, port: int, **environment: str) -> Program:
+    """Start a script of this folder on a port."""
+    return Program(str(FOLDER / script), *arguments, str(port), port=port, **environment)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ async def test_every_call_of_a_crowd_is_answered_exactly_once(front: Front) -> N
         assert each.answered_once
         assert set(each.outcomes) == {"right"}
         assert each.done == number_of(each.calls, GOOD)
-        assert each.bystander.usually_overtaken <= SHORT.connections * 4
+        assert each.bystander.median < each.seconds / 2
     for first, last in zip(found[0].vitals, found[-1].vitals, strict=True):
         assert last.memory < first.memory + ROOM
         assert last.children == first.children
@@ -54,13 +54,13 @@ async def test_clients_that_stop_in_the_middle_are_given_up_and_others_do_not_wa
 ) -> None:
     found = await annoy(front, SHORT)
     assert found.during.descriptors > found.before.descriptors
-    assert len(found.bystander.latencies) > SHORT.nuisances
+    assert found.bystander.median < found.seconds / 10
 
 
 async def test_listings_that_nobody_reads_fill_no_memory(front: Front) -> None:
     found = await flood_listings(front, SHORT)
     assert found.peak < found.first + ROOM
-    assert found.bystander.usually_overtaken <= SHORT.connections
+    assert found.bystander.median < found.seconds / 4
 
 
 async def test_idle_listeners_of_both_eras_hear_of_a_change_once_and_leave_nothing(

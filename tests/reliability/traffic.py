@@ -174,6 +174,12 @@ class Call:
         """Return it as a POST of its own, at 2026-07-28."""
         return modern(KINDS[self.kind].method, self.params, self.id)
 
+    def line(self) -> bytes:
+        """Return it as a line for a pipe, at 2026-07-28."""
+        message = self.message()
+        message["params"]["_meta"] = META
+        return json.dumps(message).encode() + b"\n"
+
     def message(self) -> dict[str, Any]:
         """Return it for a batch, at 2025-03-26."""
         method = KINDS[self.kind].method

@@ -4,7 +4,8 @@ python workshop.py                on stdio
 python workshop.py PORT           over HTTP
 
 `WORKSHOP_TOOLS` is the number of tools that do nothing but take room in the listing, and
-`WORKSHOP_CALLS` how many calls may wait at once.
+`WORKSHOP_CALLS` how many calls may wait at once, `WORKSHOP_PATIENCE` how long slow clients are
+waited for.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from anyshape.server import HttpOptions, ServerOptions
 LISTENERS = 20_000
 FILLERS = int(os.environ.get("WORKSHOP_TOOLS", "20"))
 CALLS = int(os.environ.get("WORKSHOP_CALLS", "20000"))
-done = 0
+PATIENCE = float(os.environ.get("WORKSHOP_PATIENCE", "5"))
+done = waiting = 0
 
 
 def count() -> None:
@@ -35,7 +37,11 @@ def _same(arguments: dict[str, object]) -> dict[str, object]:
 server = Server(
     "workshop",
     options=ServerOptions(
-        max_concurrent_calls=CALLS, max_subscriptions=LISTENERS, call_timeout=60, grace=5
+        max_concurrent_calls=CALLS,
+        max_subscriptions=LISTENERS,
+        call_timeout=60,
+        grace=5,
+        state_keys=(b"a secret of all workshops",),
     ),
 )
 
@@ -50,9 +56,20 @@ def echo(number: int) -> int:
 @server.tool
 async def wait(number: int, seconds: float = 0.05) -> int:
     """Return a number after a while."""
-    await asyncio.sleep(seconds)
+    global waiting
+    waiting += 1
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        waiting -= 1
     count()
     return number
+
+
+@server.tool
+async def still_waiting() -> int:
+    """Return how many calls wait right now."""
+    return waiting
 
 
 @server.tool
@@ -150,7 +167,7 @@ for each in range(FILLERS):
 
 def main() -> None:
     if sys.argv[1:]:
-        options = HttpOptions(request_timeout=5.0)
+        options = HttpOptions(request_timeout=PATIENCE)
         port = int(sys.argv[1])
         server.run("http", port=port, options=options, log_level="critical", backlog=4096)
     else:

@@ -7,7 +7,7 @@ import contextlib
 import socket
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from patience import turn_until
@@ -44,7 +44,7 @@ def place(tmp_path: Path, redis: RedisProcess) -> Generator[Place]:
 @contextlib.asynccontextmanager
 async def failing_store(url: str) -> AsyncGenerator[None]:
     """Have every connection to the store killed, again and again, from the block's start on."""
-    client = Redis.from_url(url)
+    client: Any = cast("Any", Redis).from_url(url)
     over = asyncio.get_running_loop().time() + FAILING
 
     async def kill() -> None:
