@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, until
 
 from anyshape.gateway.audit import AuditError, AuditLog, AuditOptions, AuditRecord
 
@@ -255,6 +255,40 @@ def test_a_disk_that_refuses_costs_lines_that_are_counted_and_not_the_gateway(
     assert caplog.text.count("No space left on device") == 1
     assert audit.record(record()) is None
     assert audit.dropped == 2
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_that_line_and_no_later_one(
+    path: Path, log: Callable[..., AuditLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = log()
+    write, refused = os.write, threading.Event()
+    room = 400
+
+    def fill(descriptor: int, data: bytes) -> int:
+        nonlocal room
+        if not room:
+            refused.set()
+            raise OSError(28, "No space left on device")
+        written = write(descriptor, data[:room])
+        room -= written
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr("anyshape.gateway.audit.os.write", fill)
+        for number in range(20):
+            audit.record(record(name=f"early {number}"))
+        assert refused.wait(PATIENCE)
+        until(lambda: not audit._waiting)
+    audit.record(record(name="later"))
+    audit.close(PATIENCE)
+    texts = path.read_text().splitlines()
+    torn = [text for text in texts if not text.endswith("}")]
+    whole = [json.loads(text) for text in texts if text.endswith("}")]
+    names = [line["name"] for line in whole if "name" in line]
+    assert len(torn) == 1
+    assert names[-1] == "later"
+    assert len(names) - 1 + audit.dropped == 20
+    assert sum(line.get("dropped", 0) for line in whole) == audit.dropped
 
 
 def test_a_record_that_cannot_be_written_costs_its_own_line(

@@ -114,6 +114,7 @@ class AuditLog:
         self._untold = 0
         self._dropped = 0
         self._failing = False
+        self._is_torn = False
         self._reopening = False
         self._closing = False
         self._changed = threading.Condition()
@@ -173,12 +174,12 @@ class AuditLog:
             if reopening:
                 self._change_file()
             lines = [line for record in batch if (line := self._written(record)) is not None]
-            if untold:
-                lines.append(_encode({"time": _time(time.time()), "dropped": untold}))
-            if lines and not self._write("".join(lines).encode("ascii")):
+            notice = [_encode({"time": _time(time.time()), "dropped": untold})] if untold else []
+            whole = self._write("".join((*lines, *notice)).encode("ascii"))
+            if whole < len(lines) + len(notice):
                 with self._changed:
-                    self._dropped += len(batch)
-                    self._untold += untold + len(batch)
+                    self._untold += untold
+                    self._drop(max(0, len(lines) - whole))
             if ending:
                 os.close(self._file)
                 return
@@ -190,20 +191,28 @@ class AuditLog:
             _log.error("audit log %s cannot be opened again: %s", self._path, error.strerror)
             return
         os.close(self._file)
-        self._file = fresh
+        self._file, self._is_torn = fresh, False
 
-    def _write(self, data: bytes) -> bool:
-        """Write whole lines; a failure is logged once, until writing succeeds again."""
+    def _write(self, data: bytes) -> int:
+        """Write lines and return how many are there, whole.
+
+        A failure is logged once, until writing succeeds again. A disk that is full takes a part of
+        a line: what follows later begins another one.
+        """
+        begun = b"\n" if data and self._is_torn else b""
+        data, written = begun + data, 0
         try:
-            while data:
-                data = data[os.write(self._file, data) :]
+            while written < len(data):
+                written += os.write(self._file, data[written:])
         except OSError as error:
             if not self._failing:
                 _log.error("audit log %s cannot be written: %s", self._path, error.strerror)
             self._failing = True
-            return False
-        self._failing = False
-        return True
+        else:
+            self._failing = False
+        if written:
+            self._is_torn = not data[:written].endswith(b"\n")
+        return data[len(begun) : written].count(b"\n")
 
     def _written(self, record: AuditRecord) -> str | None:
         """Return the line of a record; a fault of ours costs that line, and not the thread."""
