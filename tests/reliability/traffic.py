@@ -91,8 +91,9 @@ class Line:
         cast("asyncio.Transport", self.writer.transport).pause_reading()
 
     def has_more(self) -> bool:
-        """Tell whether something has come that nobody has read."""
-        return bool(cast("Any", self.reader)._buffer)
+        """Tell whether a response, or a message, has come that nobody has read."""
+        unread: bytearray = cast("Any", self.reader)._buffer
+        return b"data:" in unread or b"HTTP/1.1" in unread
 
     def cut(self) -> None:
         """Break the connection off at once."""

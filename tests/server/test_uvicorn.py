@@ -33,6 +33,7 @@ EXTENDED = (
     "on_body",
     "on_message_complete",
     "shutdown",
+    "timeout_keep_alive_handler",
 )
 
 

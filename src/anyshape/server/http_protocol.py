@@ -41,6 +41,8 @@ _MOST_PIPELINED: Final = 64
 _LINGER: Final = 2.0
 """Seconds in which a refused peer can read why: what it still sends would else reset the
 connection, and take the refusal with it."""
+_GLANCE: Final = 0.05
+"""Seconds in which a loop that was held up gets to read what has come meanwhile."""
 _LOOKS: Final = 5
 """How often connections are looked at within the time a peer has."""
 
@@ -118,6 +120,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._unparsed = 0
         _take_end(self)
 
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a silent connection, unless a request waits there that nobody had time to read."""
+        close = super().timeout_keep_alive_handler
+        self.timeout_keep_alive_task = self.loop.call_later(_GLANCE, close)
+
     def look(self, now: float) -> None:
         """Give the connection up if its peer has owed us the same thing for too long."""
         if self._refused:
@@ -126,10 +133,16 @@ class HttpProtocol(HttpToolsProtocol):
         if owed != self._owed:
             self._owed, self._since = owed, now
         elif owed is not None and now - self._since >= self.patience:
-            if owed[0] == "request" and self._is_in_head():
-                self._refuse(408, f"No whole request came within {self.patience:g} seconds")
-            else:
-                self.transport.abort()
+            self.loop.call_later(_GLANCE, self._give_up, owed)
+
+    def _give_up(self, owed: tuple[str, object]) -> None:
+        """End the connection if its peer still owes us that, and has not owed anything else."""
+        if self._refused or owed != self._owed or owed != self._owed_by_peer():
+            return
+        if owed[0] == "request" and self._is_in_head():
+            self._refuse(408, f"No whole request came within {self.patience:g} seconds")
+        else:
+            self.transport.abort()
 
     def _owed_by_peer(self) -> tuple[str, object] | None:
         """Return what has to come from the peer before anything can go on, if that is so."""
