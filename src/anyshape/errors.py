@@ -80,14 +80,15 @@ class Problem:
 
 
 def _one_line(path: str) -> str:
-    shown = _shorten(path)
-    if shown.isprintable():
-        return shown
-    return _shorten(
-        "".join(
-            character if character.isprintable() else f"\\u{{{ord(character):x}}}"
-            for character in shown
-        )
+    return _shorten(_printable(_shorten(path)))
+
+
+def _printable(text: str) -> str:
+    """Return a text, which may quote a stranger, as one line that steers no terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else f"\\u{{{ord(character):x}}}" for character in text
     )
 
 
@@ -100,9 +101,13 @@ class AnyshapeError(Exception):
 
 
 class SchemaError(AnyshapeError):
-    """A schema document cannot be used; `path` points at the place in it."""
+    """A schema document cannot be used; `path` points at the place in it.
+
+    The message is one line, whatever the names in the document are.
+    """
 
     def __init__(self, message: str, *, path: str = "") -> None:
+        message = _printable(message)
         super().__init__(message)
         self.message = message
         self.path = path
@@ -157,6 +162,7 @@ class LimitExceeded(AnyshapeError):
     def __init__(
         self, message: str, *, limit: str, allowed: float, found: int | None = None, path: str = ""
     ) -> None:
+        message = _printable(message)
         super().__init__(message)
         self.message = message
         self.limit = limit
