@@ -9,6 +9,7 @@ answer can write a line that looks like one of ours.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from anyshape.cli.failure import CommandError
 
 __all__ = [
+    "LogLines",
     "ReaderGone",
     "complain",
     "emit",
@@ -73,8 +75,18 @@ def _visible(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
+class LogLines(logging.Formatter):
+    """Writes records so that nobody who is quoted in one can forge another or steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as a line, with what else there is, such as a traceback, indented."""
+        return paragraph(super().format(record))
+
+
 def prepare() -> None:
-    """Let the standard streams write any text, whatever the locale's encoding."""
+    """Let the standard streams write any text, and what is logged to nobody else be harmless."""
+    if logging.lastResort is not None:  # what writes records where nobody has set up `logging`
+        logging.lastResort.setFormatter(LogLines())
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -20,6 +20,7 @@ __all__ = ["create"]
 
 def create() -> HttpApplication:
     """Return the application of the server that the environment names."""
+    terminal.prepare()
     try:
         server = load_server(os.environ[TARGET_VARIABLE])
     except CommandError as failure:

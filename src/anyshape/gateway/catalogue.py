@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from anyshape.client.quoting import shorten
 from anyshape.client.tools import ListedTool
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.naming import Collision, Naming, without_collisions
@@ -221,7 +222,10 @@ class Catalogue:
             try:
                 after[name] = make(name, source, link)
             except ValueError as error:
-                _log.warning("upstream %s: %s %s is not offered: %s", upstream, noun, name, error)
+                _log.warning(
+                    "upstream %s: %s %s is not offered: %s",
+                    *(upstream, noun, shorten(name, 100), shorten(str(error), 300)),
+                )
                 continue
             self._offered[noun, name] = (mark, after[name])
         for name in before.keys() - after.keys():

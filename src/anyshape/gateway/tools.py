@@ -16,6 +16,7 @@ import msgspec
 
 from anyshape.client.client import Client
 from anyshape.client.progress import Progress
+from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
 from anyshape.errors import OutputMismatch
@@ -135,7 +136,7 @@ class ForwardedTool(Tool):
             return failures.failed(str(error))
         except OutputMismatch as error:
             note("mismatch", str(error))
-            _log.error("upstream %s, tool %s: %s", self._link.name, self._listed.name, error)
+            self._log("%s", error, level=logging.ERROR)
             return failures.failed(
                 f"upstream {self._link.name!r} answered with a value that breaks the tool's own "
                 "output schema; the gateway's log says where"
@@ -224,10 +225,9 @@ class ForwardedTool(Tool):
             found = "; ".join(str(problem) for problem in problems[:5])
             self._log("a value that breaks its schema: %s", found)
 
-    def _log(self, message: str, *details: object) -> None:
-        _log.warning(
-            "upstream %s, tool %s: " + message, self._link.name, self._listed.name, *details
-        )
+    def _log(self, message: str, *details: object, level: int = logging.WARNING) -> None:
+        name = shorten(self._listed.name, 100)
+        _log.log(level, "upstream %s, tool %s: " + message, self._link.name, name, *details)
 
     def _encoded(self, result: CallResult) -> EncodedResult:
         """Return what came back in natural form, its parts as JSON text."""

@@ -334,7 +334,7 @@ class Connection(Peer):
         else:
             _log.info(
                 "request %.*s cancelled: %.*r",
-                *(_SHOWN, flight.key.decode()),
+                *(_SHOWN, ascii(flight.key.decode())[1:-1]),
                 *(_SHOWN, reason),
             )
             flight.interrupt(Interruption.CANCELLED)

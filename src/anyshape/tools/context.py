@@ -187,6 +187,8 @@ class Context(AsksClient, Generic[State]):
         """Log what happens, to Python's `logging`; the client is not told, as it is by `log`.
 
         The logger is `anyshape.tools.context`, or `logger_name=`; `extra=` is for its handlers.
+        Control characters are made visible and lines below the first indented, so that no argument
+        of a call can write a line of its own.
         There is nothing to wait for, and awaiting is harmless, as it is for `progress`.
         """
         return self._write(logging.INFO, message, **details)
@@ -208,7 +210,7 @@ class Context(AsksClient, Generic[State]):
         extra: Mapping[str, Any] | None = None,
     ) -> Awaitable[None]:
         log = logging.getLogger(logger_name) if logger_name else _log
-        log.log(level, "%s", message, extra=extra, stacklevel=3)
+        log.log(level, "%s", _within_one_record(message), extra=extra, stacklevel=3)
         return _TURN
 
     def cancel(self) -> None:
@@ -233,3 +235,16 @@ class Context(AsksClient, Generic[State]):
     def _send_late(self, progress: float, total: float | None, message: str | None) -> None:
         if not self._ended and self._report is not None:
             self._report(progress, total, message)
+
+
+def _within_one_record(message: object) -> str:
+    """Return a message, which may quote a caller, so that it forges no line of a log."""
+    text = str(message)
+    if text.isprintable():
+        return text
+    lines = ("".join(map(_visible, line)) for line in text.split("\n"))
+    return "\n  ".join(lines)
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() or character == "\t" else ascii(character)[1:-1]
