@@ -26,6 +26,7 @@ schema all the same. [Your tools in every host](../guides/every-host.md) says ho
 """
 
 MEANINGS = {
+    Need.DESCRIPTION: "up to 2025-11-25 a tool without a description is listed with an empty one",
     Need.FOLDED_ROOT: "`oneOf`, `anyOf`, `allOf` and `$ref` at the root of an input schema are "
     "folded into one plain object that admits whatever they admit; which properties go together "
     "is then said in its description",

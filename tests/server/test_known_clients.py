@@ -96,6 +96,15 @@ async def test_others_are_listed_what_the_author_wrote(revision: str) -> None:
     assert "outputSchema" in await peer.tool("note")
 
 
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25"])
+async def test_clients_that_drop_tools_without_a_description_find_an_empty_one(
+    revision: str,
+) -> None:
+    server = make()
+    assert (await Peer(server, DEFAULT, revision).tool("find"))["description"] == ""
+    assert "description" not in await Peer(server, OTHER, revision).tool("find")
+
+
 @pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
 async def test_fastmcp_finds_its_mark_on_envelopes(revision: str) -> None:
     server = make()

@@ -33,6 +33,8 @@ __all__ = [
 class Need(enum.StrEnum):
     """Something that a client needs and others do not."""
 
+    DESCRIPTION = "description"
+    """A description of every tool, if only an empty one."""
     FOLDED_ROOT = "folded-root"
     """Input schemas without `oneOf`, `anyOf`, `allOf` or `$ref` at their root."""
     MARKED_ENVELOPE = "marked-envelope"
@@ -141,11 +143,13 @@ KNOWN_CLIENTS: Final = (
     ),
     KnownClient(
         **_DEFAULT_NAME,
-        needs=frozenset({Need.NULL_FOR_ABSENT}),
+        needs=frozenset({Need.NULL_FOR_ABSENT, Need.DESCRIPTION}),
         program="CrewAI",
-        trouble="sends null for every optional argument that its model left out",
-        evidence="run against the demo; crewai 1.15.30 opens its sessions under the default name",
-        observed="2026-11-15",
+        trouble="sends null for every optional argument that its model left out, and leaves out "
+        "every tool that has no description",
+        evidence="version 1.15.30 run against the demo, under the default name: the nulls are sent "
+        "by the `MCPServerAdapter` of crewai-tools, the tools left out of an agent's `mcps`",
+        observed="2026-11-16",
     ),
     KnownClient(
         **_DEFAULT_NAME,

@@ -122,6 +122,8 @@ _CARRIERS: Final = {
 ENVELOPED = Family(
     _output_schema,
     _carrier,
-    listing_needs=frozenset({Need.FOLDED_ROOT, Need.MARKED_ENVELOPE, Need.NAMED_PROPERTIES}),
+    listing_needs=frozenset(
+        {Need.DESCRIPTION, Need.FOLDED_ROOT, Need.MARKED_ENVELOPE, Need.NAMED_PROPERTIES}
+    ),
     is_natural=False,
 )

@@ -79,6 +79,8 @@ class Shape(msgspec.Struct, frozen=True):
             entry["title"] = tool.title
         if tool.description is not None:
             entry["description"] = tool.description
+        elif Need.DESCRIPTION in needs:
+            entry["description"] = ""
         entry["inputSchema"] = self.input_schema(tool.input_schema, needs)
         output_schema = self.output_schema(tool.output_schema, options, needs)
         if not isinstance(output_schema, Absent):

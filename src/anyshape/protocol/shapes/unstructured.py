@@ -25,6 +25,6 @@ def _carry_nothing(_structured: bytes, _is_error: bool) -> bytes:
 UNSTRUCTURED = Family(
     _output_schema,
     _carrier,
-    listing_needs=frozenset({Need.FOLDED_ROOT, Need.NAMED_PROPERTIES}),
+    listing_needs=frozenset({Need.DESCRIPTION, Need.FOLDED_ROOT, Need.NAMED_PROPERTIES}),
     is_natural=False,
 )
