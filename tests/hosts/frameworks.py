@@ -53,10 +53,28 @@ _TEXTS = "gives the text blocks of a result."
 FRAMEWORKS = (
     Framework("AI SDK", "ai_sdk.mjs", _TEXTS),
     Framework(
+        "agno",
+        "with_agno.py",
+        "gives the text of a result, and of an error what Python prints for its blocks; it asks "
+        "for a handshake unless `protocol_mode` is `auto`.",
+    ),
+    Framework(
         "autogen-ext",
         "with_autogen.py",
         "gives the text blocks as JSON, and hides the text of an error in an exception group; it "
         "drops arguments that only a branch of a schema names: `find_resource` cannot be called.",
+    ),
+    Framework(
+        "crewai",
+        "with_crewai.py",
+        "(an agent's `mcps`) gives the text of a result; it checks arguments itself, against a "
+        "model of the schema that knows no conditions; it drops a tool that has no description.",
+    ),
+    Framework(
+        "crewai-tools",
+        "with_crewai_tools.py",
+        "(`MCPServerAdapter`) gives the text of a result, and what Python prints for several; it "
+        "checks arguments itself, and sends null for what is left out.",
     ),
     Framework("google-adk", "with_google_adk.py", "gives the whole result as an object."),
     Framework("langchain-mcp-adapters", "with_langchain.py", _TEXTS),
@@ -64,6 +82,11 @@ FRAMEWORKS = (
         "llama-index-tools-mcp",
         "with_llamaindex.py",
         "gives what Python prints for the whole result.",
+    ),
+    Framework(
+        "mcp-haystack",
+        "with_haystack.py",
+        "gives the whole result as JSON text; an error is raised, with its text.",
     ),
     Framework(
         "mcp-use",
