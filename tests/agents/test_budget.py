@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anyshape import Client, Server
+from anyshape import Client, Image, Server, ToolResult
 from anyshape.agents import estimate_tokens
 from anyshape.agents.budget import CAPS, shorten_text, trimmed
 from anyshape.providers import PROFILES, check
@@ -129,3 +129,47 @@ def test_measures_only_ever_get_shorter() -> None:
     for before, after in pairwise(CAPS):
         for wide, narrow in zip(before, after, strict=True):
             assert wide is None or (narrow is not None and narrow <= wide)
+
+
+async def said(value: Any, most: int | None) -> list[dict[str, Any]]:
+    """Return the content that Claude is given for a result."""
+    server = Server("talkative")
+
+    @server.tool
+    def talk() -> ToolResult[Any]:
+        return ToolResult(content=value)
+
+    async with Client(server) as client:
+        tools = await client.toolbox("anthropic", result_tokens=most)
+        answer = await tools.call("talk", {}, id="1")
+    return answer["content"]
+
+
+async def test_a_result_is_cut_to_its_budget_and_says_so() -> None:
+    whole = "word " * 10_000
+    (cut, told) = [part["text"] for part in await said([whole], 100)]
+    assert whole.startswith(cut)
+    assert estimate_tokens(cut) <= 100
+    assert told == f"(cut here: {len(whole) - len(cut):,} more characters; ask for less at a time)"
+    assert [part["text"] for part in await said([whole], None)] == [whole]
+    assert [part["text"] for part in await said([whole], 10_000)] == [whole]
+
+
+async def test_the_budget_is_for_all_texts_of_a_result_and_leaves_pictures() -> None:
+    picture = Image(b"png", "image/png")
+    content = await said(["one two", picture, "three four", picture, "five"], 3)
+    assert [part.get("text", "picture") for part in content] == [
+        *("one two", "picture", "three ", "picture"),
+        "(cut here: 8 more characters; ask for less at a time)",
+    ]
+
+
+async def test_a_text_of_nothing_but_spaces_has_an_end() -> None:
+    (cut, _) = [part["text"] for part in await said(["a" + " " * 100_000 + "b"], 50)]
+    assert len(cut) < 1_000
+
+
+async def test_a_budget_of_nothing_is_refused() -> None:
+    async with Client(Server("s")) as client:
+        with pytest.raises(ValueError, match="result_tokens"):
+            await client.toolbox("openai", result_tokens=0)

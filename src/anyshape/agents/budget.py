@@ -19,6 +19,7 @@ from anyshape.documents.positions import rebuild, subschemas
 __all__ = [
     "CAPS",
     "Cap",
+    "beginning",
     "compact",
     "descriptions_in",
     "estimate_tokens",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 _PIECES: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]|[!-/:-@\[-`{-~]+|\n+")
+_LONGEST_TOKEN: Final = 16
+"""Characters; spaces between words count as nothing, so there has to be an end to them."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 Cap = tuple[int | None, int | None]
@@ -52,6 +55,17 @@ def estimate_tokens(text: str) -> int:
         else:
             count += (len(piece) + 3) // 4
     return count
+
+
+def beginning(text: str, tokens: int) -> str:
+    """Return as much of a text as takes about so many tokens; no more of it is looked at."""
+    looked_at = text[: tokens * _LONGEST_TOKEN]
+    left = tokens
+    for piece in _PIECES.finditer(looked_at):
+        left -= estimate_tokens(piece.group())
+        if left < 0:
+            return text[: piece.start()]
+    return looked_at
 
 
 def compact(value: object) -> str:

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from anyshape.agents.budget import compact
+from anyshape.agents.budget import beginning, compact, estimate_tokens
 from anyshape.agents.sources import SourceResult
 from anyshape.protocol.content import Audio, Content, EmbeddedResource, Image, ResourceLink, Text
 
-__all__ = ["Outcome", "Part", "Picture", "outcome_of", "sound_text"]
+__all__ = ["Outcome", "Part", "Picture", "outcome_of", "sound_text", "within"]
 
 _decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
@@ -71,6 +71,29 @@ def outcome_of(result: SourceResult) -> Outcome:
     told = [part if isinstance(part, Picture) else sound_text(part) for part in parts]
     kept = [part for part in told if isinstance(part, Picture) or part.strip()]
     return Outcome(tuple(kept) or (_NOTHING,), result.is_error)
+
+
+def within(outcome: Outcome, tokens: int) -> Outcome:
+    """Return as much of an outcome as takes about so many tokens, and say what was cut.
+
+    Images are not counted: what they cost is another matter at every provider.
+    """
+    kept: list[Part] = []
+    for number, part in enumerate(outcome.parts):
+        if isinstance(part, Picture):
+            kept.append(part)
+            continue
+        shown = beginning(part, tokens)
+        if shown.strip():
+            kept.append(shown)
+        if len(shown) < len(part):
+            rest = outcome.parts[number + 1 :]
+            cut = len(part) - len(shown) + sum(len(it) for it in rest if isinstance(it, str))
+            kept += [it for it in rest if isinstance(it, Picture)]
+            kept.append(f"(cut here: {cut:,} more characters; ask for less at a time)")
+            return Outcome(tuple(kept), outcome.is_error)
+        tokens -= estimate_tokens(part)
+    return outcome
 
 
 def sound_text(text: str) -> str:

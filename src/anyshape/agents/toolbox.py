@@ -20,7 +20,7 @@ from anyshape.agents.disclosure import CALL, FIND, Disclosure, Index
 from anyshape.agents.failures import failed, unknown_tool
 from anyshape.agents.formats import Definition, Format, FormatName, format_for
 from anyshape.agents.offering import Note, ToolboxTool, offer
-from anyshape.agents.outcome import Outcome, outcome_of
+from anyshape.agents.outcome import Outcome, outcome_of, within
 from anyshape.agents.sources import SourceTool, ToolSource
 from anyshape.errors import AnyshapeError
 from anyshape.providers import PROFILES, Lowered, Profile
@@ -57,6 +57,7 @@ class Toolbox:
         format: Format,
         *,
         tokens: int | None,
+        result_tokens: int | None,
         search: bool,
         images: bool,
         timeout: float | None,
@@ -66,6 +67,7 @@ class Toolbox:
         self._sources = dict(sources)
         self._format = format
         self._tokens = tokens
+        self._result_tokens = result_tokens
         self._images = images
         self._timeout = timeout
         self._disclosure = Disclosure(sources, profile) if search else None
@@ -253,7 +255,9 @@ class Toolbox:
             result = await source.call_tool(
                 offered.tool.name, arguments, timeout=limit, check_arguments=True
             )
-            return outcome_of(result)
+            outcome = outcome_of(result)
+            most = self._result_tokens
+            return outcome if most is None else within(outcome, most)
         except Exception as error:
             return failed(call.name, error)
 
@@ -278,6 +282,7 @@ async def toolbox(
     *,
     format: FormatName | None = None,
     tokens: int | None = None,
+    result_tokens: int | None = None,
     search: bool = False,
     images: bool = True,
     timeout: float | None = None,
@@ -287,20 +292,23 @@ async def toolbox(
     `sources` is an open `Client`, several, or several by the labels that their tools' names begin
     with; several without labels go by the names of their servers. `profile` is a provider's, by
     name or as a value; `format` is the API that is spoken, if it is not the one that goes with the
-    profile. `tokens` is about what the definitions may cost: descriptions are cut to fit. `search`
+    profile. `tokens` is about what the definitions may cost: descriptions are cut to fit;
+    `result_tokens` is what the text of one result may, which says how much of it was cut. `search`
     offers two tools in place of all: one that finds tools by words, one that calls them. `images`
     is whether the model can see any. `timeout` bounds each call, in seconds.
     """
     rules = PROFILES.get(profile) if isinstance(profile, str) else profile
     if rules is None:
         raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
-    if tokens is not None and tokens <= 0:
-        raise ValueError(f"tokens={tokens}: expected more than 0")
+    for name, most in (("tokens", tokens), ("result_tokens", result_tokens)):
+        if most is not None and most <= 0:
+            raise ValueError(f"{name}={most}: expected more than 0")
     made = Toolbox(
         _labelled(sources),
         rules,
         format_for(rules, format),
         tokens=tokens,
+        result_tokens=result_tokens,
         search=search,
         images=images,
         timeout=timeout,
