@@ -98,6 +98,8 @@ METADATA = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
         (None, 401, None),
         ("Basic YTpi", 401, None),
         ("Bearer ", 400, "invalid_request"),
+        ("Bearer ada, Bearer ada", 400, "invalid_request"),
+        ("Bearer ada Bearer ada", 400, "invalid_request"),
         ("Bearer nobody", 401, "invalid_token"),
         ("Bearer late", 401, "invalid_token"),
         ("Bearer lost", 401, "invalid_token"),

@@ -151,6 +151,8 @@ class Authorization:
             return self._unauthorized("invalid_token", "The access token is too long")
         if not token:
             return self._unauthorized("invalid_request", "The bearer token is empty")
+        if "," in token or " " in token:  # headers of the same name are joined by commas
+            return self._unauthorized("invalid_request", "There is more than one bearer token")
         access = await self.verifier.verify(token)
         if access is None:
             return self._unauthorized("invalid_token", "The access token is not valid")
