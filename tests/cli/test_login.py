@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import stat
 import threading
 from collections.abc import Callable, Generator
@@ -110,6 +111,30 @@ def test_signing_out_ends_the_tokens_where_that_can_be_done(
     assert run("logout", world.url, "--json").data["signedOut"] is True
     hints = [sent["token_type_hint"] for sent in world.paths("/as/revoke")]
     assert hints == ["refresh_token", "access_token"]
+
+
+def test_a_client_that_was_registered_by_hand_is_taken_from_the_environment(
+    run: Run, world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del world.metadata["registration_endpoint"]
+    world.metadata["revocation_endpoint"] = f"{world.issuer}/revoke"
+    words = ("tools", world.url, "--login", "-r", "2026-07-28")
+    refused = run(*words)
+    assert refused.code == 3
+    assert "ANYSHAPE_CLIENT_ID" in refused.err
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("ANYSHAPE_CLIENT_ID", "by-hand")
+    monkeypatch.setenv("ANYSHAPE_LOGIN_PORT", str(port))
+    assert run(*words).code == 0
+    (visit,) = world.paths("/as/authorize")
+    assert visit["client_id"] == "by-hand"
+    assert visit["redirect_uri"] == f"http://127.0.0.1:{port}/callback"
+    assert run("logout", world.url).code == 0
+    assert {sent["client_id"] for sent in world.paths("/as/revoke")} == {"by-hand"}
+    monkeypatch.setenv("ANYSHAPE_LOGIN_PORT", "many")
+    assert run(*words).code == 2
 
 
 def test_signing_out_needs_nobody_at_the_other_end(

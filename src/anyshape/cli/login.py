@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import typer
 
 from anyshape.cli import terminal
+from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.questions import read_line
 
 if TYPE_CHECKING:
@@ -21,12 +22,33 @@ __all__ = ["person", "token_storage"]
 
 
 def person() -> OAuth:
-    """Return the access of whoever sits at this terminal."""
+    """Return the access of whoever sits at this terminal.
+
+    The environment may name a client that was registered by hand, and the port that it is sent back
+    to: some authorization servers know no other clients, and compare whole addresses.
+    """
     from anyshape.client.auth import LoopbackLogin, OAuth
 
     paste = read_address if sys.stdin.isatty() and sys.stderr.isatty() else None
-    login = LoopbackLogin(open_browser=_open_browser, announce=_announce, paste=paste)
-    return OAuth(authorize=login, storage=token_storage())
+    login = LoopbackLogin(port=_port(), open_browser=_open_browser, announce=_announce, paste=paste)
+    client_id = os.environ.get("ANYSHAPE_CLIENT_ID") or None
+    return OAuth(
+        client_id=client_id,
+        client_secret=(os.environ.get("ANYSHAPE_CLIENT_SECRET") or None) if client_id else None,
+        authorize=login,
+        storage=token_storage(),
+    )
+
+
+def _port() -> int:
+    text = os.environ.get("ANYSHAPE_LOGIN_PORT", "0")
+    if not text.isdecimal() or int(text) > 65535:
+        raise CommandError(
+            f"ANYSHAPE_LOGIN_PORT is {text!r}, no port",
+            hint="the port of the address that the client is registered with, or nothing",
+            code=Exit.USAGE,
+        )
+    return int(text)
 
 
 def token_storage() -> TokenStorage:

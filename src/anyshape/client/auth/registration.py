@@ -46,6 +46,11 @@ class Registration:
     key: ClientKey | None = field(default=None, repr=False)
     """The private key that identifies it, of a client that is never kept."""
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it has no secret that is the caller's to keep."""
+        return self.key is None and (self.client_secret is None or self.redirect_uri is not None)
+
     def serves(self, redirect_uri: str, scopes: Sequence[str]) -> bool:
         """Say whether it will do for a login, as far as we know."""
         if self.redirect_uri is None:
@@ -89,7 +94,8 @@ async def register(
     if endpoint is None:
         raise AuthorizationError(
             f"the authorization server {without_secrets(server.issuer)} registers no clients by "
-            "itself: register one there and pass OAuth(client_id=…)"
+            "itself: register one there and pass OAuth(client_id=…), or set ANYSHAPE_CLIENT_ID for "
+            "the command line"
         )
     method = "none" if "none" in server.auth_methods else secret_method(server)
     local = is_loopback(urlsplit(redirect_uri).hostname or "")

@@ -39,8 +39,8 @@ class HeldToken:
     key: str | None = field(default=None, repr=False)
     """The private key that it is bound to, as a JWK."""
     client: str | None = field(default=None, repr=False)
-    """The registration of the client that it was given to, if that was made on the spot: another
-    login may have made another one since, which could not renew this token."""
+    """The client that it was given to, unless only the caller can say who that is: another login
+    may have registered another one since, which could not renew this token."""
 
     @property
     def authorization(self) -> str:

@@ -55,7 +55,7 @@ async def ask_token(
     token = read_token(
         reply.members, issuer=server.issuer, resource=request.resource, requested=request.scopes
     )
-    if client.redirect_uri is not None:
+    if client.is_ours:
         token = replace(token, client=client.write())
     if request.proof_key is None:
         if token.scheme != "Bearer":
