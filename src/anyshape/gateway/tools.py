@@ -48,7 +48,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
 _PROGRESS: Final = "progressToken"
-AttemptCall: TypeAlias = Callable[
+CallAttempt: TypeAlias = Callable[
     [Client], Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]
 ]
 """Calls a tool by a client, up to the first answer: see `Client.attempt_call`."""
@@ -158,13 +158,13 @@ class ForwardedTool(Tool):
             return {} if arguments is None else _decode(arguments)
 
     def _observe(
-        self, attempt: AttemptCall, context: Context | None
+        self, attempt: CallAttempt, context: Context | None
     ) -> Coroutine[Any, Any, CallResult]:
         """Do as `_forward`, and have somebody told of it."""
         link, about = self._link, Traced.tool(self._listed.name)
         return link.telemetry.observe(about, link.revision, self._forward(attempt, context))
 
-    async def _forward(self, attempt: AttemptCall, context: Context | None) -> CallResult:
+    async def _forward(self, attempt: CallAttempt, context: Context | None) -> CallResult:
         """Return what comes of a call, begun now or in an earlier round of the same request."""
         link = self._link
         held = link.held.take(context)
@@ -179,7 +179,7 @@ class ForwardedTool(Tool):
         return await link.held.wait(held, context)
 
     async def _ask(
-        self, attempt: AttemptCall, context: Context | None, held: HeldCall
+        self, attempt: CallAttempt, context: Context | None, held: HeldCall
     ) -> CallResult:
         """Return what comes of a call to an upstream that may ask at any time."""
         async with self._link.using(caller_of(context), held) as client:
@@ -187,7 +187,7 @@ class ForwardedTool(Tool):
             return begun if isinstance(begun, CallResult) else await begun
 
     async def _begin(
-        self, attempt: AttemptCall, context: Context | None, held: HeldCall
+        self, attempt: CallAttempt, context: Context | None, held: HeldCall
     ) -> CallResult | None:
         """Return what a call comes to; `None` if that is not yet known, and it is held."""
         visit = self._link.using(caller_of(context), held)
@@ -233,6 +233,7 @@ class ForwardedTool(Tool):
         """Return what came back in natural form, its parts as JSON text."""
         wire = result.raw
         structured: Any = wire.get("structuredContent", ABSENT)
+        blocks: list[Any] = wire.get("content") or []
         if not self._has_values:
             value = ABSENT
         elif result.is_error:
@@ -243,11 +244,14 @@ class ForwardedTool(Tool):
             value = self._open(structured, result)
         else:
             value = structured
-        blocks = cast("list[Any]", wire.get("content") or [])
         encoded = None if value is ABSENT else _encode(value)
-        if encoded is not None and not result.is_error:
+        if encoded is not None and blocks and not result.is_error:
             blocks = _without_mirror(blocks, value, structured, encoded)
-        meta = {key: each for key, each in result.meta.items() if key not in _KEPT_BACK}
+        found: Any = wire.get("_meta")
+        meta: dict[str, Any] = {}
+        if isinstance(found, dict):
+            members = cast("dict[str, Any]", found)
+            meta = {key: members[key] for key in members if key not in _KEPT_BACK}
         return EncodedResult(
             structured=encoded,
             content=tuple(map(_encode, blocks)),

@@ -202,11 +202,13 @@ class HttpPeer(Peer):
         self._application.track(request)
         if request.batched:
             return
-        loop = asyncio.get_running_loop()
-        if self.takes_stream and self.stream is None:
-            self._silence = loop.call_later(self._application.keep_alive, self._break_silence)
-        if request.revision.disconnect_cancels:
-            self._patience = loop.call_later(_PATIENCE, self._start_watch, request)
+        keep_alive = self._application.keep_alive
+        is_watched = request.revision.disconnect_cancels
+        if is_watched:
+            loop = asyncio.get_running_loop()
+            self._patience = loop.call_later(_PATIENCE, self._lose_patience, request)
+        if not is_watched or keep_alive <= _PATIENCE:
+            self._await_silence(keep_alive)
 
     def release(self, request: OpenRequest) -> None:
         """Forget a request that no longer waits, and stop watching."""
@@ -235,6 +237,17 @@ class HttpPeer(Peer):
             stream = self._open_stream()
             if not isinstance(stream, EventStream):
                 stream.hang_up()
+
+    def _lose_patience(self, request: OpenRequest) -> None:
+        """Do what most requests are done too soon for, one timer for all of it."""
+        self._start_watch(request)
+        if self._application.keep_alive > _PATIENCE:
+            self._await_silence(self._application.keep_alive - _PATIENCE)
+
+    def _await_silence(self, seconds: float) -> None:
+        if self.takes_stream and self.stream is None:
+            loop = asyncio.get_running_loop()
+            self._silence = loop.call_later(seconds, self._break_silence)
 
     def _break_silence(self) -> None:
         if self.stream is None:

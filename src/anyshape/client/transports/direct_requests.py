@@ -29,6 +29,7 @@ _LONGEST_HEAD: Final = 1 << 18
 """Bytes of a response up to its body, with all that comes before the final one."""
 _BUFFERED: Final = 1 << 18
 """Bytes of a body that wait to be read before the connection does."""
+_REMEMBERED: Final = 256
 _SWITCHING: Final = 101
 
 _LENIENCIES: Final[dict[str, Any]] = {
@@ -73,17 +74,20 @@ class Route:
         }
         for name in own:
             self._common.pop(name.title(), None)
-        self._post = self._head("POST", fixed)
+        self._heads: dict[tuple[object, ...], bytes] = {}
+        """Heads that were written already: the calls of a tool all have the same."""
 
     def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
         """Return the text of a request; `ValueError` for headers that cannot be sent."""
-        if method == "POST" and self.fixed.keys().isdisjoint(headers):
-            head = [self._post, *[_line(name, headers[name]) for name in headers]]
-        else:
-            head = [self._head(method, {**self.fixed, **headers})]
+        key = (method, *headers.items())
+        head = self._heads.get(key)
+        if head is None:
+            if len(self._heads) >= _REMEMBERED:
+                self._heads.clear()
+            head = self._heads[key] = self._head(method, {**self.fixed, **headers})
         if body is None:
-            return b"".join((*head, b"\r\n"))
-        return b"".join((*head, b"Content-Length: %d\r\n\r\n" % len(body), body))
+            return head + b"\r\n"
+        return b"".join((head, b"Content-Length: %d\r\n\r\n" % len(body), body))
 
     def _head(self, method: str, headers: Mapping[str, str]) -> bytes:
         lines = [_line(name, value) for name, value in (*self._common.items(), *headers.items())]
@@ -117,6 +121,7 @@ class DirectResponse(asyncio.Protocol):
         "_parser",
         "_reason",
         "_received",
+        "_repeated",
         "_route",
         "_transport",
         "_waiter",
@@ -131,7 +136,8 @@ class DirectResponse(asyncio.Protocol):
         self._route = route
         self._given = given
         self._reason = b""
-        self._headers: list[tuple[bytes, bytes]] = []
+        self._headers: dict[bytes, bytes] = {}
+        self._repeated: list[tuple[bytes, bytes]] = []
         self._connection: aiohttp.connector.Connection | None = connection
         self._handler = connection.protocol
         self._transport = cast("asyncio.Transport", connection.transport)
@@ -176,20 +182,15 @@ class DirectResponse(asyncio.Protocol):
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name."""
-        wanted = name.encode()
-        for known, value in self._headers:
-            if known == wanted:
-                return value.decode("utf-8", "surrogateescape")
-        return None
+        value = self._headers.get(name.encode())
+        return None if value is None else value.decode("utf-8", "surrogateescape")
 
     def headers(self, name: str) -> tuple[str, ...]:
         """Return every header of that name."""
         wanted = name.encode()
-        return tuple(
-            value.decode("utf-8", "surrogateescape")
-            for known, value in self._headers
-            if known == wanted
-        )
+        found = [self._headers[wanted]] if wanted in self._headers else []
+        found += [value for known, value in self._repeated if known == wanted]
+        return tuple(value.decode("utf-8", "surrogateescape") for value in found)
 
     async def read(self) -> bytes:
         """Return the whole body, as it came."""
@@ -293,7 +294,11 @@ class DirectResponse(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        self._headers.append((name.lower(), value))
+        name = name.lower()
+        if name in self._headers:
+            self._repeated.append((name, value))
+        else:
+            self._headers[name] = value
 
     def on_headers_complete(self) -> None:
         """Know that the head is there, unless it is one that only precedes it."""
@@ -301,23 +306,25 @@ class DirectResponse(asyncio.Protocol):
         if parser is None:
             return
         status = parser.get_status_code()
-        if self._received > _LONGEST_HEAD and sum(map(len, map(b"".join, self._headers))) > (
-            _LONGEST_HEAD
-        ):
-            raise BadResponse(f"more than {_LONGEST_HEAD} bytes of headers")
+        if self._received > _LONGEST_HEAD:
+            fields = (*self._headers.items(), *self._repeated)
+            if sum(len(name) + len(value) for name, value in fields) > _LONGEST_HEAD:
+                raise BadResponse(f"more than {_LONGEST_HEAD} bytes of headers")
         if status == _SWITCHING:
             raise BadResponse("the server switches to another protocol")
         if 100 <= status < 200:
             self._is_interim = True
             self._headers.clear()
+            self._repeated.clear()
             self._reason = b""
             return
         self.status = status
         self._is_kept = parser.should_keep_alive()
         self._has_head = True
-        encoding = (self.header("content-encoding") or "").strip().lower()
-        if encoding in WINDOWS:
-            self._inflater = Inflater(encoding)
+        if b"content-encoding" in self._headers:
+            encoding = (self.header("content-encoding") or "").strip().lower()
+            if encoding in WINDOWS:
+                self._inflater = Inflater(encoding)
         self._wake()
 
     def on_body(self, body: bytes) -> None:
