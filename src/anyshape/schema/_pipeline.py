@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -141,6 +142,7 @@ class _Recalled:
         self.weight = 0
         self._text = text
         self._again = again
+        self._last: Callable[[], Judge | None] = _nothing
         self.cost = cost
 
     def accepts(self, value: object, size: int | None = None) -> bool:
@@ -149,9 +151,18 @@ class _Recalled:
     def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
         return self._recall().problems(value, limit, size)
 
-    def _recall(self) -> Schema:
-        text = self._text
-        return self._again(msgspec.json.decode(text) if isinstance(text, bytes) else text)
+    def _recall(self) -> Judge:
+        judge = self._last()
+        if judge is None:
+            text = self._text
+            schema = self._again(msgspec.json.decode(text) if isinstance(text, bytes) else text)
+            judge = schema._judge
+            self._last = weakref.ref(judge)  # The cache alone decides how long that is kept.
+        return judge
+
+
+def _nothing() -> None:
+    return None
 
 
 class _Prepared(msgspec.Struct, frozen=True, eq=False):
