@@ -42,7 +42,7 @@ soak: $(READY)
 worst: $(READY)
 	$(BIN)/python scripts/worst_schema.py $(ARGS)
 
-bench: $(READY)
+bench: $(READY) $(OLDER)/.ready
 	$(BIN)/python benchmarks/run.py
 
 bench-quick: $(READY)

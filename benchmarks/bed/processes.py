@@ -96,9 +96,9 @@ def all_running(
         yield {one.name: stack.enter_context(running(one, transport, tools)) for one in contenders}
 
 
-def ask_over_http(port: int, revision: str, body: bytes) -> bytes:
+def ask_over_http(port: int, revision: str, body: bytes, path: str = "/mcp") -> bytes:
     """Send one request on a connection of its own and return the body of the answer."""
-    request = wire.post(revision, body, port=port)
+    request = wire.post(revision, body, port=port, path=path)
     request = request.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         connection.sendall(request)
