@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from anyshape.documents.dialects import DIALECTS, Dialect
 from anyshape.documents.library import Library, dialect_of, load
 from anyshape.documents.uris import join
-from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
+from anyshape.errors import (
+    InvalidSchema,
+    LimitExceeded,
+    SchemaError,
+    UnresolvableReference,
+    UnsupportedDialect,
+)
+from anyshape.schema import compile
 from anyshape.schema._compile.graph import Graph, build_graph
 from anyshape.schema._compile.metaschemas import (
     find_metaschema,
@@ -255,3 +263,19 @@ def test_official_metaschemas_are_known_without_any_network(known: Dialect) -> N
     assert is_metaschema(known.metaschema_uri) is known
     graph = graph_of({"$schema": known.uri, "$ref": known.uri})
     assert graph.recursive
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"properties": {"a\nb\x1b[31m": {"type": "no type"}}},
+        {"properties": {"a\nb": {"$ref": "#/nowhere"}}},
+        {"properties": {"a\u202eb": {"$schema": "urn:no\ndialect"}}},
+        {"$defs": {"a\r": {"$ref": "#/$defs/a%0D"}}, "$ref": "#/$defs/a%0D"},
+    ],
+)
+def test_names_of_strangers_cannot_forge_a_line_of_an_error(document: Any) -> None:
+    with pytest.raises(SchemaError) as raised:
+        compile(document)
+    assert str(raised.value).isprintable()
+    assert raised.value.message == str(raised.value)
