@@ -19,7 +19,12 @@ FOUND = (
 )
 """Seeds of documents that once broke a law."""
 
+OLD = "http://json-schema.org/draft-04/schema#"
 WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
+    ({"$schema": OLD, "type": "object", "dependentSchemas": "of no meaning there"}, [{}]),
+    ({"$schema": OLD, "type": "object", "propertyNames": False, "minContains": "x"}, [{"a": 1}]),
+    ({"$schema": OLD, "type": "object", "dependentRequired": {"a": ["b"]}}, [{"a": 1}]),
+    ({"$schema": OLD, "type": "object", "if": {"required": ["a"]}, "then": False}, [{"a": 1}]),
     (
         {
             "type": "object",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect
 from anyshape.documents.library import Library, Spot, dialect_of, load
 from anyshape.documents.positions import Label
 from anyshape.schema._compile import find_metaschema
@@ -35,6 +36,7 @@ _ASSERTIONS: Final = frozenset(
         *("maxProperties", "dependentRequired"),
     )
 )
+_SINCE_2019: Final = frozenset(("minContains", "maxContains", "dependentRequired"))
 _LATER_FORMATS: Final = {
     "draft-07": frozenset(("duration", "uuid")),
     "draft-06": frozenset(
@@ -166,11 +168,9 @@ class Source:
         if spot.dialect.reference_hides_siblings and "$ref" in schema:
             schema = {"$ref": schema["$ref"]}
             children = {}
-        words = arranged(schema)
+        words = arranged({key: schema[key] for key in schema if _knows(spot.dialect, key)})
         if words.get("format") in _LATER_FORMATS.get(spot.dialect.name, ()):
             words[FORMAT_HINT] = words.pop("format")
-        if not spot.dialect.has_const:
-            words.pop("const", None)
         for bound, exclusive in (
             ("minimum", "exclusiveMinimum"),
             ("maximum", "exclusiveMaximum"),
@@ -256,6 +256,15 @@ class Source:
             for keyword in ("then", "else", "dependentSchemas", "dependencies")
             for number in listed.get(keyword, ())
         )
+
+
+def _knows(dialect: Dialect, keyword: str) -> bool:
+    """Tell whether a keyword of 2020-12 is one in a dialect, too; all others are none of ours."""
+    if keyword == "const":
+        return dialect.has_const
+    if keyword in _SINCE_2019:
+        return "dependentSchemas" in dialect.applicators
+    return keyword in dialect.applicators or keyword not in DEFAULT_DIALECT.applicators
 
 
 def _one(listed: dict[str, list[int]], keyword: str) -> int | None:
