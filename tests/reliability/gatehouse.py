@@ -23,8 +23,8 @@ def upstream(target: str, prefix: str | None) -> Upstream:
     return Upstream(
         target=target if target.startswith("http") else [sys.executable, target],
         prefix=prefix,
-        timeout=10.0,
-        room=RoomOptions(max_calls=200, max_waiting=20_000, max_wait=60.0),
+        timeout=60.0,
+        room=RoomOptions(max_calls=200, max_waiting=20_000, max_wait=120.0),
         breaker=BreakerOptions(failures=10_000, of=10_000),
     )
 
@@ -35,7 +35,7 @@ def make_gateway(targets: list[str]) -> Gateway:
     return Gateway(
         {"first": upstream(first, ""), **{name: upstream(target, None) for name, target in pairs}},
         options=ServerOptions(
-            max_concurrent_calls=CALLS, max_subscriptions=LISTENERS, call_timeout=60, grace=5
+            max_concurrent_calls=CALLS, max_subscriptions=LISTENERS, call_timeout=120, grace=5
         ),
     )
 

@@ -39,7 +39,7 @@ server = Server(
     options=ServerOptions(
         max_concurrent_calls=CALLS,
         max_subscriptions=LISTENERS,
-        call_timeout=60,
+        call_timeout=120,
         grace=5,
         state_keys=(b"a secret of all workshops",),
     ),

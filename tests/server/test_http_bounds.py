@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import signal
@@ -189,6 +190,34 @@ def test_an_answer_that_nobody_reads_is_not_kept_for_ever(alone: Web) -> None:
         while open_files() > before:
             assert time.monotonic() < deadline, "the connection is still open"
         assert len(_read_all(connection)) < 30_000_000
+
+
+UNREAD = """
+import sys
+from anyshape import Server
+from anyshape.server import HttpOptions
+server = Server("unread")
+@server.tool
+async def repeat(times: int) -> str:
+    return "x" * times
+options = HttpOptions(max_unread_bytes=5_000_000)
+server.run("http", port=int(sys.argv[1]), options=options, log_level="critical")
+"""
+
+
+def test_answers_that_nobody_reads_hold_a_bounded_room_together() -> None:
+    head, body = _request("repeat", times=10_000_000)
+    with run_web("-c", UNREAD) as web, contextlib.ExitStack() as stack:
+        slow: list[socket.socket] = []
+        for _ in range(4):
+            slow.append(stack.enter_context(web.open()))
+            slow[-1].sendall(head + body)
+            assert slow[-1].recv(8) == b"HTTP/1.1"
+        newest = slow.pop()
+        assert all(len(_read_all(connection)) < 10_000_000 for connection in slow)
+        whole = 0
+        while whole < 20_000_000:  # The text is there twice.
+            whole += len(newest.recv(65_536))
 
 
 def test_bodies_that_are_not_whole_hold_a_bounded_room_together(alone: Web) -> None:

@@ -32,6 +32,8 @@ EXTENDED = (
     "handle_websocket_upgrade",
     "on_body",
     "on_message_complete",
+    "pause_writing",
+    "resume_writing",
     "shutdown",
     "timeout_keep_alive_handler",
 )

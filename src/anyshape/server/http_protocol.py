@@ -61,6 +61,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._hosted = hosted
         self._longest_head = options.max_head_bytes
         self.patience = options.request_timeout
+        self.most_unread = options.max_unread_bytes
         self._unparsed = 0
         self._refused = False
         self._owed: tuple[str, object] | None = None
@@ -75,7 +76,23 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits to be written: nobody will read it."""
         self._joining.discard()
+        _watch_over(self.server_state).release(self)
         super().connection_lost(exc)
+
+    @property
+    def unread(self) -> int:
+        """How many bytes wait for the peer to read them."""
+        return self._joining.get_write_buffer_size()
+
+    def pause_writing(self) -> None:
+        """Write no more for now: what has been written is not read fast enough."""
+        super().pause_writing()
+        _watch_over(self.server_state).hold(self)
+
+    def resume_writing(self) -> None:
+        """Write on: the peer has read what there was."""
+        _watch_over(self.server_state).release(self)
+        super().resume_writing()
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the bare transport on: there is no more to join on this connection."""
@@ -146,9 +163,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _owed_by_peer(self) -> tuple[str, object] | None:
         """Return what has to come from the peer before anything can go on, if that is so."""
-        unread = self._joining.get_write_buffer_size()
-        if unread:
-            return "reading", unread
+        if self.unread:
+            return "reading", self.unread
         if self.transport.is_closing():
             return "closing", None
         if self._is_answering():
@@ -183,16 +199,34 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class _Watch:
-    """Looks at every connection of one uvicorn, a few times in the time that a peer has."""
+    """Looks at every connection of one uvicorn, a few times in the time that a peer has.
+
+    It also knows those that are read too slowly, and bounds what waits on all of them.
+    """
 
     def __init__(self, connections: AbstractSet[object]) -> None:
         self._connections = cast("AbstractSet[HttpProtocol]", connections)
+        self._unread: dict[HttpProtocol, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, connection: HttpProtocol) -> None:
         """Look from now on, until no connection is left."""
         if self._timer is None:
             self._wind(connection.loop, connection.patience / _LOOKS)
+
+    def hold(self, connection: HttpProtocol) -> None:
+        """Know a connection that is read too slowly; close older ones if all are too much."""
+        self._unread[connection] = None
+        total = sum(each.unread for each in self._unread)
+        while total > connection.most_unread and len(self._unread) > 1:
+            oldest = next(iter(self._unread))
+            del self._unread[oldest]
+            total -= oldest.unread
+            oldest.transport.abort()
+
+    def release(self, connection: HttpProtocol) -> None:
+        """Forget a connection that has been read, or is over."""
+        self._unread.pop(connection, None)
 
     def _wind(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
         self._timer = loop.call_later(pause, self._look, loop, pause)

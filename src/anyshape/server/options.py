@@ -139,6 +139,8 @@ class HttpOptions:
     A connection is waited for no longer than `request_timeout` seconds: for a head to be whole, for
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
     no more than `max_unfinished_bytes` together, and a head is no longer than `max_head_bytes`.
+    Answers that wait to be read hold no more than `max_unread_bytes` and the newest of them: of
+    more, the connections that have been read too slowly for longest are closed.
     What concerns heads and reading is up to whoever owns the connections: `Server.run` and
     `anyshape serve` see to it, another ASGI host has settings of its own. `pages` are what is
     served to GET at other paths, such as a probe.
@@ -155,11 +157,15 @@ class HttpOptions:
     request_timeout: float = 30.0
     max_head_bytes: int = 64 * 1024
     max_unfinished_bytes: int = 64 * MEBIBYTE
+    max_unread_bytes: int = 256 * MEBIBYTE
     pages: Mapping[str, ServePage] = field(default_factory=dict[str, ServePage])
 
     def __post_init__(self) -> None:
         if not self.path.startswith("/"):
             raise ValueError(f"path has to start with '/', got {self.path!r}")
-        for name in ("keep_alive", "request_timeout", "max_head_bytes", "max_unfinished_bytes"):
+        for name in (
+            *("keep_alive", "request_timeout", "max_head_bytes"),
+            *("max_unfinished_bytes", "max_unread_bytes"),
+        ):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} has to be above 0, got {getattr(self, name)}")
