@@ -23,6 +23,8 @@ class UpstreamRefusal(AnyshapeError):
         self, message: str, *, upstream: str, limit: str, retry_after: float | None = None
     ) -> None:
         super().__init__(message)
+        self.why = message
+        """The same, for what is written down."""
         self.upstream = upstream
         self.limit = limit
         self.retry_after = retry_after

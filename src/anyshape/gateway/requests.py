@@ -56,5 +56,5 @@ async def ask_upstream(
     try:
         return await asking
     except (UpstreamDown, UpstreamRefusal) as error:
-        note(error.verdict, str(error))
+        note(error.verdict, error.why)
         raise RoutineError(str(error)) from None

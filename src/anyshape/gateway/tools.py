@@ -132,7 +132,7 @@ class ForwardedTool(Tool):
         except ArgumentsError as error:
             return failures.refused(error.problems)
         except (UpstreamDown, UpstreamRefusal) as error:
-            note(error.verdict, str(error))
+            note(error.verdict, error.why)
             return failures.failed(str(error))
         except OutputMismatch as error:
             note("mismatch", str(error))

@@ -55,14 +55,17 @@ IDENTITY: Final = Identity("anyshape-gateway")
 class UpstreamDown(AnyshapeError):
     """There is no connection to an upstream now; the message is for callers.
 
-    One that `is_final` would be no other at another attempt, or somebody would be asked twice.
+    `why` is for the operator alone: it may name what is inside a network, or quote the last words
+    of a process, which may be about another caller. One that `is_final` would be no other at
+    another attempt, or somebody would be asked twice.
     """
 
     verdict: Final = "down"
     """What is written down of the call."""
 
-    def __init__(self, message: str, *, is_final: bool = False) -> None:
+    def __init__(self, message: str, *, why: str, is_final: bool = False) -> None:
         super().__init__(message)
+        self.why = why
         self.is_final = is_final
 
 
@@ -137,7 +140,8 @@ class UpstreamLink:
         """The connection, or `UpstreamDown`."""
         if self._client is None:
             raise UpstreamDown(
-                f"upstream {self.name!r} cannot be reached now ({self.reason}); try again later"
+                f"upstream {self.name!r} cannot be reached now; try again later",
+                why=self.reason or "it is not connected to",
             )
         return self._client
 
@@ -397,9 +401,13 @@ class Visit:
         if isinstance(error, TransportError):
             link.doubt(self._client)
             has_asked = self._call is not None and self._call.has_asked
+            is_late, why = isinstance(error, NoAnswer), shorten(str(error), 300)
+            _log.warning("upstream %s did not answer: %s", link.name, why)
             raise UpstreamDown(
-                f"upstream {link.name!r} did not answer: {shorten(str(error), 300)}",
-                is_final=has_asked or isinstance(error, NoAnswer),
+                f"upstream {link.name!r} did not answer{' in time' if is_late else ''}; the "
+                "gateway's log says more",
+                why=why,
+                is_final=has_asked or is_late,
             ) from error
         if isinstance(error, ProtocolError) and error.code in OF_THE_CONNECTION:
             # A client would take it for a word on its own connection, and end that.
