@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from workshop import make_server
 
 from anyshape import Client, Server
 from anyshape.agents import toolbox
+from anyshape.providers import PROFILES
 
 Json = dict[str, Any]
 
@@ -211,6 +213,14 @@ async def test_a_tool_that_strict_refuses_is_offered_without() -> None:
         tools = await client.toolbox("anthropic-strict")
         assert "strict" not in tools.definitions[0]
         assert [note.kind for note in tools.notes] == ["not strict"]
+
+
+async def test_where_every_tool_must_be_strict_none_is_offered_without() -> None:
+    profile = replace(PROFILES["anthropic-strict"], fallback=None)
+    async with Client(numbers("n", *(f"t{n:03}" for n in range(25)))) as client:
+        tools = await client.toolbox(profile)
+        assert [it["strict"] for it in tools.definitions] == [True] * 20
+        assert len(tools.left_out) == 5
 
 
 async def test_what_is_lost_is_listed_by_tool() -> None:

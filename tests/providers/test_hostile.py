@@ -244,3 +244,15 @@ def test_what_is_kept_of_lowered_schemas_is_bounded_in_bytes(
     for number in range(40):
         lower(tool({"type": "string", "description": f"{number}" * 1_000}), "openai-strict")
     assert 0 < len(small) < 40
+
+
+def test_a_refusal_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Cache[Any](most=200_000)
+    monkeypatch.setattr(lowering, "_cache", kept)
+    impossible = {"type": "object", "properties": {"v": False}, "required": ["v"]}
+    refusals: list[str] = []
+    for _ in range(3):
+        with pytest.raises(CannotLower) as refused:
+            lower(impossible, "openai")
+        refusals.append(str(refused.value))
+    assert len(set(refusals)) == len(kept) == 1

@@ -201,9 +201,13 @@ def _within_request(
                 or optional + more_optional > (bounds.optional or 0)
                 or unions + more_unions > (bounds.unions or 0)
             ):
-                lowered = _lower(tool.tool, _fallback(profile)[0])
-                tool = replace(tool, lowered=lowered, document=lowered.document)
                 text = f"{profile.name} takes no more strict tools in one request"
+                fallback = _fallback(profile)
+                if not fallback:
+                    left_out[tool.name] = text
+                    continue
+                lowered = _lower(tool.tool, fallback[0])
+                tool = replace(tool, lowered=lowered, document=lowered.document)
                 notes.append(Note("not strict", tool.name, text))
             else:
                 strict += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, cast, runtime_checkable
 
 from anyshape.errors import CannotLower
 from anyshape.providers._attempts import Attempt, attempts, is_small_enough
@@ -26,10 +26,19 @@ from anyshape.schema._cache import Cache
 __all__ = ["lower"]
 
 _KEPT_BYTES: Final = 64_000_000
+_REFUSAL_BYTES: Final = 2_000
 _DRAFT_4: Final = "http://json-schema.org/draft-04/"
 """The one dialect in which 1.0 is no integer."""
 
-_cache: Cache[Lowered] = Cache(most=_KEPT_BYTES)
+
+class RefusedSchema(NamedTuple):
+    """Why a schema cannot be lowered: found out once, like what it is lowered to."""
+
+    message: str
+    path: str
+
+
+_cache: Cache[Lowered | RefusedSchema] = Cache(most=_KEPT_BYTES)
 
 
 @runtime_checkable
@@ -61,12 +70,18 @@ def lower(
     name, document = _document(schema)
     text = json.dumps(document)
 
-    def make() -> tuple[Lowered, int]:
+    def make() -> tuple[Lowered | RefusedSchema, int]:
         original = schema if isinstance(schema, Schema) else compile(document)
-        made = _lower(name, document, original, rules)
+        try:
+            made = _lower(name, document, original, rules)
+        except CannotLower as refusal:
+            return RefusedSchema(refusal.message, refusal.path), len(text) + _REFUSAL_BYTES
         return made, len(text) + made.size
 
-    return _cache.get((name if rules.prefix_definitions else "", text, rules), make)
+    found = _cache.get((name if rules.prefix_definitions else "", text, rules), make)
+    if isinstance(found, RefusedSchema):
+        raise CannotLower(found.message, path=found.path)
+    return found
 
 
 def _document(schema: Any) -> tuple[str, dict[str, Any] | bool]:

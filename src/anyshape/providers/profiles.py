@@ -190,8 +190,9 @@ _XAI = Profile(
 _DEEPSEEK = replace(
     _OPENAI_STRICT,
     name="deepseek",
-    about="Function tools of DeepSeek's beta API with `strict: true`.",
+    about="Function tools of DeepSeek's beta API, all `strict: true`; elsewhere it takes `openai`.",
     observed="@ai-sdk/deepseek 3.0.56, rig-core 0.46.0",
+    fallback=None,  # one tool that is not strict costs the request
     formats=frozenset(("email", "hostname", "ipv4", "ipv6", "uuid")),
     bounds=SizeBounds(),
 )
