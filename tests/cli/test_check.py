@@ -435,6 +435,10 @@ def test_a_fleet_is_judged_by_what_its_gateway_lists(
         f'[tools]\ndisclosure = "{disclosure}"\n',
     )
     (alone,), (judged,) = (run("check", each, "--json").data for each in (DEMO, fleet))
+    ways = judged["disclosure"]
+    assert ways[disclosure] == judged["tokens"]
+    assert ways["search"] < alone["tokens"] < ways["all"]
+    assert "disclosure" not in alone
     if disclosure == "all":
         assert len(judged["reviews"]) == 2 * len(alone["reviews"])
         assert judged["tokens"] > 2 * alone["tokens"]  # the names are longer
@@ -449,3 +453,50 @@ def test_a_fleet_that_cannot_be_read_is_said_with_line_and_key(
     judged = run("check", write("fleet.toml", '[upstreams.a]\nmodul = "x.py"\n'))
     assert judged.code == 3
     assert "fleet.toml, line 1: upstreams.a: expected one of url, command and module" in judged.err
+
+
+def test_an_upstream_that_is_not_there_is_not_taken_for_a_good_one(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    fleet = write(
+        "fleet.toml", f'[upstreams.a]\nmodule = "{DEMO}"\n[upstreams.b]\ncommand = "/not/there"\n'
+    )
+    judged = run("check", fleet, "--quiet")
+    assert judged.code == 3
+    assert "upstream b was not reached: cannot start" in judged.out
+
+
+ADOPTED = """
+from fastmcp import FastMCP
+
+server = FastMCP("old")
+
+@server.tool
+def bare(n: int):
+    return n
+
+@server.tool
+def counted(n: int) -> int:
+    return n
+
+@server.tool(output_schema={"type": "object", "properties": {"result": {}}, "required": ["result"]})
+def meant() -> dict:
+    return {"result": 1}
+
+@server.custom_route("/page", methods=["GET"])
+async def page(request):
+    return None
+"""
+
+
+def test_what_adoption_cannot_recover_is_said(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    (judged,) = run("check", write("adopted_server.py", ADOPTED), "--json").data
+    lost = judged["unrecovered"]
+    assert any("1 HTTP route of its own" in line for line in lost)
+    assert any("all callers share one session" in line for line in lost)
+    assert any("bare: no output schema" in line for line in lost)
+    assert any("meant: an object with the one member result" in line for line in lost)
+    assert not any("counted" in line for line in lost)
+    assert "disclosure" not in judged

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
     from anyshape.client.findings import JudgedEntry, Judgement
     from anyshape.client.review import Review
+    from anyshape.gateway import Gateway
 
 __all__ = ["EXAMPLES", "check", "read_source"]
 
 EXAMPLES: Final = """\b
 A file holds a schema, a tool, an array of tools, or a tools/list result; - is
 stdin. Exit code 1 says that something is refused, or that something is hidden
-in it, so that CI can stop there.
+in it, so that CI can stop there. Of a gateway, fleet.toml, what is lost of
+the servers behind it is said, and what it costs to list all of their tools.
 
 \b
 Examples:
@@ -98,7 +100,9 @@ def check(
         for name, verdict in verdicts.items():
             _show(name if len(verdicts) > 1 else None, verdict, quiet=quiet)
     bad = any(verdict.refused or verdict.suspect for verdict in verdicts.values())
-    return Exit.NO if bad else Exit.OK
+    if bad:
+        return Exit.NO
+    return Exit.UNKNOWN if any(verdict.unreached for verdict in verdicts.values()) else Exit.OK
 
 
 def _threshold(written: str) -> int:
@@ -140,8 +144,40 @@ def _providers(written: str) -> list[str]:
 async def _review_server(target: NamedTarget, providers: Sequence[str]) -> Judgement:
     from anyshape.client.findings import find_out
 
-    source = partial(read_source, target)
-    return await find_out(connect(target), partial(connect_as, target), providers, source)
+    source, gateway = partial(read_source, target), _gateway_at(target)
+    review = partial(find_out, connect(target), partial(connect_as, target), providers, source)
+    if gateway is None:
+        return await review()
+    async with connect(target):  # so that upstreams are connected to once for all of it
+        return _with_fleet(await review(), gateway, is_fleet=gateway is target.address)
+
+
+def _gateway_at(target: NamedTarget) -> Gateway | None:
+    """Return the gateway that a target is, or that it was adopted by."""
+    if "anyshape.gateway" not in sys.modules:
+        return None
+    from anyshape.gateway import Gateway
+    from anyshape.gateway.gateway import gateway_of
+    from anyshape.server import Server
+
+    address = target.address
+    if isinstance(address, Gateway):
+        return address
+    return gateway_of(address) if isinstance(address, Server) else None
+
+
+def _with_fleet(verdict: Judgement, gateway: Gateway, *, is_fleet: bool) -> Judgement:
+    """Return a judgement with what is lost behind a gateway, and what its tools would cost."""
+    from anyshape.client.review import count_tokens
+
+    costs = {way: count_tokens(entries) for way, entries in gateway.listings().items()}
+    states = gateway.health.upstreams
+    return replace(
+        verdict,
+        unrecovered=gateway.unrecovered,
+        unreached={each.name: each.reason for each in states if each.reason is not None},
+        disclosure=costs if is_fleet else {},
+    )
 
 
 def read_source(target: NamedTarget, review: Review) -> Review:
@@ -216,9 +252,20 @@ def _show(name: str | None, verdict: Judgement, *, quiet: bool) -> None:
     for asked, chosen in verdict.answered.items():
         parts.append(Text(f"clients of {asked} are answered with {chosen}", "dim"))
     parts += [terminal.heading(gap, "yellow") for gap in verdict.gaps]
+    for upstream, reason in verdict.unreached.items():
+        parts.append(terminal.heading(f"upstream {upstream} was not reached: {reason}", "red"))
+    for line in verdict.unrecovered:
+        parts.append(terminal.heading(f"not recovered: {line}", "yellow"))
     parts += [Text(line) for line in _totals(verdict)]
     parts.append(Text(_total(verdict)))
+    if verdict.disclosure:
+        parts.append(Text(_ways(verdict.disclosure)))
     terminal.emit(*parts)
+
+
+def _ways(costs: Mapping[str, int]) -> str:
+    every, search = (f"about {costs[way]:,} tokens" for way in ("all", "search"))
+    return f"in a model's context: {every} with all tools listed, {search} with tools by search"
 
 
 def _total(verdict: Judgement) -> str:

@@ -76,6 +76,12 @@ class Judgement:
     """The older revision that clients of each of these are answered with."""
     gaps: Sequence[str] = ()
     """Which older clients are listed nothing, and why."""
+    unrecovered: Sequence[str] = ()
+    """What a gateway cannot give back of the servers behind it."""
+    unreached: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Which of those could not be judged, since they could not be reached, and why."""
+    disclosure: Mapping[str, int] = field(default_factory=dict[str, int])
+    """About how many tokens the tools of several servers take: listed all, or found by search."""
 
     @property
     def refused(self) -> int:
@@ -96,6 +102,9 @@ class Judgement:
             "suspect": self.suspect,
             "bytes": sum(entry.review.size for entry in self.entries),
             "tokens": sum(entry.review.tokens for entry in self.entries),
+            **({"unreached": self.unreached} if self.unreached else {}),
+            **({"unrecovered": self.unrecovered} if self.unrecovered else {}),
+            **({"disclosure": self.disclosure} if self.disclosure else {}),
             "reviews": [entry.as_data() for entry in self.entries],
         }
 

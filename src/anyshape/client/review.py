@@ -5,7 +5,7 @@ A review is about what is listed, so it works for any server's tools and for ent
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -20,7 +20,15 @@ from anyshape.protocol.shapes import OLDER, is_envelope, shape
 from anyshape.schema import Limits, compile
 from anyshape.screening import Finding, screen_entry, screen_schema
 
-__all__ = ["Carried", "ListedEntries", "Review", "review_entry", "review_schema", "review_tool"]
+__all__ = [
+    "Carried",
+    "ListedEntries",
+    "Review",
+    "count_tokens",
+    "review_entry",
+    "review_schema",
+    "review_tool",
+]
 
 Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 """How a tool's output reaches clients: as it is, stamped an object, in the envelope, as text only;
@@ -53,6 +61,11 @@ class Review:
     def tokens(self) -> int:
         """About how many tokens the entry takes in a model's context, at four bytes each."""
         return (self.size + 3) // 4
+
+
+def count_tokens(entries: Iterable[object]) -> int:
+    """Return about how many tokens the entries of a listing take together."""
+    return sum(Review("", size=_size(entry)).tokens for entry in entries)
 
 
 def review_entry(entry: object, limits: Limits | None = None, *, position: int = 0) -> Review:

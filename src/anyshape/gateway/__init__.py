@@ -4,7 +4,7 @@ options      what an operator says of one upstream
 naming       what its tools, prompts and resources are called here
 upstream     the connection to it, and what it offers; room, breaker and health bound and judge it
 retries      calls to it that are made again
-foreign      server objects of other SDKs in this process
+foreign      server objects of other SDKs in this process; adoption says what is lost of them
 tools        its tools, in natural form; disclosure finds them by search
 prompts      its prompts
 resources    its resources and templates; suggestions completes the arguments of both

@@ -33,6 +33,7 @@ from anyshape.server.features.resources import OfferedResource, Resources, updat
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.features.tools import OfferedTool
 from anyshape.server.service import Service
+from anyshape.tools.tool import Tool
 
 __all__ = ["Catalogue"]
 
@@ -179,6 +180,11 @@ class Catalogue:
     def _subscriptions(self, uri: str) -> UpstreamSubscriptions | None:
         resource = self._resources.find(uri)
         return resource.subscriptions if isinstance(resource, ForwardedResource) else None
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools of all upstreams, listed or found by search."""
+        return [each.tool for each in self._tools.things.values()]
 
     def upstream_of(self, method: str, name: str) -> str:
         """Return the upstream that has what a request asks for; nothing if none has."""

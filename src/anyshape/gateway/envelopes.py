@@ -23,7 +23,7 @@ from typing import Any, Final, cast
 
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, open_envelope
 
-__all__ = ["opened"]
+__all__ = ["is_unmarked", "opened"]
 
 _KEYWORDS: Final = frozenset({"$schema", "$defs", "definitions", "type", "properties", "required"})
 """What there may be in an envelope that has no marker: an author's own has more to say."""
@@ -34,6 +34,11 @@ def opened(tool: str, document: Mapping[str, Any]) -> dict[str, Any] | bool | No
     if not (_is_marked(document) or _is_titled(tool, document) or _is_said_twice(document)):
         return None
     return open_envelope(dict(document))
+
+
+def is_unmarked(tool: str, document: Mapping[str, Any]) -> bool:
+    """Tell whether a schema is that of an envelope which nobody has marked, so that it stays."""
+    return _inner(document) is not None and opened(tool, document) is None
 
 
 def _is_marked(document: Mapping[str, Any]) -> bool:

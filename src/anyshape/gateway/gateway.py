@@ -14,12 +14,15 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapp
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from anyshape._version import __version__
 from anyshape.client.target import Target
 from anyshape.errors import AnyshapeError
+from anyshape.gateway.adoption import unrecovered
 from anyshape.gateway.audit import AuditLog
 from anyshape.gateway.collection import relaxed_collector
+from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.endpoint import Endpoint, EndpointTerms
 from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.health import GatewayHealth
@@ -29,6 +32,9 @@ from anyshape.gateway.options import Upstream
 from anyshape.gateway.probes import probe_pages
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.vetting import Vetting
+from anyshape.protocol.clients import NOTHING
+from anyshape.protocol.revision import MODERN
+from anyshape.protocol.shapes import shape
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
 from anyshape.server.guard import is_local
@@ -42,7 +48,7 @@ if TYPE_CHECKING:
     from anyshape.gateway.paths import PathApplication
     from anyshape.gateway.shared_pins import SharedPins
 
-__all__ = ["Endpoints", "Gateway", "adopt"]
+__all__ = ["Endpoints", "Gateway", "adopt", "gateway_of"]
 
 Endpoints: TypeAlias = Literal["one", "each", "both"]
 """Where upstreams are over HTTP: at one endpoint together, under a path each, or both."""
@@ -146,6 +152,26 @@ class Gateway:
     def withheld(self) -> Mapping[str, str]:
         """What is not offered because of pins or screening, and why; `upstream/name` says what."""
         return {} if self._fleet.vetting is None else self._fleet.vetting.withheld
+
+    @property
+    def unrecovered(self) -> tuple[str, ...]:
+        """What cannot be given back of the servers behind it, one line each, while it runs."""
+        return tuple(
+            f"upstream {link.name}: {line}"
+            for link in self._fleet.links.values()
+            if link.is_up
+            for line in unrecovered(link)
+        )
+
+    def listings(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Return what a client is listed of tools, while it runs: all of them, or by search."""
+        disclosed = DisclosedTools(self._terms.limits)
+        ways = {"all": self._all.catalogue.tools, "search": [disclosed.find, disclosed.call]}
+        form, options = shape(MODERN[0]), self._terms.options.shape
+        return {
+            way: [form.entry(tool.listing, options, NOTHING) for tool in tools]
+            for way, tools in ways.items()
+        }
 
     @property
     def health(self) -> GatewayHealth:
@@ -314,10 +340,20 @@ class Gateway:
             endpoint.resource_changed(uri)
 
 
+_adopted: Final[WeakKeyDictionary[Server, Gateway]] = WeakKeyDictionary()
+
+
+def gateway_of(server: Server) -> Gateway | None:
+    """Return the gateway that `adopt` has made of a server object, by the server it serves."""
+    return _adopted.get(server)
+
+
 def adopt(server: Any, *, name: str | None = None, **options: Any) -> Gateway:
     """Return a gateway in front of one server object: ours, or one of `mcp` or FastMCP.
 
     What it serves gets natural shapes, every revision, and all checks; nothing of it changes.
     """
     given = name or getattr(server, "name", None) or "server"
-    return Gateway({"server": Upstream(target=server, **options)}, name=str(given))
+    gateway = Gateway({"server": Upstream(target=server, **options)}, name=str(given))
+    _adopted[gateway.server] = gateway
+    return gateway
