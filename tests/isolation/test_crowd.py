@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 from patience import is_listening, turn_until
+from tests.server.redis_process import RedisProcess
 
-from ..server.redis_process import RedisProcess  # noqa: TID252 - tests are no package
 from .crowd import crowd
 from .crowded_server import make_server
 
