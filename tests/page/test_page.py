@@ -458,6 +458,23 @@ async def test_a_person_says_which_roots_there_are(talking: Page) -> None:
     await talking.see("file:///tmp", ".outcome .tree")
 
 
+async def test_what_is_asked_at_once_is_put_one_after_another(
+    browser: Browser, inspect: Inspect
+) -> None:
+    async with browser.page(inspect("--", sys.executable, "impatient_server.py")) as page:
+        await page.see("Choose a tool")
+        await open_tool(page, "both")
+        await call(page)
+        for asked, name in (("first", "Ada"), ("second", "Grace")):
+            await page.see(f"The {asked}?", "#question")
+            await page.fill("#question [data-path='/name'] input", name)
+            await page.see("Fits the schema", "#question .state")
+            await page.click("#question button.primary", "Send")
+        await page.see("Ada and Grace", ".outcome")
+        assert not await page.run("document.getElementById('question').open")
+        assert page.complaints == []
+
+
 async def test_a_call_that_takes_the_place_of_another_shows_its_own_result(talking: Page) -> None:
     await open_tool(talking, "wait")
     await talking.fill("[data-path='/seconds'] input", "600")
