@@ -12,6 +12,8 @@ OLDER := .cache/older-peers
 SUPPLY := .cache/supply
 PLAIN := .cache/plain
 FUZZ := .cache/fuzzing
+OLDER_NAMES := $(basename $(notdir $(wildcard requirements/older-peers/*.in)))
+OLDER_READY := $(OLDER_NAMES:%=$(OLDER)/%/.ready)
 
 .PHONY: demo test matrix check load soak fuzz worst engines bench bench-quick docs peers older-peers \
     agents hosts frameworks screenshots isolation advisories wheel sbom lock clean
@@ -57,9 +59,10 @@ engines: $(ENGINES)/.ready
 peers: $(READY)
 	$(BIN)/python tests/peers/table.py
 
-older-peers: $(READY) $(OLDER)/.ready
-	$(BIN)/python tests/peers/older.py $(OLDER)/bin/python
+older-peers: $(READY) $(OLDER_READY)
+	$(BIN)/python tests/peers/older.py $(OLDER)/2025-11/bin/python
 	$(BIN)/python tests/peers/table.py
+	$(BIN)/python tests/peers/gateway_page.py
 
 agents: $(AGENTS)/.ready
 	$(AGENTS)/bin/python tests/agents/with_sdks.py
@@ -76,8 +79,8 @@ frameworks: $(READY)
 	$(BIN)/python tests/hosts/frameworks.py $(ARGS)
 	$(BIN)/python tests/hosts/page.py
 
-$(OLDER)/.ready: requirements/older-peers.txt
-	$(PYTHON) scripts/environment.py $(OLDER) requirements/older-peers.txt
+$(OLDER)/%/.ready: requirements/older-peers/%.txt
+	$(PYTHON) scripts/environment.py $(OLDER)/$* $<
 	@touch $@
 
 $(DOCS)/.ready: requirements/docs.txt
@@ -131,13 +134,15 @@ lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml --group agents -o requirements/agents.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --no-emit-index-url --no-emit-find-links --no-strip-extras requirements/older-peers.in -o requirements/older-peers.txt
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/fuzz.in -o requirements/fuzz.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links pyproject.toml -c requirements/dev.txt -o requirements/install.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/supply.in -o requirements/supply.txt
+	for name in $(OLDER_NAMES:%=requirements/older-peers/%); do \
+	    uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	        --no-emit-index-url --no-emit-find-links --no-strip-extras $$name.in -o $$name.txt || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) .cache site .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -4,7 +4,7 @@
     python scripts/environment.py .cache/agents requirements/agents.txt
     python scripts/environment.py .cache/docs requirements/docs.txt
     python scripts/environment.py .cache/fuzzing requirements/dev.txt requirements/fuzz.txt
-    python scripts/environment.py .cache/older-peers requirements/older-peers.txt
+    python scripts/environment.py .cache/older-peers/2025-03 requirements/older-peers/2025-03.txt
     python scripts/environment.py .cache/supply requirements/supply.txt
 
 Uses uv where there is one, else the standard library's venv and pip. Run by `make`. Tests of
@@ -23,9 +23,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVELOPMENT = ROOT / "requirements" / "dev.txt"
+OLDER_PEERS = ROOT / "requirements" / "older-peers"
 WITHOUT_US = {
-    ROOT / "requirements" / name
-    for name in ("docs.txt", "install.txt", "older-peers.txt", "supply.txt")
+    *(ROOT / "requirements" / name for name in ("docs.txt", "install.txt", "supply.txt")),
+    *OLDER_PEERS.glob("*.txt"),
 }
 
 

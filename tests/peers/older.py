@@ -1,6 +1,6 @@
 """Have the Python clients of the generation before visit the demo, and write down what they saw.
 
-    python tests/peers/older.py .cache/older-peers/bin/python
+    python tests/peers/older.py .cache/older-peers/2025-11/bin/python
 
 `mcp` 1.x and FastMCP 2.x cannot be in one environment with what came after them, so their reports
 are kept in `older.json`, for the page of peers and its tests; `make older-peers` makes it again.

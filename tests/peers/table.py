@@ -151,7 +151,7 @@ def _table(peers: Sequence[Peer], reports: dict[Peer, dict[str, Json]]) -> str:
         if "progress" in call:
             told = [_progress(call["id"], reports[peer]) for peer in peers]
             rows.append(["*and its progress*", *told])
-    return _markdown(heading, rows)
+    return markdown(heading, rows)
 
 
 def _beside_tools(reports: dict[Peer, dict[str, Json]]) -> str:
@@ -166,7 +166,7 @@ def _beside_tools(reports: dict[Peer, dict[str, Json]]) -> str:
         ]
         for peer, both in [*reports.items(), *_older()]
     ]
-    return _markdown(heading, rows)
+    return markdown(heading, rows)
 
 
 def _older() -> list[tuple[Peer, dict[str, Json]]]:
@@ -185,7 +185,7 @@ async def _servers() -> str:
         for name, package, script, revisions in SERVERS
         for revision in revisions
     ]
-    return _markdown([*heading, "completion", "log"], rows)
+    return markdown([*heading, "completion", "log"], rows)
 
 
 async def _seen(script: str, revision: str) -> list[str]:
@@ -254,7 +254,7 @@ def _peers() -> str:
         revision = each["reports"]["stdio"]["revision"]
         package = f"`{each['package']}` {each['version']}"
         rows[each["name"]] = [each["name"], package, revision]
-    return _markdown(["peer", "package", "revisions"], list(rows.values()))
+    return markdown(["peer", "package", "revisions"], list(rows.values()))
 
 
 def _progress(call: str, reports: dict[str, Json]) -> str:
@@ -321,7 +321,7 @@ def _failures(reports: Sequence[Json]) -> str:
             shown = [report["calls"].get(call["id"]) for report in reports]
             texts = {outcome["content"][0]["text"] for outcome in shown if outcome is not None}
             rows.append([_spell(call), " / ".join(sorted(texts))])
-    return _markdown(["call", "text"], rows)
+    return markdown(["call", "text"], rows)
 
 
 def _notes() -> list[str]:
@@ -346,7 +346,7 @@ def _notes() -> list[str]:
     return notes
 
 
-def _markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose columns line up, so that it reads well as text too."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (heading, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]

@@ -2,9 +2,11 @@
 
     python SCRIPT TARGET PLAN
 
-TARGET is `{"url": …}` or `{"command": […]}`; PLAN is `{"mode": …, "calls": [{"id", "tool",
-"arguments"}, …], "features": …, "answer": …}`, where the latter two are what is asked for beside
-tools, and what a user answers. The report, one JSON document on standard output, has the same
+TARGET is `{"url": …}` or `{"command": […]}`, or a list of those, each with a
+`plan` that says what is different there; PLAN is `{"mode": …, "calls": [{"id",
+"tool", "arguments"}, …], "features": …, "answer": …}`, where the latter two are what is asked for
+beside tools, and what a user answers. A call with `give_up` is given up at its first progress. The
+report, one JSON document on standard output (of several targets, a list of reports), has the same
 members in every language: `revision`, `server`, `instructions`, `tools` by name, `calls` by id,
 `features` (what was found beside tools) and `logs`. A call has the members its client shows
 (`content`, `structuredContent`, `isError`) and the `progress` it was told of; or `raised` and
@@ -24,12 +26,26 @@ from pydantic import BaseModel
 
 Json = dict[str, Any]
 Progress = list[list[Any]]
+Run = Callable[[Json, Json], Coroutine[Any, Any, Json]]
 
 
-def main(run: Callable[[Json, Json], Coroutine[Any, Any, Json]]) -> None:
+def main(run: Run) -> None:
     """Run the plan and print the report."""
-    report = asyncio.run(run(json.loads(sys.argv[1]), json.loads(sys.argv[2])))
-    json.dump(report, sys.stdout)
+    where, plan = map(json.loads, sys.argv[1:3])
+    json.dump(asyncio.run(visit(run, where, plan)), sys.stdout)
+
+
+async def visit(run: Run, where: Json | list[Json], plan: Json) -> Any:
+    """Run the plan for a target, or for each of several: one that fails does so alone."""
+    if isinstance(where, dict):
+        return await run(where, plan)
+    reports: list[Json] = []
+    for target in where:
+        try:
+            reports.append(await run(target, {**plan, **target["plan"]}))
+        except Exception as error:
+            reports.append({"raised": repr(error)})
+    return reports
 
 
 def wire(model: BaseModel) -> Json:
@@ -61,11 +77,12 @@ async def tools(page: Callable[[str | None], Awaitable[ListToolsResult]]) -> Jso
 async def features(plan: Json | None, client: Any) -> Json:
     """Return what the server has beside tools; the official client's words are asked for.
 
-    Without a plan for that, nothing is asked.
+    Without a plan for that, nothing is asked; a picture, a resource that is missing, and a
+    completion only if the plan has them.
     """
     if plan is None:
         return {}
-    prompt, complete = plan["prompt"], plan["complete"]
+    prompt = plan["prompt"]
     listed = await client.list_prompts()
     resources, templates = await client.list_resources(), await client.list_resource_templates()
 
@@ -73,12 +90,18 @@ async def features(plan: Json | None, client: Any) -> Json:
         found = await client.read_resource(uri)
         return getattr(found, "contents", found)[0]
 
-    try:
-        missing: Json = wire(await read(plan["missing"]))
-    except Exception as error:
-        missing = {"raised": str(error), "code": getattr(error, "code", None)}
-    ref = PromptReference(type="ref/prompt", name=complete["ref"]["name"])
-    completed = await client.complete(ref, complete["argument"])
+    found: Json = {}
+    if "missing" in plan:
+        try:
+            found["missing"] = wire(await read(plan["missing"]))
+        except Exception as error:
+            found["missing"] = {"raised": str(error), "code": getattr(error, "code", None)}
+    if "complete" in plan:
+        ref = PromptReference(type="ref/prompt", name=plan["complete"]["ref"]["name"])
+        completed = await client.complete(ref, plan["complete"]["argument"])
+        found["completion"] = getattr(completed, "completion", completed).values
+    if "blob" in plan:
+        found["blob"] = (await read(plan["blob"])).blob
     got = await client.get_prompt(prompt["name"], prompt["arguments"])
     return {
         "prompts": [each.name for each in getattr(listed, "prompts", listed)],
@@ -88,9 +111,7 @@ async def features(plan: Json | None, client: Any) -> Json:
             each.uri_template for each in getattr(templates, "resource_templates", templates)
         ],
         "resource": (await read(plan["resource"])).text,
-        "blob": (await read(plan["blob"])).blob,
-        "missing": missing,
-        "completion": getattr(completed, "completion", completed).values,
+        **found,
     }
 
 
@@ -101,15 +122,41 @@ async def record(
     outcomes: Json = {}
     for wanted in calls:
         progress: Progress = []
+        begun = asyncio.Event()
 
         async def told(
-            step: float, total: float | None, message: str | None, into: Progress = progress
+            step: float,
+            total: float | None,
+            message: str | None,
+            into: Progress = progress,
+            begun: asyncio.Event = begun,
         ) -> None:
             into.append([step, total, message])
+            begun.set()
 
-        try:
-            outcome = await call(wanted["tool"], wanted["arguments"], told)
-        except Exception as error:
-            outcome = {"raised": str(error), "code": getattr(error, "code", None)}
+        made = asyncio.ensure_future(call(wanted["tool"], wanted["arguments"], told))
+        if wanted.get("give_up"):
+            outcome = await _given_up(made, begun)
+        else:
+            outcome = await _outcome(made)
         outcomes[wanted["id"]] = {**outcome, "progress": progress} if progress else outcome
     return outcomes
+
+
+async def _outcome(made: asyncio.Future[Json]) -> Json:
+    try:
+        return await made
+    except Exception as error:
+        return {"raised": str(error), "code": getattr(error, "code", None)}
+
+
+async def _given_up(made: asyncio.Future[Json], begun: asyncio.Event) -> Json:
+    """Give a call up as soon as its progress shows that it has begun."""
+    beginning = asyncio.ensure_future(begun.wait())
+    await asyncio.wait((made, beginning), return_when=asyncio.FIRST_COMPLETED)
+    beginning.cancel()
+    if made.done():
+        return await _outcome(made)
+    made.cancel()
+    await asyncio.wait((made,))
+    return {"given_up": True}
