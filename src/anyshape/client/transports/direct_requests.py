@@ -23,13 +23,14 @@ from yarl import URL
 
 from anyshape.client.transports.inflation import ENCODINGS, WINDOWS, Inflater
 
-__all__ = ["BadResponse", "DirectResponse", "Route"]
+__all__ = ["BadResponse", "DirectResponse", "Outbox", "Route"]
 
 _LONGEST_HEAD: Final = 1 << 18
 """Bytes of a response up to its body, with all that comes before the final one."""
 _BUFFERED: Final = 1 << 18
 """Bytes of a body that wait to be read before the connection does."""
 _REMEMBERED: Final = 256
+_SEVERAL: Final = 2
 _SWITCHING: Final = 101
 
 _LENIENCIES: Final[dict[str, Any]] = {
@@ -100,6 +101,38 @@ def _line(name: str, value: str) -> bytes:
     return f"{name}: {value}\r\n".encode()
 
 
+class Outbox:
+    """Requests of one turn of the event loop, which leave together at its end.
+
+    A write on a local connection runs through the network stack to the far end; done between the
+    work on one call and on the next, it drives the code and data of both out of the caches. A
+    request that is alone leaves at once.
+    """
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        """Requests that wait for the head of a response."""
+        self._waiting: list[tuple[asyncio.Transport, bytes]] = []
+
+    def add(self, transport: asyncio.Transport, request: bytes) -> None:
+        """Write a request, when all that can run now has run if there are others."""
+        if self.under_way < _SEVERAL:
+            transport.write(request)
+            return
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._waiting.append((transport, request))
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for transport, request in waiting:
+            if not transport.is_closing():  # else nobody waits for it any more
+                try:
+                    transport.write(request)
+                except Exception:  # which must not cost the others
+                    transport.abort()
+
+
 class DirectResponse(asyncio.Protocol):
     """A request that was sent, and the response to it, read as it comes: see `HttpResponse`."""
 
@@ -156,12 +189,16 @@ class DirectResponse(asyncio.Protocol):
         self._is_paused = False
         self._is_gathered = False
 
-    async def send(self, request: bytes) -> None:
+    async def send(self, request: bytes, outbox: Outbox) -> None:
         """Write the request, and wait for the head of the response."""
         self._transport.set_protocol(self)
-        self._transport.write(request)
-        while not self._has_head:
-            await self._wait()
+        outbox.under_way += 1
+        try:
+            outbox.add(self._transport, request)
+            while not self._has_head:
+                await self._wait()
+        finally:
+            outbox.under_way -= 1
 
     # What a reply is.
 

@@ -20,7 +20,7 @@ from typing import cast
 import aiohttp
 
 from anyshape.client.options import Http
-from anyshape.client.transports.direct_requests import DirectResponse, Route
+from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Route
 from anyshape.client.transports.responses import HttpResponse, SessionResponse
 
 __all__ = ["Pools"]
@@ -50,6 +50,7 @@ class Pools:
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=http.connect_timeout)
         self._calls = self._pool(http.max_connections, keep=True)
         self._route: Route | None = None
+        self._outbox = Outbox()
         self.peers: set[str] = set()
         """The addresses that were connected to, or tried."""
         self.answered = False
@@ -74,7 +75,7 @@ class Pools:
             return await self._send_by_session(method, url, headers, body, aside=aside)
         request = route.write(method, headers, body)
         response = DirectResponse(await self._connection(route), route, headers)
-        await response.send(request)
+        await response.send(request, self._outbox)
         return response
 
     async def _send_by_session(
