@@ -44,7 +44,7 @@ soak: $(READY)
 worst: $(READY)
 	$(BIN)/python scripts/worst_schema.py $(ARGS)
 
-bench: $(READY) $(OLDER)/.ready
+bench: $(READY) $(OLDER)/2025-11/.ready
 	$(BIN)/python benchmarks/run.py
 
 bench-quick: $(READY)

@@ -11,7 +11,7 @@ import sys
 from bed.contenders import ROOT
 from bed.servers import hosting
 
-PROGRAM = ROOT / ".cache" / "older-peers" / "bin" / "mcp-proxy"
+PROGRAM = ROOT / ".cache" / "older-peers" / "2025-11" / "bin" / "mcp-proxy"
 
 if __name__ == "__main__":
     options = hosting.parse()
