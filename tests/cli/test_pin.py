@@ -207,3 +207,39 @@ def test_what_has_no_replicas_cannot_publish_pins(
     refused = run("pin", "--publish", str(fleet))
     assert refused.code == 2
     assert "there are no pins to publish" in refused.err
+
+
+def test_every_upstream_of_a_fleet_is_pinned_where_its_file_says(
+    run: Run, module: Callable[[str], str], tmp_path: Path
+) -> None:
+    paths = [module(SERVER), module(SERVER.replace("search", "look_up"))]
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text(
+        f'[upstreams.one]\nmodule = "{paths[0]}"\n[upstreams.two]\nmodule = "{paths[1]}"\n'
+        '[pins]\nfile = "kept.json"\n'
+    )
+    pinned = run("pin", str(fleet))
+    assert pinned.code == 0
+    assert pinned.out.endswith("two: 3 listed, 3 new, pinned\n")
+    pins = Pins.load(tmp_path / "kept.json")
+    assert pins.upstreams == ("one", "two")
+    assert "look_up" in pins.of("two")["tools"]
+    assert run("pin", str(fleet), "--check").code == 0
+    (tmp_path / "kept.json").write_text(Pins().text())
+    assert run("pin", str(fleet), "--name", "two").code == 0
+    assert Pins.load(tmp_path / "kept.json").upstreams == ("two",)
+    assert run("pin", str(fleet), "--check").code == 1
+    assert "there is no upstream three" in run("pin", str(fleet), "--name", "three").err
+
+
+def test_a_fleet_of_which_one_is_not_there_is_not_pinned(
+    run: Run, module: Callable[[str], str], tmp_path: Path
+) -> None:
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text(
+        f'[upstreams.one]\nmodule = "{module(SERVER)}"\n[upstreams.two]\ncommand = "/not/there"\n'
+    )
+    refused = run("pin", str(fleet))
+    assert refused.code == 3
+    assert "upstream two was not reached: cannot start" in refused.err
+    assert not (tmp_path / "pins.json").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from anyshape.client import Client
+    from anyshape.gateway import GatewayConfig
     from anyshape.gateway.pins import Comparison, PinKind, Pins, PinVerdict
 
 __all__ = ["EXAMPLES", "list_everything", "pin"]
@@ -34,8 +35,12 @@ Examples:
   anyshape pin http://127.0.0.1:8000/mcp --name weather
   anyshape pin --name files -- npx some-server
   anyshape pin --check --name files -- npx some-server
+  anyshape pin fleet.toml
   anyshape pin --publish fleet.toml
 """
+_KINDS: Final[tuple[PinKind, ...]] = ("tools", "prompts", "resources", "templates")
+_Found: TypeAlias = "tuple[str, Mapping[PinKind, list[Any]], dict[str, str]]"
+"""An upstream, what it lists, and what of that cannot be used."""
 _STYLES: Final = {"-": "red", "+": "green"}
 
 
@@ -43,8 +48,14 @@ _STYLES: Final = {"-": "red", "+": "green"}
 def pin(
     asked: Asked,
     file: Annotated[
-        Path, typer.Option("--file", "-f", metavar="FILE", help="Where the pins are.")
-    ] = Path("pins.json"),
+        Path | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="Where the pins are; by default where FLEET.toml says, or in pins.json.",
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -67,19 +78,29 @@ def pin(
 
     if publish:
         return _publish(asked)
-    asked.expect_no_more("one server is pinned at a time")
-    pins = Pins.load(file) if file.exists() else Pins()
-    upstream, listed, rejected = asyncio.run(_list(asked.target(), name, pins))
-    compared = pins.compare(upstream, listed)
-    if not check and (compared or upstream not in pins.upstreams):
-        pins.pin(upstream, listed).save(file)
-    if asked.json:
-        data = {"upstream": upstream, **compared.as_data(), "rejected": rejected}
-        terminal.write(json_text.compact(data))
+    asked.expect_no_more("one server, or one gateway, is pinned at a time")
+    is_fleet = isinstance(asked.first, str) and asked.first.endswith(".toml")
+    config = load_fleet(cast("str", asked.first)) if is_fleet else None
+    place = file or (config and config.settings.pins_file) or Path("pins.json")
+    pins = before = Pins.load(place) if place.exists() else Pins()
+    if config is not None:
+        found = asyncio.run(_list_fleet(config, name))
     else:
-        count = sum(map(len, listed.values()))
-        terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
-    return Exit.NO if check and compared else Exit.OK
+        found = [asyncio.run(_list(asked.target(), name, pins))]
+    has_changed = False
+    for upstream, listed, rejected in found:
+        compared = before.compare(upstream, listed)
+        has_changed = has_changed or bool(compared)
+        pins = pins.pin(upstream, listed)
+        if asked.json:
+            data = {"upstream": upstream, **compared.as_data(), "rejected": rejected}
+            terminal.write(json_text.compact(data))
+        else:
+            count = sum(map(len, listed.values()))
+            terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
+    if not check and pins != before:
+        pins.save(place)
+    return Exit.NO if check and has_changed else Exit.OK
 
 
 def _publish(asked: Asked) -> int:
@@ -102,9 +123,31 @@ def _publish(asked: Asked) -> int:
     return Exit.OK
 
 
-async def _list(
-    target: NamedTarget, name: str | None, pins: Pins
-) -> tuple[str, Mapping[PinKind, list[Any]], dict[str, str]]:
+async def _list_fleet(config: GatewayConfig, name: str | None) -> list[_Found]:
+    """Return what each upstream of a gateway lists to it, or the one that was named."""
+    from anyshape.client import Client
+    from anyshape.gateway import Gateway
+
+    wanted = {each: up for each, up in config.upstreams.items() if name in (None, each)}
+    if not wanted:
+        known = ", ".join(config.upstreams)
+        raise CommandError(f"there is no upstream {name}", hint=f"known: {known}", code=Exit.USAGE)
+    gateway, found = Gateway(wanted), list[_Found]()
+    async with Client(gateway):
+        for upstream, link in gateway.upstreams.items():
+            if not link.is_up:
+                raise CommandError(
+                    f"upstream {upstream} was not reached: {link.reason}",
+                    hint="nothing was pinned; --name pins one of the others",
+                )
+            offer = link.offer
+            kinds = (offer.tools, offer.prompts, offer.resources, offer.templates)
+            entries = [[each.entry for each in things] for things in kinds]
+            found.append((upstream, dict(zip(_KINDS, entries, strict=True)), {}))
+    return found
+
+
+async def _list(target: NamedTarget, name: str | None, pins: Pins) -> _Found:
     """Return what the server is called, what it lists, and what of that cannot be used."""
     from anyshape.gateway.upstream import IDENTITY
 
