@@ -15,7 +15,7 @@ FUZZ := .cache/fuzzing
 OLDER_NAMES := $(basename $(notdir $(wildcard requirements/older-peers/*.in)))
 OLDER_READY := $(OLDER_NAMES:%=$(OLDER)/%/.ready)
 
-.PHONY: demo test matrix check load soak fuzz worst engines bench bench-quick docs peers older-peers \
+.PHONY: demo test matrix check load soak fuzz costs worst engines bench bench-quick docs peers older-peers \
     agents hosts frameworks screenshots isolation advisories wheel sbom lock clean
 
 demo: $(READY)
@@ -40,6 +40,9 @@ load: $(READY)
 
 soak: $(READY)
 	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.soak $(ARGS)
+
+costs: $(READY)
+	$(BIN)/python scripts/cost_search.py $(ARGS)
 
 worst: $(READY)
 	$(BIN)/python scripts/worst_schema.py $(ARGS)
