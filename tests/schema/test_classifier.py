@@ -24,6 +24,7 @@ ORDINARY = 4_000
 """Bytes of text that nobody's arguments are longer than, most of the time."""
 
 STRING = {"type": "string"}
+DRAFT6 = "http://json-schema.org/draft-06/schema#"
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
 DRAFT2019 = "https://json-schema.org/draft/2019-09/schema"
 
@@ -490,3 +491,21 @@ def test_what_pydantic_derives_from_ordinary_models_is_judged_in_the_process(
     document = TypeAdapter(annotation).json_schema(mode=mode)
 
     assert ordinary(compile(document)), compile(document).cost
+
+
+@pytest.mark.parametrize(
+    ("dear", "cheap"),
+    [
+        ({"const": ""}, {"const": "a"}),
+        ({"$schema": DRAFT6, "contentMediaType": "application/json"}, {"$schema": DRAFT6}),
+        (
+            {"$schema": DRAFT6, "contentMediaType": "text/plain", "contentEncoding": "base64"},
+            {"$schema": DRAFT6, "contentMediaType": "text/plain"},
+        ),
+    ],
+)
+def test_what_the_engine_takes_long_for_is_allowed_for(dear: Any, cheap: Any) -> None:
+    taken, allowed = compile(dear).cost.rate, compile(cheap).cost.rate
+    assert taken is not None
+    assert allowed is not None
+    assert taken > allowed
