@@ -37,6 +37,7 @@ fuzz: $(FUZZ)/.ready
 
 load: $(READY)
 	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.load $(ARGS)
+	UNRELIABLE_CALLS=10000 $(BIN)/pytest -q -n 0 tests/gateway/test_unreliable.py -k every_call
 
 soak: $(READY)
 	PYTHONPATH=tests/clock $(BIN)/python -m tests.reliability.soak $(ARGS)
