@@ -22,6 +22,7 @@ from tests.server.redis_process import RedisProcess
 
 from .crowd import crowd
 from .crowded_server import make_server
+from .intruder import intruding
 
 PROGRAM = str(Path(__file__).with_name("crowded_server.py"))
 SECONDS = float(os.environ.get("ISOLATION_SECONDS", "0"))
@@ -107,6 +108,18 @@ async def test_clients_of_replicas_hear_only_their_own(redis: RedisProcess) -> N
         balancing(one, two) as port,
     ):
         await stress(url(port))
+
+
+async def test_nobody_can_end_or_answer_the_requests_of_others(redis: RedisProcess) -> None:
+    async with (
+        serving("server", redis.url) as one,
+        serving("server", redis.url) as two,
+        balancing(one, two) as port,
+        intruding(url(port)) as statuses,
+    ):
+        await stress(url(port))
+    assert sum(statuses.values()) > 100
+    assert not [status for status in statuses if status >= 500]
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
