@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
@@ -26,6 +27,8 @@ class Visitor:
         self.revision = revision
         self.counts: Counter[str] = Counter()
         self.strays: list[bytes] = []
+        self.marks: set[str] = set()
+        """Ids and progress tokens of what it asked."""
         self._serial = 0
         self._asked: dict[str, int] = {}
         self._logged: Counter[str] = Counter()
@@ -54,7 +57,12 @@ class Visitor:
 
     def _see(self, frame: Frame) -> None:
         """Look at everything that arrives: all secrets in it have to be this visitor's."""
-        if frame.direction == "received":
+        if frame.direction == "sent":
+            message = json.loads(frame.text)
+            token = message.get("params", {}).get("_meta", {}).get("progressToken")
+            if token is not None:
+                self.marks.add(f"{message['id']} {token}")
+        else:
             owners = SECRET.findall(frame.text)
             self.counts["frames"] += 1
             self.counts["frames with a secret"] += bool(owners)
@@ -154,6 +162,7 @@ async def crowd(targets: Callable[[int], Any], *, visitors: int, seconds: float)
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     counts: Counter[str] = Counter()
+    marks: Counter[str] = Counter()
 
     async def visit(number: int) -> None:
         rounds = 0
@@ -164,9 +173,11 @@ async def crowd(targets: Callable[[int], Any], *, visitors: int, seconds: float)
                 await visitor.round()
             visitor.check()
             counts.update(visitor.counts)
+            marks.update(visitor.marks)
             rounds += 1
 
     async with asyncio.timeout(seconds + PATIENCE), asyncio.TaskGroup() as group:
         for number in range(visitors):
             group.create_task(visit(number))
+    assert max(marks.values()) >= visitors / 2, "ids and progress tokens were not equal"
     return counts
