@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -67,6 +68,35 @@ async def test_only_the_page_itself_may_ask(
     session: aiohttp.ClientSession, demo: dict[str, str], headers: dict[str, str], status: int
 ) -> None:
     assert (await ask(session, demo["page"], "api/listing", **headers))[0] == status
+
+
+async def test_an_address_that_a_browser_was_started_with_lets_one_in_once(tmp_path: Path) -> None:
+    # Every user of a machine sees what programs are started with.
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    os.mkfifo(opened)
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
+    browser.chmod(0o755)
+    process = await asyncio.create_subprocess_exec(
+        *(PROGRAM, "inspect", "anyshape.demo.server"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "BROWSER": f"{browser} %s"},
+    )
+    try:
+        assert process.stdout is not None
+        printed = (await process.stdout.readline()).decode().strip()
+        async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as session:
+            given = await asyncio.to_thread(opened.read_text)
+            assert given.partition("#")[0] == printed.partition("#")[0]
+            assert given != printed
+            token = printed.partition("#token=")[2]
+            assert (await ask(session, given, "api/listing"))[0] == 401
+            assert await ask(session, given, "api/enter") == (200, {"token": token})
+            assert (await ask(session, given, "api/enter"))[0] == 401
+            assert (await ask(session, printed, "api/listing"))[0] == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
 
 
 async def test_the_page_may_ask_from_its_own_origin(

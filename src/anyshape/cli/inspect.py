@@ -58,7 +58,7 @@ def inspect(
     terminal.write(json_text.compact({"url": address}) if asked.json else address)
     terminal.say("Ctrl-C stops it.")
     if not no_open:
-        _open(address)
+        _open(page.address(listener.getsockname()[1], once=True))
     run_page(page, listener)
     return Exit.OK
 

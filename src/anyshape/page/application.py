@@ -56,6 +56,7 @@ _HEADERS: Final[tuple[_Header, ...]] = (
     (b"cache-control", b"no-store"),
 )
 _TOKEN: Final = b"x-anyshape-token"
+_ENTRY: Final = "/api/enter"
 _KEEP_ALIVE: Final = 15.0
 
 
@@ -66,6 +67,7 @@ class PageApplication:
         self, inspection: Inspection, *, token: str | None = None, beside: _Asgi | None = None
     ) -> None:
         self.token = token or secrets.token_urlsafe(24)
+        self._tickets: set[str] = set()
         self._inspection = inspection
         self._beside = beside
         self._guard = Guard(is_local=True)
@@ -73,6 +75,7 @@ class PageApplication:
         self._files = _load_files()
         self._leaving: set[asyncio.Future[None]] = set()
         self._answers: dict[str, Callable[[_Body], Awaitable[Any]]] = {
+            _ENTRY: self._enter,
             "/api/listing": lambda body: inspection.listing(body.get("anew") is True),
             "/api/tool": lambda body: inspection.tool(_text(body, "name")),
             "/api/form": self._form,
@@ -93,9 +96,17 @@ class PageApplication:
             "/api/changes": lambda body, tell: inspection.watch(tell),
         }
 
-    def address(self, port: int) -> str:
-        """Return the address to open; the part with the token is never sent by a browser."""
-        return f"http://127.0.0.1:{port}/#token={self.token}"
+    def address(self, port: int, *, once: bool = False) -> str:
+        """Return the address to open; the part with the token is never sent by a browser.
+
+        One that is good for `once` may be shown to other users of this machine, who see what
+        programs are started with: the first to open it gets in, and nobody else.
+        """
+        token = self.token
+        if once:
+            token = secrets.token_urlsafe(24)
+            self._tickets.add(token)
+        return f"http://127.0.0.1:{port}/#token={token}"
 
     async def __call__(self, scope: _Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -135,12 +146,22 @@ class PageApplication:
                 await _respond(send, 200, *self._files[path])
             else:
                 await _refuse(send, 405, "Only GET is served here")
-        elif not secrets.compare_digest(headers.get(_TOKEN, b""), self.token.encode()):
+        elif not self._lets_in(path, headers.get(_TOKEN, b"")):
             await _refuse(send, 401, "The token is missing or wrong; open the printed address")
         elif scope["method"] != "POST" or not is_json(headers.get(b"content-type")):
             await _refuse(send, 405, "Only POST with JSON is served here")
         else:
             await self._ask(path, receive, send)
+
+    def _lets_in(self, path: str, token: bytes) -> bool:
+        """Tell whether a token opens an endpoint; what is good for once is then used up."""
+        if secrets.compare_digest(token, self.token.encode()):
+            return True
+        used = [each for each in self._tickets if secrets.compare_digest(token, each.encode())]
+        if path != _ENTRY:
+            return False
+        self._tickets.difference_update(used)
+        return bool(used)
 
     def stop(self) -> None:
         """Give up whatever is under way, and say so."""
@@ -204,6 +225,10 @@ class PageApplication:
             leaving.cancel()
             task.cancel()
             await asyncio.gather(task, leaving, return_exceptions=True)
+
+    async def _enter(self, body: _Body) -> Any:
+        """Return the token that opens everything else."""
+        return {"token": self.token}
 
     # Endpoints that take more than a name.
 

@@ -6,14 +6,16 @@ const KEPT = "anyshape-token";
 
 export class Refused extends Error {}
 
-/** Take the token out of the address, so that it is neither seen nor copied; say whether there is one. */
-export function admit() {
+/** Take the token out of the address, so that it is neither seen nor copied; say whether there is one.
+ * That of an address which a program opened is good for once, and is exchanged for the one that lasts. */
+export async function admit() {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get("token");
   if (token) {
     sessionStorage.setItem(KEPT, token);
     given.delete("token");
     history.replaceState(null, "", `#${given}`);
+    try { sessionStorage.setItem(KEPT, (await ask("enter")).token); } catch { /* the next one is refused, too */ }
   }
   return sessionStorage.getItem(KEPT) !== null;
 }

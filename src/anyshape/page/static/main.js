@@ -194,12 +194,12 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) watching?.abort();
   else if (listing) { watch(); listAgain(); }
 });
-window.addEventListener("popstate", () => {
-  if (admit() && listing && location.hash !== written) { written = location.hash; open(read()); }
+window.addEventListener("popstate", async () => {
+  if (await admit() && listing && location.hash !== written) { written = location.hash; open(read()); }
 });
 
-function begin() {
-  if (admit()) connect(); else askForAddress();
+async function begin() {
+  if (await admit()) connect(); else askForAddress();
 }
 
 begin();
