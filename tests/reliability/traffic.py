@@ -9,12 +9,6 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-__all__ = [
-    *("GOOD", "KINDS", "META"),
-    *("Call", "Line", "Reply"),
-    *("batch", "dial", "http", "judge", "modern", "number_of"),
-]
-
 MODERN: Final = "2026-07-28"
 META: Final = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
