@@ -18,6 +18,7 @@ from patience import PATIENCE
 
 from anyshape import Client
 from anyshape.client import Bounds, Http
+from anyshape.client.transports.direct_requests import DirectResponse
 from anyshape.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -640,6 +641,28 @@ async def test_a_connection_that_a_server_may_be_about_to_close_is_not_used_agai
         first, second, third = [each.transport for _, _, each in endpoint.requests[-3:]]
         assert first is second
         assert second is not third
+
+
+async def test_a_request_that_found_its_connection_closed_is_sent_on_another(
+    serve_http: ServeHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = Endpoint()
+    write, closed = DirectResponse.write, 0
+
+    def close_first(response: DirectResponse, request: bytes) -> None:
+        nonlocal closed
+        if not closed:
+            closed += 1
+            response._transport.close()
+        write(response, request)
+
+    async with serve_http(endpoint) as url, Client(url) as client:
+        await client.call("plain")
+        before = len(endpoint.requests)
+        monkeypatch.setattr(DirectResponse, "write", close_first)
+        assert await client.call("plain") == 42
+    assert closed == 1
+    assert len(endpoint.requests) == before + 1
 
 
 async def test_a_certificate_is_verified() -> None:

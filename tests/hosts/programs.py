@@ -179,8 +179,8 @@ HOSTS = (
         _claude_code,
         note="shows structured content rather than text. Over stdio it waits 3 seconds for the "
         "answer to `server/discover` (or a third of `MCP_TIMEOUT`, if that is less) and then "
-        "greets the server as one of the handshake: where a server starts more slowly, as on a very busy "
-        'machine, values that are no objects come as `{"result": …}`.',
+        "greets the server as one of the handshake: where a server starts more slowly, as on a "
+        'very busy machine, values that are no objects come as `{"result": …}`.',
     ),
     Host(
         "Gemini CLI",

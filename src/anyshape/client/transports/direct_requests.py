@@ -23,7 +23,7 @@ from yarl import URL
 
 from anyshape.client.transports.inflation import ENCODINGS, WINDOWS, Inflater
 
-__all__ = ["BadResponse", "DirectResponse", "Outbox", "Route"]
+__all__ = ["BadResponse", "DirectResponse", "Outbox", "Route", "Unwritten"]
 
 _LONGEST_HEAD: Final = 1 << 18
 """Bytes of a response up to its body, with all that comes before the final one."""
@@ -48,6 +48,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 class BadResponse(aiohttp.ClientError):
     """What a server sent is no HTTP response."""
+
+
+class Unwritten(aiohttp.ClientConnectionError):
+    """A connection was closed before anything of the request was written to it."""
 
 
 class Route:
@@ -112,25 +116,21 @@ class Outbox:
     def __init__(self) -> None:
         self.under_way = 0
         """Requests that wait for the head of a response."""
-        self._waiting: list[tuple[asyncio.Transport, bytes]] = []
+        self._waiting: list[tuple[DirectResponse, bytes]] = []
 
-    def add(self, transport: asyncio.Transport, request: bytes) -> None:
+    def add(self, response: DirectResponse, request: bytes) -> None:
         """Write a request, when all that can run now has run if there are others."""
         if self.under_way < _SEVERAL:
-            transport.write(request)
+            response.write(request)
             return
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._waiting.append((transport, request))
+        self._waiting.append((response, request))
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for transport, request in waiting:
-            if not transport.is_closing():  # else nobody waits for it any more
-                try:
-                    transport.write(request)
-                except Exception:  # which must not cost the others
-                    transport.abort()
+        for response, request in waiting:
+            response.write(request)
 
 
 class DirectResponse(asyncio.Protocol):
@@ -151,6 +151,7 @@ class DirectResponse(asyncio.Protocol):
         "_is_interim",
         "_is_kept",
         "_is_paused",
+        "_is_written",
         "_parser",
         "_reason",
         "_received",
@@ -188,17 +189,31 @@ class DirectResponse(asyncio.Protocol):
         self._is_kept = False
         self._is_paused = False
         self._is_gathered = False
+        self._is_written = False
 
     async def send(self, request: bytes, outbox: Outbox) -> None:
         """Write the request, and wait for the head of the response."""
         self._transport.set_protocol(self)
         outbox.under_way += 1
         try:
-            outbox.add(self._transport, request)
+            outbox.add(self, request)
             while not self._has_head:
                 await self._wait()
         finally:
             outbox.under_way -= 1
+
+    def write(self, request: bytes) -> None:
+        """Write the request, unless the connection was given back or closed in the meantime."""
+        if self._connection is None:
+            return
+        if self._transport.is_closing():
+            self._fail(Unwritten("the server has hung up"))
+            return
+        self._is_written = True
+        try:
+            self._transport.write(request)
+        except Exception as error:  # which must not cost the requests that leave with it
+            self._fail(aiohttp.ClientConnectionError(str(error)))
 
     # What a reply is.
 
@@ -288,7 +303,8 @@ class DirectResponse(asyncio.Protocol):
             if not self._is_complete:
                 self._fail(BadResponse(str(error.__context__ or error)))
         if self._is_complete:
-            self._give_back(keep=self._is_kept)
+            # What came before the request was written is no answer that another may follow.
+            self._give_back(keep=self._is_kept and self._is_written)
             self._wake()
         elif not self._has_head:
             if self._received > _LONGEST_HEAD:
@@ -305,7 +321,9 @@ class DirectResponse(asyncio.Protocol):
             self._handler.connection_lost(exc)  # aiohttp waits for it when it closes
         if self._is_complete or self._error is not None:
             return
-        if not self._has_head:
+        if not self._is_written:
+            self._fail(Unwritten("the server has hung up"))
+        elif not self._has_head:
             lost = aiohttp.ServerDisconnectedError()
             self._fail(lost if exc is None else aiohttp.ClientOSError(*exc.args))
         elif exc is None and self._ends_with_connection():

@@ -8,7 +8,7 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
 from anyshape.client.quoting import conceal, shorten, without_secrets
-from anyshape.client.transports.direct_requests import BadResponse
+from anyshape.client.transports.direct_requests import BadResponse, Unwritten
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.responses import HttpResponse
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
@@ -75,6 +75,8 @@ def explain_loss(place: str, url: str, error: aiohttp.ClientError) -> TransportE
         return TransportError(f"cannot reach {place}: {said}")
     if isinstance(error, aiohttp.ClientResponseError | BadResponse):
         return TransportError(f"{place} does not speak HTTP: {said}")
+    if isinstance(error, Unwritten):
+        return ConnectionLost(f"the connection to {place} broke: {said}", sent=False)
     # Nothing says how much of the request was read before the connection broke.
     return ConnectionLost(f"the connection to {place} broke: {said}", sent=True)
 

@@ -20,7 +20,7 @@ from typing import cast
 import aiohttp
 
 from anyshape.client.options import Http
-from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Route
+from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Route, Unwritten
 from anyshape.client.transports.responses import HttpResponse, SessionResponse
 
 __all__ = ["Pools"]
@@ -113,7 +113,7 @@ class Pools:
             if protocol is not None and protocol.is_connected() and not protocol.should_close:
                 return connection
             connection.close()
-        raise aiohttp.ServerDisconnectedError
+        raise Unwritten("the server hangs up at once")
 
     async def close_calls(self) -> None:
         """Close every connection but those `aside`, which have the last words."""
