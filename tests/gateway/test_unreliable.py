@@ -174,7 +174,7 @@ async def test_ten_thousand_tools_cost_a_call_no_more_than_ten() -> None:
         schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
         for number in range(tools):
             server.add_tool(Tool(name=f"tool{number}", handler=_same, input_schema=schema))
-        gateway = Gateway({"large": server, "other": Server("other")})
+        gateway = Gateway({"large": server, "other": Server("other")}, patience=PATIENCE)
         async with Client(gateway, listen=False) as client:
             await client.list_tools()
             best = float("inf")
