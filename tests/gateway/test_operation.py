@@ -135,6 +135,34 @@ async def test_an_upstream_has_room_for_so_many_calls_and_says_so(server: Server
         assert (await second).value == 3
 
 
+async def test_a_place_that_comes_free_when_the_upstream_is_down_is_given_back(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, started = asyncio.Event(), asyncio.Event()
+
+    @server.tool
+    async def wait() -> int:
+        started.set()
+        await go_on.wait()
+        return 1
+
+    upstream = Upstream(target=server, room=RoomOptions(max_calls=1))
+    gateway = Gateway({"one": upstream})
+    async with Client(gateway, timeout=PATIENCE) as client:
+        link = gateway.upstreams["one"]
+        first = asyncio.create_task(client.call_tool("wait"))
+        await started.wait()
+        second = asyncio.create_task(client.call_tool("wait"))
+        await turn_until(lambda: link.health.waiting == 1)
+        with monkeypatch.context() as down:
+            down.setattr(link, "_client", None)
+            go_on.set()
+            assert (await first).value == 1
+            assert (await second).is_error
+        assert (link.health.in_flight, link.health.waiting) == (0, 0)
+        assert (await client.call_tool("wait")).value == 1
+
+
 async def test_requests_are_written_down_and_counted(server: Server, tmp_path: Path) -> None:
     audit, metrics = AuditLog(tmp_path / "audit.jsonl"), GatewayMetrics()
     gateway = Gateway({"up": server}, audit=audit, metrics=metrics)

@@ -347,8 +347,8 @@ class Visit:
             for room in (link.room,) if callers is None else (callers.of(self._caller), link.room):
                 if not room.enter_now():
                     await room.wait()
-                    client = link.client  # there may be another one by now
                 self._rooms = (room, *self._rooms)
+            client = link.client  # there may be another one by now, or none
             self._permit = link.breaker.admit()
         except BaseException:
             self._leave()
