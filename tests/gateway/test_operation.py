@@ -26,6 +26,7 @@ from anyshape.gateway import (
     Upstream,
     Vetting,
 )
+from anyshape.gateway.questions import HeldCall
 from anyshape.gateway.settings import GatewaySettings
 from anyshape.screening import Severity
 
@@ -161,6 +162,25 @@ async def test_a_place_that_comes_free_when_the_upstream_is_down_is_given_back(
             assert (await second).is_error
         assert (link.health.in_flight, link.health.waiting) == (0, 0)
         assert (await client.call_tool("wait")).value == 1
+
+
+async def test_a_call_that_is_given_up_before_its_rest_began_gives_its_place_back(
+    server: Server,
+) -> None:
+    async def rest() -> None:
+        raise AssertionError("nobody waits for this")
+
+    gateway = Gateway({"one": server})
+    async with Client(gateway) as client:
+        await client.list_tools()
+        link, held = gateway.upstreams["one"], HeldCall()
+        visit = link.using("", held)
+        async with visit:
+            visit.keep(rest(), held)
+        assert link.health.in_flight == 1
+        held.give_up()
+        await turn_until(lambda: link.health.in_flight == 0)
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).value == 3
 
 
 async def test_requests_are_written_down_and_counted(server: Server, tmp_path: Path) -> None:

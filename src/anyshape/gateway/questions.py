@@ -113,6 +113,8 @@ class HeldCall:
         loop = asyncio.get_running_loop()
         self._stirred = loop.create_future()
         self.task = loop.create_task(self._run(call))
+        # One that is cancelled before it began has never looked at the call.
+        self.task.add_done_callback(lambda _: call.close())
         return self.task
 
     async def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
