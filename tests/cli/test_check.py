@@ -452,7 +452,9 @@ def test_a_fleet_that_cannot_be_read_is_said_with_line_and_key(
 ) -> None:
     judged = run("check", write("fleet.toml", '[upstreams.a]\nmodul = "x.py"\n'))
     assert judged.code == 3
-    assert "fleet.toml, line 1: upstreams.a: expected one of url, command and module" in judged.err
+    assert (
+        "fleet.toml, line 2: upstreams.a.modul: this key is not known; did you mean" in judged.err
+    )
 
 
 def test_an_upstream_that_is_not_there_is_not_taken_for_a_good_one(

@@ -204,3 +204,20 @@ def test_a_key_that_no_terminal_should_see_is_escaped(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.toml: No such file"):
         load(tmp_path / "nothing.toml")
+
+
+def test_what_a_file_names_is_found_beside_it_wherever_it_is_read(tmp_path: Path) -> None:
+    found: list[str] = []
+    config = load(
+        write(
+            tmp_path,
+            '[upstreams.a]\nmodule = "server.py:other"\n'
+            '[upstreams.b]\nmodule = "package.server:other"\n'
+            '[upstreams.c]\ncommand = ["python", "server.py"]\n'
+            '[upstreams.d]\ncommand = ["python", "server.py"]\ncwd = "inner"\n',
+        ),
+        lambda text: found.append(text) or object(),
+    )
+    assert found == [f"{tmp_path / 'server.py'}:other", "package.server:other"]
+    assert config.upstreams["c"].cwd == str(tmp_path)
+    assert config.upstreams["d"].cwd == str(tmp_path / "inner")

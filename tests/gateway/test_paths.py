@@ -89,6 +89,16 @@ async def test_a_path_that_nobody_has_is_404_and_says_which_there_are(
         assert f"endpoints are {known}/one/mcp, /two/mcp" in reply.body.decode()
 
 
+async def test_a_resource_that_two_have_is_said_to_need_paths(
+    fleet: dict[str, Upstream], caplog: pytest.LogCaptureFixture
+) -> None:
+    gateway = Gateway(fleet)
+    async with Client(gateway):
+        (collision,) = gateway.collisions
+        assert (collision.noun, collision.name) == ("resource", NOTES)
+    assert 'endpoints="each" gives every upstream a path' in caplog.text
+
+
 async def test_probes_are_served_beside_the_paths(fleet: dict[str, Upstream]) -> None:
     gateway = Gateway(fleet, endpoints="each")
     application = gateway.asgi(HttpOptions(path="/v1/mcp"))

@@ -42,6 +42,7 @@ _NESTED: Final[Mapping[str, type[Any]]] = {
 _WHERE: Final = ("url", "command", "module")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SECRET: Final = re.compile(r"\$\{(?:(file):)?([^}]*)\}")
+_MODULE_FILE: Final = re.compile(r"^.*\.py(?=$|:)")
 FindServer: TypeAlias = Callable[[str], Any]
 _MOST_BYTES: Final = 4 * 1024 * 1024
 
@@ -76,6 +77,11 @@ class _File:
             raise ConfigError(f"{path}: {error.strerror or error}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"{path}: expected UTF-8") from None
+
+    @property
+    def folder(self) -> Path:
+        """Where it is; what it names is found from there."""
+        return self.path.parent.resolve()
 
     def wrong(self, message: str, *keys: str) -> ConfigError:
         """Return the error about the value under some keys."""
@@ -153,12 +159,12 @@ def _fill_replicas(file: _File, table: Any) -> None:
 def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:
     keys = ("upstreams", name)
     _check_name(file, name, keys)
-    given = [key for key in _WHERE if key in table]
-    if len(given) != 1:
-        raise file.wrong(f"expected one of url, command and module, got {len(given)}", *keys)
     for key in table:
         if key not in _OURS and key not in _WHERE:
             raise file.wrong(unknown_key(key, (*_OURS, *_WHERE)), *keys, key)
+    given = [key for key in _WHERE if key in table]
+    if len(given) != 1:
+        raise file.wrong(f"expected one of url, command and module, got {len(given)}", *keys)
     options: dict[str, Any] = {"target": _target(file, given[0], table, keys)}
     for key in _OURS & table.keys():
         value: Any = table[key]
@@ -177,6 +183,8 @@ def _read_upstream(file: _File, name: str, table: dict[str, Any]) -> Upstream:
         else:
             value = _text(file, value, *keys, key)
         options[key] = value
+    if given[0] == "command":  # what it names is beside the file, wherever the gateway is started
+        options["cwd"] = str(file.folder / options.get("cwd", ""))
     return _made(file, options, keys)
 
 
@@ -246,7 +254,7 @@ def _target(file: _File, key: str, table: dict[str, Any], keys: tuple[str, ...])
         return text
     if file.find is None:
         raise file.wrong("modules are for `anyshape gateway`; pass find= to load them", *keys, key)
-    return file.find(text)
+    return file.find(_MODULE_FILE.sub(lambda found: str(file.folder / found[0]), text))
 
 
 def _check_name(file: _File, name: str, keys: tuple[str, ...]) -> None:

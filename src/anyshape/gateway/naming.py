@@ -11,6 +11,9 @@ from anyshape.gateway.options import Upstream
 __all__ = ["Collision", "Naming", "without_collisions"]
 
 
+_PATHS = 'over HTTP, endpoints="each" gives every upstream a path of its own'
+
+
 class Naming:
     """The names of one upstream's tools and prompts."""
 
@@ -55,9 +58,11 @@ class Collision:
     """The upstream whose thing is not offered because of it."""
 
     def __str__(self) -> str:
+        is_named = self.noun in ("tool", "prompt")
+        fix = "set prefix= or rename= for one of them" if is_named else _PATHS
         return (
             f"{self.noun} {self.name!r:.200} of upstream {self.other!r} is not offered: upstream "
-            f"{self.holder!r} has one of that name; set prefix= or rename= for one of them"
+            f"{self.holder!r} has one of that name; {fix}"
         )
 
 
