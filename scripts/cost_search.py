@@ -39,6 +39,7 @@ FACTOR = 1.0
 LONGEST = 30_000
 SHORTEST = 400
 REPEATS = 5
+SUSPECT = 0.5
 SAMPLES = 20
 KEPT = 24
 
@@ -89,6 +90,8 @@ def measure(document: Any, random: Random) -> Found | None:
     if not SHORTEST < size <= cost.free_bytes:
         return None
     best = min(_timed(schema, values, size) for _ in range(REPEATS))
+    if best > SUSPECT * size * cost.rate:  # Or something else had the processor each time.
+        best = min(best, *(_timed(schema, values, size) for _ in range(10 * REPEATS)))
     return Found(best / size / cost.rate, best / size, cost.rate, size, whole, values[:3])
 
 

@@ -497,6 +497,7 @@ def test_what_pydantic_derives_from_ordinary_models_is_judged_in_the_process(
     ("dear", "cheap"),
     [
         ({"const": ""}, {"const": "a"}),
+        ({"enum": [""]}, {"enum": ["", "a"]}),
         ({"$schema": DRAFT6, "contentMediaType": "application/json"}, {"$schema": DRAFT6}),
         (
             {"$schema": DRAFT6, "contentMediaType": "text/plain", "contentEncoding": "base64"},

@@ -40,4 +40,4 @@ def run(data: bytes) -> None:
 
 def make(corpus: Path | None) -> Target:
     """Return the target."""
-    return Target(run, SEEDS, short=4000)
+    return Target(run, SEEDS, max_bytes=1_024, short=4000)

@@ -69,7 +69,7 @@ _CONTENT: Final = 60
 _IGNORED: Final = 150
 """For a keyword that the engine has to be told to ignore, and asks about each value."""
 _EMPTY: Final = 50
-"""For the constant `""`, which the engine compares ten times as slowly as any other text."""
+"""For `""` alone, with which the engine compares ten times as slowly as with any other text."""
 _METASCHEMA: Final = 500
 _SMALL_PATTERN: Final = 1_024
 """Bytes of a compiled pattern up to which matching takes `_MATCHING`, and else more by its size."""
@@ -337,7 +337,6 @@ class _Weights:
             rate += _constants_rate(schema["enum"], schema.get("type"))
         if "const" in schema and node.spot.dialect.has_const:
             rate += _constants_rate([schema["const"]], schema.get("type"))
-            rate += _EMPTY if schema["const"] == "" else 0
         for name in ("dependentRequired", "dependentSchemas", "dependencies"):
             rate += _DEPENDENT * len(_names(schema, name))
         if "required" in schema:
@@ -397,7 +396,7 @@ def _constants_rate(values: Any, types: object) -> float:
     """
     whole = types is not None and "number" not in cast("str | list[str]", types)
     if all(isinstance(value, str) for value in values):
-        return 0.0
+        return _EMPTY if values == [""] else 0.0
     rate = 0.0
     waiting = list(values)
     for value in waiting:  # grows while it is walked
