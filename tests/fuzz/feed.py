@@ -38,10 +38,12 @@ def feed_plainly(target: Target, record: Recorder, options: argparse.Namespace) 
     kept = sorted((options.folder / "corpus").glob("*"))  # of guided runs
     known = [*target.seeds, *(path.read_bytes() for path in kept)]
     first = len(known)
-    for data in known:
-        record(data)
     last = record.count + options.runs
     end = time.monotonic() + options.seconds
+    for data in random.sample(known, first):
+        if record.count == last or time.monotonic() > end:
+            return
+        record(data)
     while record.count < last and time.monotonic() < end:
         for _ in range(50):
             data = target.mutate(random.choice(known), random, known)[: target.max_bytes]
