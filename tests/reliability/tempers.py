@@ -18,10 +18,6 @@ from anyshape import Server
 from anyshape.server import ServerOptions
 
 server = Server("tempers", options=ServerOptions(grace=1.0, call_timeout=60))
-ENDINGS = {
-    each.__name__: each
-    for each in (KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError, MemoryError)
-}
 HUNGRY = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (2**28, 2**28))
@@ -33,7 +29,14 @@ class Ending(BaseException):
     """What nobody expects."""
 
 
-ENDINGS["Ending"] = Ending
+ENDINGS: dict[str, type[BaseException]] = {
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "SystemExit": SystemExit,
+    "GeneratorExit": GeneratorExit,
+    "CancelledError": asyncio.CancelledError,
+    "MemoryError": MemoryError,
+    "Ending": Ending,
+}
 
 
 @server.tool
@@ -105,7 +108,11 @@ def eat_memory_in_a_child() -> int:
 @server.tool
 def recurse(depth: int) -> int:
     """Go too deep."""
-    return recurse(depth + 1)  # type: ignore[no-any-return, operator]
+    return _deeper(depth)
+
+
+def _deeper(depth: int) -> int:
+    return _deeper(depth + 1) + 1
 
 
 def main() -> None:
