@@ -75,7 +75,7 @@ async def test_every_call_is_answered_once_whatever_an_upstream_does(
 ) -> None:
     caplog.set_level(logging.CRITICAL)
     choose = random.Random(16).choices
-    gateway = Gateway({"bad": bad, "steady": steady})
+    gateway = Gateway({"bad": replace(bad, timeout=PATIENCE), "steady": steady})
     async with Client(gateway, check_results=False) as client:
         link, before = gateway.upstreams["bad"], len(asyncio.all_tasks())
         for start in range(0, CALLS, 50):

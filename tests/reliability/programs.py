@@ -112,9 +112,14 @@ def start_program(script: str, *arguments: str, port: int, **environment: str) -
 @contextlib.contextmanager
 def run_front(kind: str, **environment: str) -> Generator[tuple[Program, ...]]:
     """Run the workshop, and for `gateway` one before it; clients talk to the first of them."""
-    with run_program("workshop.py", **environment) as workshop:
-        if kind == "server":
+    if kind == "server":
+        with run_program("workshop.py", **environment) as workshop:
             yield (workshop,)
-        else:
-            with run_program("gatehouse.py", workshop.url, **environment) as gateway:
-                yield gateway, workshop
+    else:
+        # Nobody hangs up on a gateway that is too busy to notice: it could not tell what was read.
+        patient = {**environment, "WORKSHOP_PATIENCE": "75"}
+        with (
+            run_program("workshop.py", **patient) as workshop,
+            run_program("gatehouse.py", workshop.url, **environment) as gateway,
+        ):
+            yield gateway, workshop

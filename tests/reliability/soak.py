@@ -87,7 +87,7 @@ class Soak:
 
 @contextlib.asynccontextmanager
 async def _fleet() -> AsyncGenerator[dict[str, Program]]:
-    with run_program("workshop.py") as server:
+    with run_program("workshop.py", WORKSHOP_PATIENCE="75") as server:
         targets = (server.url, f"pipe={FOLDER / 'workshop.py'}", f"bad={UNRELIABLE}")
         with run_program("gatehouse.py", *targets) as gateway:
             yield {"gateway": gateway, "server": server}

@@ -169,7 +169,14 @@ def main() -> None:
     if sys.argv[1:]:
         options = HttpOptions(request_timeout=PATIENCE)
         port = int(sys.argv[1])
-        server.run("http", port=port, options=options, log_level="critical", backlog=4096)
+        server.run(
+            "http",
+            port=port,
+            options=options,
+            log_level="critical",
+            backlog=4096,
+            timeout_keep_alive=75,
+        )
     else:
         server.run()
 
