@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PINS = ROOT / "requirements" / "install.txt"
 VERSION = ROOT / "src" / "anyshape" / "_version.py"
 
 
@@ -29,7 +30,7 @@ def main(environment: str, wheel: str | None = None) -> int:
     document = json.loads(made.stdout)
     (version,) = re.findall(r'__version__ = "(.+)"', VERSION.read_text())
     ours = document["metadata"]["component"]
-    _keep_what_is_needed(document, ours["bom-ref"])
+    _keep_what_is_pinned(document, ours["bom-ref"])
     ours |= {"version": version, "purl": f"pkg:pypi/anyshape@{version}"}
     if wheel is not None:
         digest = hashlib.sha256(Path(wheel).read_bytes()).hexdigest()
@@ -41,15 +42,21 @@ def main(environment: str, wheel: str | None = None) -> int:
     return 0
 
 
-def _keep_what_is_needed(document: dict[str, Any], root: str) -> None:
-    needs = {each["ref"]: each.get("dependsOn", []) for each in document["dependencies"]}
-    needed, waiting = {root}, [root]
-    while waiting:
-        fresh = set(needs[waiting.pop()]) - needed
-        needed |= fresh
-        waiting += fresh
-    for name, key in (("components", "bom-ref"), ("dependencies", "ref")):
-        document[name] = [each for each in document[name] if each[key] in needed]
+def _keep_what_is_pinned(document: dict[str, Any], root: str) -> None:
+    """Leave out what an environment has beside the pins, which extras of packages may lead to."""
+    pinned = set(re.findall(r"^([a-z0-9.-]+)==", PINS.read_text(), flags=re.MULTILINE))
+    kept = [
+        each
+        for each in document["components"]
+        if re.sub(r"[-_.]+", "-", each["name"]).lower() in pinned
+    ]
+    refs = {root, *(each["bom-ref"] for each in kept)}
+    document["components"] = kept
+    document["dependencies"] = [
+        {**each, "dependsOn": [ref for ref in each.get("dependsOn", []) if ref in refs]}
+        for each in document["dependencies"]
+        if each["ref"] in refs
+    ]
 
 
 if __name__ == "__main__":
