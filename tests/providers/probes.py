@@ -87,6 +87,13 @@ KEYWORDS = [
     of("string lengths", {"type": "string", "minLength": 1, "maxLength": 3}, ["a", "é😀"], [""]),
     of("anchored pattern", {"type": "string", "pattern": "^[A-Z]{2}\\d+$"}, ["AB12"], ["ab"]),
     of("loose pattern", {"type": "string", "pattern": "b|c"}, ["abc", 'x"b'], ["xyz"]),
+    of("endless, then counted", {"type": "string", "pattern": "^[ab]*a[ab]{16}$"}, ["a" * 17], []),
+    of(
+        "counts within counts",
+        {"type": "string", "pattern": "^([a-z]{1,99}[.]){1,99}[a-z]{1,99}$"},
+        ["a.b"],
+        ["a"],
+    ),
     of("lookahead", {"type": "string", "pattern": "^(?=.*\\d)\\w+$"}, ["a1"], ["a"]),
     of("date", {"type": "string", "format": "date"}, ["2026-01-02"], ["2026"]),
     of(

@@ -7,6 +7,7 @@ anchored at both ends, of literal characters, plain classes, groups and repetiti
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -32,6 +33,10 @@ _PLAIN: Final = frozenset(
 )
 _LITERAL: Final = frozenset(".+*?()[]{}|^$")
 _REPEAT: Final = re.compile(r"\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\}|[*+?]")
+_CHARACTERS: Final = frozenset(map(chr, range(32, 127)))
+_FEW: Final = 8
+_LONGEST: Final = 2_000
+"""Characters that an expression may stand for when its repetitions are written out."""
 
 
 def written_pattern(pattern: str, rule: PatternSupport) -> str | None:
@@ -90,7 +95,54 @@ def _literal(pattern: str) -> str | None:
         else:
             return None
         position += step
-    return f"^{''.join(written)}$" if depth == 0 else None
+    return f"^{''.join(written)}$" if depth == 0 and not _is_large(written) else None
+
+
+def _is_large(pieces: list[str]) -> bool:
+    """Tell whether engines that write repetitions out would have much to write.
+
+    Where something is repeated without end and then counted (`[ab]*a[ab]{30}`), they have to count
+    from every character on at once.
+    """
+    groups: list[list[int]] = [[]]
+    atom = _CHARACTERS
+    endless: frozenset[str] = frozenset()
+    for piece in pieces:
+        sizes = groups[-1]
+        if piece == "(":
+            groups.append([])
+        elif piece == ")":
+            inner = sum(groups.pop())
+            if not groups:
+                return True
+            groups[-1].append(inner)
+            atom = _CHARACTERS
+        elif piece[0] in "{*+?" and sizes:
+            count = _most(piece)
+            if count is None:
+                endless = atom
+            elif count > _FEW and endless & atom:
+                return True
+            else:
+                sizes[-1] *= count
+        elif piece != "|":
+            atom = _admitted(piece)
+            endless &= atom
+            sizes.append(1)
+    return sum(groups[0]) > _LONGEST
+
+
+def _most(repeat: str) -> int | None:
+    """Return how often something is repeated at most; `None` if there is no end to it."""
+    if repeat in ("*", "+") or repeat.endswith(",}"):
+        return None
+    return 1 if repeat == "?" else int(repeat.strip("{}").rpartition(",")[2])
+
+
+@functools.lru_cache(maxsize=512)
+def _admitted(piece: str) -> frozenset[str]:
+    """Return the characters that a literal or a class stands for."""
+    return frozenset(character for character in _CHARACTERS if re.fullmatch(piece, character))
 
 
 def _escape(character: str) -> str | None:
