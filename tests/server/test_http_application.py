@@ -180,6 +180,12 @@ async def test_a_batch_does_not_get_around_the_scopes_of_a_tool(server: Server) 
             "use read",
         ),
         ("resources/read", {"uri": 7}, None),
+        # Nobody may watch so many at once: that is said, and their scopes are not looked up.
+        (
+            "subscriptions/listen",
+            {"notifications": {"resourceSubscriptions": ["notes://all"] * 251}},
+            None,
+        ),
     ],
 )
 async def test_prompts_and_resources_that_need_more_are_refused_in_the_same_way(
@@ -207,10 +213,15 @@ async def test_no_spelling_of_a_uri_gets_around_the_scopes_of_what_it_reads(
     server.directory("files:///", tmp_path)
 
     @server.resource("any:///{+path}")
+    @server.resource("bare:{+path}")
     def normal(path: str) -> str:
         return os.path.normpath(path)
 
-    rules = {"files:///my%20secrets/{+path}": ("admin",), "any:///secret": ("admin",)}
+    rules = {
+        "files:///my%20secrets/{+path}": ("admin",),
+        "any:///secret": ("admin",),
+        "bare:secret": ("admin",),
+    }
     authorization = _authorization(required_scopes=("use",), resource_scopes=rules)
     application = server.asgi(HttpOptions(authorization=authorization))
 
@@ -227,9 +238,14 @@ async def test_no_spelling_of_a_uri_gets_around_the_scopes_of_what_it_reads(
         "files:///my%20secret%73%2F%70lans.txt",
         "any:///secret",
         "any:///%73ecret",
+        "bare:./secret",
+        "bare:open/%2e./secret",
         "any:///open/../secret",
         "any:///open/%2e%2e/./secret",
         "any:///open%2F..%2Fsecret",
+        "any:////secret",
+        "any:///open//..//secret",
+        "any:///./secret",
     ):
         assert await read(uri) == 403
 

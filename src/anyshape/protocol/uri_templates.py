@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from posixpath import normpath
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -140,32 +141,26 @@ class UriTemplate:
 
 
 def spellings(uri: str) -> tuple[str, ...]:
-    """Return what a URI may be read as: itself, without escapes, and without `.` and `..` in it.
+    """Return what a URI may be read as: itself, without escapes, and with `.` and `..` resolved.
 
     A template hands values on unescaped, so whoever decides by a URI has to look at all of these.
     """
-    read = _unescape(uri)
+    read = _unescape(uri) if len(uri) <= LONGEST_URI else None
     if read is None:
         return (uri,)
     plain = _UNWRITTEN.sub(lambda found: quote(found[0], safe=""), read)
-    if "/." not in plain:
+    scheme, mark, rest = plain.partition("://" if "://" in plain else ":")
+    if "/." not in f"/{rest}" and "//" not in rest:
         return (uri,) if plain == uri else (uri, plain)
     # What comes first may be a host, which no path leaves, or a name like any other.
-    return tuple(dict.fromkeys((uri, plain, _without_dots(plain, 1), _without_dots(plain, 0))))
+    host, _, path = rest.partition("/")
+    paths = (host + _resolve(path), rest[: rest.startswith("/")] + _resolve(rest)[1:])
+    return tuple(dict.fromkeys((uri, plain, *(scheme + mark + path for path in paths))))
 
 
-def _without_dots(uri: str, fixed: int) -> str:
-    """Return a URI whose path goes nowhere to come back (RFC 3986, section 5.2.4)."""
-    scheme, mark, rest = uri.partition("://" if "://" in uri else ":")
-    kept: list[str] = []
-    for name in (names := rest.split("/")):
-        if name == "..":
-            del kept[max(fixed, len(kept) - 1) :]
-        elif name != ".":
-            kept.append(name)
-    if names[-1] in (".", ".."):
-        kept.append("")
-    return scheme + mark + "/".join(kept)
+def _resolve(path: str) -> str:
+    """Return a path that goes nowhere to come back (RFC 3986, section 5.2.4), from its root on."""
+    return normpath("/" + path.lstrip("/"))
 
 
 def uri_flaw(uri: str) -> str | None:

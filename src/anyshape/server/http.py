@@ -97,7 +97,8 @@ class HttpApplication:
         if options.authorization is not None:
             from anyshape.server.scopes import ScopeRules
 
-            self._scopes = ScopeRules(options.authorization)
+            most_watched = service.options.max_resource_subscriptions
+            self._scopes = ScopeRules(options.authorization, most_watched)
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )

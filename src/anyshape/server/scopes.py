@@ -64,8 +64,10 @@ _listening: Final = msgspec.json.Decoder(_Listening).decode
 class ScopeRules:
     """What single tools, prompts and resources need, beside what every request does."""
 
-    def __init__(self, authorization: Authorization) -> None:
+    def __init__(self, authorization: Authorization, most_watched: int) -> None:
+        """Ask for what `authorization` says; nobody watches more than so many resources at once."""
         self._authorization = authorization
+        self._most_watched = most_watched
         self._tools = authorization.tool_scopes
         self._prompts = authorization.prompt_scopes
         self._resources = authorization.resource_scopes
@@ -124,6 +126,8 @@ class ScopeRules:
             return self._of_uri(_uri(params).uri)
         if method == LISTEN:
             uris = _listening(params).notifications.uris
+            if len(uris) > self._most_watched:
+                return ()  # Whoever would answer refuses it.
             return tuple(scope for uri in uris for scope in self._of_uri(uri))
         if method == COMPLETE:
             what = _completing(params).ref
