@@ -47,10 +47,14 @@ def hostile() -> list[str]:
 
 @pytest.mark.parametrize("words", LISTINGS, ids=" ".join)
 def test_no_command_lets_a_server_steer_a_terminal_or_forge_a_line(
-    run: Run, hostile: list[str], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    execute: Run,
+    hostile: list[str],
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = run(*words, *hostile)
+    shown = execute(*words, *hostile)
     assert "FORGED" in shown.out + shown.err  # it had its say
     for text in (shown.out, shown.err):
         assert not STEERING.findall(text)
@@ -58,8 +62,8 @@ def test_no_command_lets_a_server_steer_a_terminal_or_forge_a_line(
 
 
 @pytest.mark.parametrize("words", [["tools"], ["check"], ["call", "breaks"]], ids=" ".join)
-def test_nor_does_one_of_the_newest_revision(run: Run, words: list[str]) -> None:
-    shown = run(*words, "--", sys.executable, SERVER, "2026-07-28")
+def test_nor_does_one_of_the_newest_revision(execute: Run, words: list[str]) -> None:
+    shown = execute(*words, "--", sys.executable, SERVER, "2026-07-28")
     assert "FORGED" in shown.out + shown.err
     assert not STEERING.findall(shown.out + shown.err)
     assert "\nFORGED" not in shown.out + shown.err
@@ -69,9 +73,9 @@ def test_nor_does_one_of_the_newest_revision(run: Run, words: list[str]) -> None
     "words", [["tools"], ["resources"], ["prompts"], ["call", "both"], ["check"]], ids=" ".join
 )
 def test_json_output_is_one_line_that_says_the_same_and_steers_nothing(
-    run: Run, hostile: list[str], words: list[str]
+    execute: Run, hostile: list[str], words: list[str]
 ) -> None:
-    shown = run(*words, "--json", *hostile)
+    shown = execute(*words, "--json", *hostile)
     assert shown.out.count("\n") == 1
     assert not STEERING.findall(shown.out + shown.err)
     assert "\nFORGED lf\r\nFORGED crlf\x0bFORGED vt" in "".join(_texts(json.loads(shown.out)))
