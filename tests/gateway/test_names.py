@@ -67,6 +67,15 @@ async def test_of_two_with_one_name_the_first_is_offered_and_the_other_reported(
     assert "upstream 'one' has one of that name" in caplog.text
 
 
+async def test_a_name_that_an_upstream_has_twice_by_renaming_is_reported_too() -> None:
+    upstream = Upstream(target=server("first", "second"), rename={"second": "first"})
+    gateway = Gateway({"one": upstream})
+    async with Client(gateway) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["first"]
+        (collision,) = gateway.collisions
+        assert (collision.name, collision.holder, collision.other) == ("first", "one", "one")
+
+
 def test_a_gateway_without_upstreams_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one upstream"):
         Gateway({})

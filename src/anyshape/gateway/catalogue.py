@@ -132,7 +132,7 @@ class Catalogue:
             "resource",
             self._resources.roster,
             {
-                name: {each.uri: each for each in link.offer.resources}
+                name: [(each.uri, each) for each in link.offer.resources]
                 for name, link in listed.items()
             },
             lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
@@ -141,7 +141,7 @@ class Catalogue:
             "resource template",
             self._resources.templates,
             {
-                name: {each.uri_template: each for each in link.offer.templates}
+                name: [(each.uri_template, each) for each in link.offer.templates]
                 for name, link in listed.items()
             },
             lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
@@ -198,16 +198,18 @@ class Catalogue:
         offered = self._resources.roster.things.get(name)
         return "" if offered is None else getattr(offered.resource, "upstream", "")
 
-    def _named(self, upstream: str, things: Iterable[tuple[str, Source]]) -> dict[str, Source]:
-        """Return the things of an upstream that are offered, by what they are called here."""
+    def _named(
+        self, upstream: str, things: Iterable[tuple[str, Source]]
+    ) -> list[tuple[str, Source]]:
+        """Return the things of an upstream that are offered, with what they are called here."""
         naming = self.namings[upstream]
-        return {naming.here(name): thing for name, thing in things if naming.offers(name)}
+        return [(naming.here(name), thing) for name, thing in things if naming.offers(name)]
 
     def _replace(
         self,
         noun: str,
         roster: Roster[Thing],
-        offers: Mapping[str, Mapping[str, Source]],
+        offers: Mapping[str, Iterable[tuple[str, Source]]],
         make: Callable[[str, Source, UpstreamLink], Thing],
     ) -> None:
         """Have a roster hold what is offered; what did not change stays as it is."""
@@ -218,8 +220,8 @@ class Catalogue:
         self._collisions[noun] = tuple(collisions)
         before = dict(roster.things)
         after: dict[str, Thing] = {}
-        for name, upstream in holders.items():
-            link, source = self._links[upstream], offers[upstream][name]
+        for name, (upstream, source) in holders.items():
+            link = self._links[upstream]
             known = self._offered.get((noun, name))
             mark = _Mark.of(source, link)
             if known is not None and known[0] == mark and name in before:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Final, TypeVar
 
 from anyshape.gateway.options import Upstream
 
 __all__ = ["Collision", "Naming", "without_collisions"]
 
 
-_PATHS = 'over HTTP, endpoints="each" gives every upstream a path of its own'
+Source = TypeVar("Source")
+_PATHS: Final = 'over HTTP, endpoints="each" gives every upstream a path of its own'
 
 
 class Naming:
@@ -67,17 +69,19 @@ class Collision:
 
 
 def without_collisions(
-    noun: str, offers: Mapping[str, Iterable[str]]
-) -> tuple[dict[str, str], list[Collision]]:
-    """Return the upstream that has each name, of those that each would have, and who goes without.
+    noun: str, offers: Mapping[str, Iterable[tuple[str, Source]]]
+) -> tuple[dict[str, tuple[str, Source]], list[Collision]]:
+    """Return which upstream has each name, with what, of those that each would have.
 
-    Upstreams are in the order of the configuration, and the first one has the name.
+    Upstreams are in the order of the configuration, and the first one has the name; so of one that
+    has a name twice, by renaming, the first thing has it. Collisions say who goes without.
     """
-    holders: dict[str, str] = {}
+    holders: dict[str, tuple[str, Source]] = {}
     collisions: list[Collision] = []
-    for upstream, names in offers.items():
-        for name in names:
-            holder = holders.setdefault(name, upstream)
-            if holder != upstream:
-                collisions.append(Collision(noun, name, holder, upstream))
+    for upstream, things in offers.items():
+        for name, thing in things:
+            if name in holders:
+                collisions.append(Collision(noun, name, holders[name][0], upstream))
+            else:
+                holders[name] = (upstream, thing)
     return holders, collisions
