@@ -55,7 +55,8 @@ _SMALL: Final = 2**53
 # Nanoseconds for each byte of text at the place where a keyword is evaluated.
 _BASE: Final = 30
 _REMEMBERING: Final = 150
-_BOUND: Final = 20
+_BOUND: Final = 240
+"""To compare with an integer: next to nothing, but 1.3 µs if the value is such as 1e308."""
 _FRACTION: Final = 4_000
 _DIVISION: Final = 400
 _FINE_DIVISION: Final = 9_000
