@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from typing import Any
 
 __all__ = ["LOOP", "run", "run_hastily", "turn_until_done"]
 
 _MOST_TURNS = 200
+_PATIENCE = 60.0
+"""Seconds for threads and processes, on a machine that may be busy."""
 
 
 class HastyLoop(asyncio.SelectorEventLoop):
@@ -64,7 +67,8 @@ def run_hastily(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 async def _hasten(coroutine: Coroutine[Any, Any, Any]) -> Any:
     task = LOOP.create_task(coroutine)
-    for _ in range(_MOST_TURNS):
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
         if await turn_until_done(task):
             return task.result()
         await asyncio.sleep(0.001)  # A thread or another process may have to finish.
