@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anyshape import Client, Image, Server, ToolResult
+from anyshape import UNSTRUCTURED, Client, Image, Server, ToolResult
 from anyshape.agents import estimate_tokens
 from anyshape.agents.budget import CAPS, shorten_text, trimmed
 from anyshape.providers import PROFILES, check
@@ -135,7 +135,7 @@ async def said(value: Any, most: int | None) -> list[dict[str, Any]]:
     """Return the content that Claude is given for a result."""
     server = Server("talkative")
 
-    @server.tool
+    @server.tool(output_schema=UNSTRUCTURED)
     def talk() -> ToolResult[Any]:
         return ToolResult(content=value)
 
