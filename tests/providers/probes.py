@@ -84,7 +84,12 @@ KEYWORDS = [
         [{"a": 1}],
     ),
     of("numbers in enum", {"enum": [1, 2.5]}, [1, 2.5], [2]),
-    of("string lengths", {"type": "string", "minLength": 1, "maxLength": 3}, ["a", "é😀"], [""]),
+    of(
+        "string lengths",
+        {"type": "string", "minLength": 1, "maxLength": 3},
+        ["a", "é😀", '"\\\n'],
+        [""],
+    ),
     of("anchored pattern", {"type": "string", "pattern": "^[A-Z]{2}\\d+$"}, ["AB12"], ["ab"]),
     of("loose pattern", {"type": "string", "pattern": "b|c"}, ["abc", 'x"b'], ["xyz"]),
     of("endless, then counted", {"type": "string", "pattern": "^[ab]*a[ab]{16}$"}, ["a" * 17], []),

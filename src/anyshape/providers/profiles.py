@@ -209,7 +209,8 @@ _XGRAMMAR = replace(
     name="xgrammar",
     about="xgrammar, the usual grammar backend of vLLM and SGLang.",
     observed="run: xgrammar 0.2.8; read: vLLM a014e35, SGLang cce0a12",
-    keywords=_ENGINE.keywords | _NUMBERS | {"pattern", "format", "prefixItems"},
+    # A string whose length it counts has no quote, backslash or newline.
+    keywords=(_ENGINE.keywords - _LENGTHS) | _NUMBERS | {"pattern", "format", "prefixItems"},
     open_tuples=False,
     patterns=PatternSupport.LITERAL,
     lengths_beside_pattern=False,
