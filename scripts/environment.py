@@ -15,6 +15,7 @@ Debian's is installed if that may be.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ WITHOUT_US = {
     *(ROOT / "requirements" / name for name in ("docs.txt", "install.txt", "supply.txt")),
     *OLDER_PEERS.glob("*.txt"),
 }
+
+_WITH_EXTRAS = re.compile(r"^([a-z0-9-]+)\[[^\]]*\](==.*(?:\n    .*)*)\n", re.MULTILINE)
 
 
 def main(target: Path, *requirements: Path) -> None:
@@ -45,13 +48,26 @@ def main(target: Path, *requirements: Path) -> None:
         if not python.exists():
             venv.EnvBuilder(with_pip=True, clear=True).create(target)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    listed = [argument for path in requirements for argument in ("-r", path)]
+    files = requirements if uv else [_for_pip(path, target) for path in requirements]
+    listed = [argument for path in files for argument in ("-r", path)]
     subprocess.run([*install, "--require-hashes", *listed], check=True)
     if DEVELOPMENT in requirements:
         install_program("redis-server", or_else=("valkey-server",))
         install_program("chromium", or_else=("google-chrome",), with_it=("fonts-dejavu-core",))
     if not WITHOUT_US.issuperset(requirements):
         subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
+
+
+def _for_pip(requirements: Path, target: Path) -> Path:
+    """Return a copy in which what is pinned with extras is pinned without them, too.
+
+    Else pip takes the newest for whoever wants no extras, and refuses it as not pinned.
+    """
+    text = requirements.read_text()
+    plain = [f"{name}{pin}\n" for name, pin in _WITH_EXTRAS.findall(text)]
+    copy = target / requirements.name
+    copy.write_text(text + "".join(plain))
+    return copy
 
 
 def install_program(
