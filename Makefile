@@ -15,7 +15,7 @@ FUZZ := .cache/fuzzing
 OLDER_NAMES := $(basename $(notdir $(wildcard requirements/older-peers/*.in)))
 OLDER_READY := $(OLDER_NAMES:%=$(OLDER)/%/.ready)
 
-.PHONY: demo test matrix check load soak fuzz costs worst engines bench bench-quick docs peers older-peers \
+.PHONY: demo test matrix check load soak fuzz costs worst engines bench bench-quick docs peers older-peers gateways \
     agents hosts frameworks screenshots isolation advisories wheel sbom lock clean
 
 demo: $(READY)
@@ -67,6 +67,9 @@ older-peers: $(READY) $(OLDER_READY)
 	$(BIN)/python tests/peers/older.py $(OLDER)/2025-11/bin/python
 	$(BIN)/python tests/peers/table.py
 	$(BIN)/python tests/peers/gateway_page.py
+
+gateways: $(READY) $(OLDER)/2025-11/.ready $(OLDER)/mcp-proxy/.ready
+	$(BIN)/python tests/peers/other_gateways.py
 
 agents: $(AGENTS)/.ready
 	$(AGENTS)/bin/python tests/agents/with_sdks.py

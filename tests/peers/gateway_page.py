@@ -77,11 +77,13 @@ NOTES = """\
 def main() -> int:
     """Have them meet, print what is wrong, and write the page."""
     seen: Seen = {}
+    wrong: list[str] = []
     for rows in _batches(ROWS, AT_ONCE):
-        seen |= meet(rows, COLUMNS, _say)
-    wrong = list(wrong_cells(seen))
-    for line in wrong:
-        _say(line)
+        found = meet(rows, COLUMNS, _say)
+        seen |= found
+        for line in wrong_cells(found):
+            wrong.append(line)
+            _say(line)
     if not wrong:
         DOCUMENT.write_text(document(seen))
     _say(f"{len(seen)} meetings, {len(wrong)} cells are wrong")

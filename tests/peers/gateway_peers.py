@@ -82,7 +82,7 @@ class Installed:
         return visits.node().node_command(script, *arguments, **source)
 
 
-OLDER_ENVIRONMENTS = ("node", "2024-11", "2025-03", "2025-06", "2025-11", "fastmcp-3")
+OLDER_ENVIRONMENTS = ("node", "2024-11", "2025-03", "2025-06", "2025-11", "fastmcp-3", "mcp-proxy")
 
 
 @dataclass(frozen=True)
