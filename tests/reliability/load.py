@@ -30,7 +30,6 @@ from .traffic import GOOD, KINDS, Call, Line, batch, dial, http, judge, modern
 __all__ = [
     "FULL",
     "SHORT",
-    "SMALL",
     "Crowd",
     "Listening",
     "Nuisance",
@@ -66,7 +65,6 @@ class Scale:
         return self.connections * self.per_connection
 
 
-SMALL: Final = Scale(4, 5, 1, 0, 0, 0)
 SHORT: Final = Scale(60, 20, 2, 400, 35, 20)
 FULL: Final = Scale(500, 20, 5, 10_000, 400, 200)
 

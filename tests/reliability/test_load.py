@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from .load import SHORT, SMALL, annoy, crowd, flood_listings, listen
+from .load import SHORT, annoy, ask, crowd, flood_listings, listen
 from .programs import Program, run_front
 from .traffic import GOOD, number_of
 
@@ -38,15 +38,15 @@ async def test_every_call_of_a_crowd_is_answered_exactly_once(front: Front) -> N
 async def test_a_crowd_that_is_too_large_is_refused_as_busy_and_all_is_well_afterwards(
     kind: str,
 ) -> None:
-    with run_front(kind, WORKSHOP_CALLS="100") as programs:
+    # One batch alone has more calls that wait than that, however fast or slow the machine is.
+    with run_front(kind, WORKSHOP_CALLS="4") as programs:
         found = await crowd(programs, SHORT)
         assert found.answered_once
         assert set(found.outcomes) == {"right", "busy"}
         assert set(found.refused) <= {503}
         assert found.done == found.good
-        again = await crowd(programs, SMALL)
-        assert again.answered_once
-        assert set(again.outcomes) == {"right"}
+        for number in range(20):
+            assert await ask(programs[0].port, "wait", number=number) == number
 
 
 async def test_clients_that_stop_in_the_middle_are_given_up_and_others_do_not_wait(
