@@ -12,14 +12,18 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
+import aiohttp
 import pytest
 from patience import PATIENCE
 
 from anyshape.client import Client, Http
-from anyshape.errors import AnyshapeError
+from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Unwritten
+from anyshape.client.transports.inflation import Inflater
+from anyshape.client.transports.pools import Pools
+from anyshape.errors import AnyshapeError, TransportError
 
 Form = Callable[[bytes], bytes]
 
@@ -71,6 +75,9 @@ KEPT: dict[str, Form] = {
     ),
     "deflate": lambda body: plain(zlib.compress(body), "Content-Encoding: deflate"),
     "bare deflate": lambda body: plain(bare_deflate(body), "Content-Encoding: deflate"),
+    "bare deflate with a long end": lambda body: plain(
+        bare_deflate(body.ljust(131_172)), "Content-Encoding: deflate"
+    ),
     "of an unknown encoding": lambda body: plain(body, "Content-Encoding: none"),
     "not encoded": lambda body: plain(body, "Content-Encoding: identity"),
     "bare line feeds": lambda body: reply(body, JSON, f"Content-Length: {len(body)}", end="\n"),
@@ -90,6 +97,15 @@ CLOSED: dict[str, Form] = {
     "followed by another": lambda body: plain(body) + plain(b"{}"),
 }
 BROKEN: dict[str, Form] = {
+    "typed behind its body": lambda body: reply(
+        chunks(body)[:-2] + JSON.encode() + b"\r\n\r\n", "Transfer-Encoding: chunked"
+    ),
+    "of a length with many digits": lambda body: reply(
+        body, JSON, f"Content-Length: {len(body):05000}"
+    ),
+    "deflate with more behind it": lambda body: plain(
+        zlib.compress(body) + b"\x03\x00", "Content-Encoding: deflate"
+    ),
     "cut": lambda body: plain(body)[:-1],
     "cut in chunks": lambda body: chunked(body)[:-10],
     "cut gzip": lambda body: plain(gzip.compress(body)[:-30], "Content-Encoding: gzip"),
@@ -101,6 +117,18 @@ BROKEN: dict[str, Form] = {
     ),
     "an endless head": lambda body: plain(body, *[f"X-{n}: {'x' * 8000}" for n in range(500)]),
     "empty": lambda body: b"",
+}
+ENDLESS: dict[str, Form] = {
+    "trailers": lambda body: reply(
+        chunks(body)[:-2] + b"X: yyyy\r\n" * 100_000, JSON, "Transfer-Encoding: chunked"
+    ),
+    "trailer": lambda body: reply(
+        chunks(body)[:-2] + b"X: " + b"y" * 1_000_000, JSON, "Transfer-Encoding: chunked"
+    ),
+    "chunk extension": lambda body: reply(
+        b"7;x=" + b"y" * 1_000_000, JSON, "Transfer-Encoding: chunked"
+    ),
+    "interim responses": lambda body: reply(b"", status="100 Continue") * 50_000,
 }
 
 
@@ -143,7 +171,7 @@ class Peer:
             await writer.drain()
             if self._drips:
                 await asyncio.sleep(0)
-        return self._form in KEPT.values()
+        return self._form in KEPT.values() or self._form in ENDLESS.values()
 
 
 @contextlib.asynccontextmanager
@@ -212,3 +240,130 @@ async def test_a_header_cannot_bring_another_one(value: str) -> None:
         async with talking(peer, "short", headers={"X-Team": value}) as client:
             await client.call("plain")
     assert not peer.used
+
+
+@pytest.mark.parametrize("form", ENDLESS)
+async def test_what_is_no_body_and_does_not_end_is_refused_while_the_server_goes_on(
+    form: str,
+) -> None:
+    async with talking(Peer(ENDLESS[form]), "short") as client:
+        with pytest.raises(TransportError, match="262144 bytes"):
+            await client.call("plain")
+
+
+def test_empty_members_cost_what_their_bytes_do() -> None:
+    inflater = Inflater("gzip")
+    inflater.feed(gzip.compress(b"") * 20_000 + gzip.compress(b"end"))
+    copied = sum(len(piece) for piece in iter(inflater.take, b""))
+    inflater.finish()
+    assert copied == len(b"end")
+
+
+@contextlib.asynccontextmanager
+async def pooled(
+    answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
+) -> AsyncGenerator[tuple[Pools, str]]:
+    ended: list[asyncio.Event] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        end = asyncio.Event()
+        ended.append(end)
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            await answer(reader, writer)
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        end.set()
+
+    async with (
+        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
+        asyncio.timeout(PATIENCE),
+    ):
+        pools = Pools(Http(), {}, None)
+        try:
+            yield pools, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        finally:
+            await pools.close_calls()
+            await pools.close()
+            for each in ended:
+                await each.wait()
+
+
+async def test_a_body_that_had_to_wait_for_its_reader_is_read_whole() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(plain(b"x" * 4_000_000))
+        await writer.drain()
+        await reader.read()
+
+    async with pooled(answer) as (pools, url):
+        response = await pools.send("POST", url, {}, b"", aside=False)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert len(await response.read()) == 4_000_000
+
+
+async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection() -> None:
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+    connections: list[asyncio.StreamReader] = []
+    refused = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(reader)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(plain(b"{}"))
+        await refused.wait()
+        await reader.read()
+
+    async with pooled(answer) as (pools, url):
+        for _ in range(2):
+            response = await pools.send("POST", url, {}, b"x" * 30_000_000, aside=False)
+            assert await response.read() == b"{}"
+        refused.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+    assert len(connections) == 2
+    assert complaints == []
+
+
+class Withheld(Outbox):
+    """Requests that never leave."""
+
+    def add(self, response: DirectResponse, request: bytes) -> None:
+        """Keep it."""
+
+
+async def test_what_a_server_says_before_it_is_asked_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("anyshape.client.transports.pools.Outbox", Withheld)
+    connected = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await connected.wait()
+        writer.write(reply(b"", "Content-Length: 0", status="408 Request Timeout"))
+        await reader.read()
+
+    async with pooled(answer) as (pools, url):
+        asked = asyncio.create_task(pools.send("POST", url, {}, b"", aside=False))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        connected.set()
+        with pytest.raises(Unwritten):
+            await asked
+
+
+async def test_a_body_that_ends_with_its_connection_does_not_end_by_our_closing() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply(b"[1, 2", JSON))
+        await reader.read()
+
+    async with pooled(answer) as (pools, url):
+        response = await pools.send("POST", url, {}, b"", aside=False)
+        reading = asyncio.create_task(response.read())
+        await asyncio.sleep(0)
+        await pools.close_calls()
+        with pytest.raises(aiohttp.ClientError):
+            await reading

@@ -12,24 +12,24 @@ https://www.rfc-editor.org/rfc/rfc9112
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import aiohttp
 import httptools
-from yarl import URL
 
-from anyshape.client.transports.inflation import ENCODINGS, WINDOWS, Inflater
+from anyshape.client.transports.inflation import WINDOWS, Inflater
+from anyshape.client.transports.routes import Route
 
-__all__ = ["BadResponse", "DirectResponse", "Outbox", "Route", "Unwritten"]
+__all__ = ["BadResponse", "DirectResponse", "Outbox", "Unwritten"]
 
 _LONGEST_HEAD: Final = 1 << 18
-"""Bytes of a response up to its body, with all that comes before the final one."""
+"""Bytes of a response up to its body, with all that comes before the final head; and bytes that
+are no body on the way to its next piece or its end, such as trailers."""
 _BUFFERED: Final = 1 << 18
 """Bytes of a body that wait to be read before the connection does."""
-_REMEMBERED: Final = 256
+_TOO_LONG: Final = f"more than {_LONGEST_HEAD} bytes of headers"
 _SEVERAL: Final = 2
 _SWITCHING: Final = 101
 
@@ -38,12 +38,6 @@ _LENIENCIES: Final[dict[str, Any]] = {
     "lenient_optional_cr_before_lf": True,
     "lenient_spaces_after_chunk_size": True,
 }
-_LEFT_TO_AIOHTTP: Final = frozenset(
-    {"accept-encoding", "connection", "content-length", "expect", "transfer-encoding"}
-)
-"""Headers that change how a request is written or its response is read."""
-_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class BadResponse(aiohttp.ClientError):
@@ -52,57 +46,6 @@ class BadResponse(aiohttp.ClientError):
 
 class Unwritten(aiohttp.ClientConnectionError):
     """A connection was closed before anything of the request was written to it."""
-
-
-class Route:
-    """Where the requests of one URL go, and what all of them say."""
-
-    def __init__(self, url: str, fixed: Mapping[str, str]) -> None:
-        """Prepare requests with these headers; `InvalidURL` if nothing can be sent there."""
-        self.url = url
-        self.fixed = fixed
-        try:
-            parsed = URL(url)
-        except ValueError as error:
-            raise aiohttp.InvalidURL(url) from error
-        if parsed.scheme not in ("http", "https"):
-            raise aiohttp.NonHttpUrlClientError(url)
-        own = {name.lower() for name in fixed}
-        self.is_plain = parsed.raw_user is None and not own.intersection(_LEFT_TO_AIOHTTP)
-        """Whether there is nothing about its requests that is left to aiohttp."""
-        self.request = aiohttp.ClientRequest("POST", parsed, loop=asyncio.get_running_loop())
-        """What aiohttp is asked for a connection with."""
-        self._target = parsed.raw_path_qs.encode()
-        said = {**self.request.headers, "Accept-Encoding": ENCODINGS}
-        self._common = {
-            name: said[name] for name in ("Host", "User-Agent", "Accept-Encoding") if name in said
-        }
-        for name in own:
-            self._common.pop(name.title(), None)
-        self._heads: dict[tuple[object, ...], bytes] = {}
-        """Heads that were written already: the calls of a tool all have the same."""
-
-    def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
-        """Return the text of a request; `ValueError` for headers that cannot be sent."""
-        key = (method, *headers.items())
-        head = self._heads.get(key)
-        if head is None:
-            if len(self._heads) >= _REMEMBERED:
-                self._heads.clear()
-            head = self._heads[key] = self._head(method, {**self.fixed, **headers})
-        if body is None:
-            return head + b"\r\n"
-        return b"".join((head, b"Content-Length: %d\r\n\r\n" % len(body), body))
-
-    def _head(self, method: str, headers: Mapping[str, str]) -> bytes:
-        lines = [_line(name, value) for name, value in (*self._common.items(), *headers.items())]
-        return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, b"".join(lines))
-
-
-def _line(name: str, value: str) -> bytes:
-    if _CONTROL.search(value) is not None or _NAME.fullmatch(name) is None:
-        raise ValueError(f"the header {name[:40]!r} has characters that no header may have")
-    return f"{name}: {value}\r\n".encode()
 
 
 class Outbox:
@@ -247,6 +190,7 @@ class DirectResponse(asyncio.Protocol):
     async def read(self) -> bytes:
         """Return the whole body, as it came."""
         self._is_gathered = True
+        self._buffered = 0  # nothing waits for a reader who takes all
         self._resume()
         while not self._is_complete:
             await self._wait()
@@ -295,6 +239,10 @@ class DirectResponse(asyncio.Protocol):
         parser = self._parser
         if parser is None:
             return
+        if not self._is_written:
+            # https://www.rfc-editor.org/rfc/rfc9112#section-9.2: no answer, whatever it says
+            self._fail(Unwritten("the server spoke before it was asked"))
+            return
         self._received += len(data)
         try:
             parser.feed_data(data)
@@ -303,20 +251,29 @@ class DirectResponse(asyncio.Protocol):
             if not self._is_complete:
                 self._fail(BadResponse(str(error.__context__ or error)))
         if self._is_complete:
-            # What came before the request was written is no answer that another may follow.
-            self._give_back(keep=self._is_kept and self._is_written)
+            self._give_back(keep=self._is_kept)
             self._wake()
-        elif not self._has_head:
-            if self._received > _LONGEST_HEAD:
-                self._fail(BadResponse(f"more than {_LONGEST_HEAD} bytes of headers"))
+        elif self._received > _LONGEST_HEAD:
+            self._fail(BadResponse(_TOO_LONG))
         elif self._chunks:
             if self._buffered > _BUFFERED and not self._is_gathered and not self._is_paused:
                 self._is_paused = True
                 self._transport.pause_reading()
             self._wake()
 
+    def pause_writing(self) -> None:
+        """Have aiohttp know that the server is slow to read: it may hear of the end of that."""
+        if self._handler is not None:
+            self._handler.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Have aiohttp know that the server reads on."""
+        if self._handler is not None:
+            self._handler.resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """End the response, or say that it broke off."""
+        by_server = exc is None and self._handler is not None and self._handler.connected
         if self._handler is not None:
             self._handler.connection_lost(exc)  # aiohttp waits for it when it closes
         if self._is_complete or self._error is not None:
@@ -326,7 +283,7 @@ class DirectResponse(asyncio.Protocol):
         elif not self._has_head:
             lost = aiohttp.ServerDisconnectedError()
             self._fail(lost if exc is None else aiohttp.ClientOSError(*exc.args))
-        elif exc is None and self._ends_with_connection():
+        elif by_server and self._ends_with_connection():
             self._is_complete = True
             self._give_back(keep=False)
             self._wake()
@@ -348,7 +305,9 @@ class DirectResponse(asyncio.Protocol):
         self._reason += status
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Take a header; those behind the body say nothing that is wanted."""
+        if self._has_head:
+            return
         name = name.lower()
         if name in self._headers:
             self._repeated.append((name, value))
@@ -364,10 +323,12 @@ class DirectResponse(asyncio.Protocol):
         if self._received > _LONGEST_HEAD:
             fields = (*self._headers.items(), *self._repeated)
             if sum(len(name) + len(value) for name, value in fields) > _LONGEST_HEAD:
-                raise BadResponse(f"more than {_LONGEST_HEAD} bytes of headers")
+                raise BadResponse(_TOO_LONG)
+        if status < 100:
+            raise BadResponse(f"there is no status {status}")
         if status == _SWITCHING:
             raise BadResponse("the server switches to another protocol")
-        if 100 <= status < 200:
+        if status < 200:
             self._is_interim = True
             self._headers.clear()
             self._repeated.clear()
@@ -376,6 +337,7 @@ class DirectResponse(asyncio.Protocol):
         self.status = status
         self._is_kept = parser.should_keep_alive()
         self._has_head = True
+        self._received = 0
         if b"content-encoding" in self._headers:
             encoding = (self.header("content-encoding") or "").strip().lower()
             if encoding in WINDOWS:
@@ -386,6 +348,7 @@ class DirectResponse(asyncio.Protocol):
         """Take a piece of the body."""
         self._chunks.append(body)
         self._buffered += len(body)
+        self._received = 0
 
     def on_message_complete(self) -> None:
         """Know that the response is there."""
@@ -435,6 +398,10 @@ class DirectResponse(asyncio.Protocol):
             if self._is_paused:
                 self._transport.resume_reading()
             self._transport.set_protocol(self._handler)
+            if self._transport.get_write_buffer_size():
+                # Nobody waits until the server has read the rest of a request that is over.
+                keep = False
+                self._transport.abort()
         if keep:
             connection.release()
         else:

@@ -62,6 +62,7 @@ _LONGEST_RETRY = 30.0
 _GRACE = 2.0
 _EXCERPT = 2048
 _MOST_BACKGROUND = 64
+_LONGEST_NUMBER = 100
 
 
 class HttpTransport:
@@ -298,7 +299,7 @@ class HttpTransport:
     async def _read_body(self, response: HttpResponse) -> bytes:
         limit = self._bounds.max_answer_bytes
         length = response.header("content-length")
-        if length is not None and int(length) > limit:
+        if length is not None and (len(length) > _LONGEST_NUMBER or int(length) > limit):
             raise self._too_long(limit)
         if length is not None and response.header("content-encoding") is None:
             body = await response.read()

@@ -13,6 +13,9 @@ ENCODINGS: Final = "gzip, deflate"
 """What is offered to servers, as `Accept-Encoding` says it."""
 
 _PIECE: Final = 1 << 16
+"""Bytes that are returned at once, at most."""
+_SLICE: Final = 1 << 12
+"""Bytes that zlib gets at once: it copies what is left of them at the end of every member."""
 WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
 """The encodings that can be read, and what zlib calls them."""
 _ZLIB_METHOD: Final = 8
@@ -24,25 +27,30 @@ class Inflater:
     def __init__(self, encoding: str) -> None:
         self._window = WINDOWS[encoding]
         self._stream: zlib._Decompress | None = None
-        self._left = b""
+        self._fed = b""
+        self._at = 0
+        self._is_full = False
+        """Whether the last piece ended where it was cut, and zlib may have the rest."""
 
     def feed(self, data: bytes) -> None:
         """Take more of the body."""
-        self._left += data
+        self._fed = self._fed[self._at :] + data
+        self._at = 0
 
     def take(self) -> bytes:
         """Return the next piece of what was fed, nothing if more is needed."""
-        while self._left:
+        while self._is_full or self._at < len(self._fed):
+            data = self._fed[self._at : self._at + _SLICE]
             stream = self._stream
-            if stream is None:
-                stream = self._stream = zlib.decompressobj(self._window_of(self._left))
+            if stream is None or (stream.eof and data):
+                stream = self._stream = self._begin(data)
             try:
-                piece = stream.decompress(self._left, _PIECE)
+                piece = stream.decompress(data, _PIECE)
             except zlib.error as error:
                 raise aiohttp.ClientPayloadError(f"the body cannot be decoded: {error}") from error
-            self._left = stream.unused_data if stream.eof else stream.unconsumed_tail
-            if stream.eof and self._left:
-                self._stream = None  # gzip may go on with another member
+            left = stream.unused_data if stream.eof else stream.unconsumed_tail
+            self._at += len(data) - len(left)
+            self._is_full = len(piece) == _PIECE and not stream.eof
             if piece:
                 return piece
         return b""
@@ -52,8 +60,12 @@ class Inflater:
         if self._stream is not None and not self._stream.eof:
             raise aiohttp.ClientPayloadError("the compressed body breaks off")
 
-    def _window_of(self, data: bytes) -> int:
-        # Some servers send bare deflate under that name, without the header that zlib writes.
-        if self._window == zlib.MAX_WBITS and data[0] & 0xF != _ZLIB_METHOD:
-            return -zlib.MAX_WBITS
-        return self._window
+    def _begin(self, data: bytes) -> zlib._Decompress:
+        window = self._window
+        if window == zlib.MAX_WBITS:
+            if self._stream is not None:  # only gzip may go on with another member
+                raise aiohttp.ClientPayloadError("the compressed body goes on behind its end")
+            if data[0] & 0xF != _ZLIB_METHOD:
+                # Some servers send bare deflate under that name, without zlib's header.
+                window = -zlib.MAX_WBITS
+        return zlib.decompressobj(window)

@@ -20,8 +20,9 @@ from typing import cast
 import aiohttp
 
 from anyshape.client.options import Http
-from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Route, Unwritten
+from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Unwritten
 from anyshape.client.transports.responses import HttpResponse, SessionResponse
+from anyshape.client.transports.routes import Route
 
 __all__ = ["Pools"]
 

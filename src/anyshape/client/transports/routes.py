@@ -1,0 +1,78 @@
+"""Where requests go, and their text.
+
+https://www.rfc-editor.org/rfc/rfc9112#section-3
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from anyshape.client.transports.inflation import ENCODINGS
+
+__all__ = ["Route"]
+
+_REMEMBERED: Final = 256
+"""Heads that are kept."""
+_LEFT_TO_AIOHTTP: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "expect", "transfer-encoding"}
+)
+"""Headers that change how a request is written or its response is read."""
+_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Route:
+    """Where the requests of one URL go, and what all of them say."""
+
+    def __init__(self, url: str, fixed: Mapping[str, str]) -> None:
+        """Prepare requests with these headers; `InvalidURL` if nothing can be sent there."""
+        self.url = url
+        self.fixed = fixed
+        try:
+            parsed = URL(url)
+        except ValueError as error:
+            raise aiohttp.InvalidURL(url) from error
+        if parsed.scheme not in ("http", "https"):
+            raise aiohttp.NonHttpUrlClientError(url)
+        own = {name.lower() for name in fixed}
+        self.is_plain = parsed.raw_user is None and not own.intersection(_LEFT_TO_AIOHTTP)
+        """Whether there is nothing about its requests that is left to aiohttp."""
+        self.request = aiohttp.ClientRequest("POST", parsed, loop=asyncio.get_running_loop())
+        """What aiohttp is asked for a connection with."""
+        self._target = parsed.raw_path_qs.encode()
+        said = {**self.request.headers, "Accept-Encoding": ENCODINGS}
+        self._common = {
+            name: said[name] for name in ("Host", "User-Agent", "Accept-Encoding") if name in said
+        }
+        for name in own:
+            self._common.pop(name.title(), None)
+        self._heads: dict[tuple[object, ...], bytes] = {}
+        """Heads that were written already: the calls of a tool all have the same."""
+
+    def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+        """Return the text of a request; `ValueError` for headers that cannot be sent."""
+        key = (method, *headers.items())
+        head = self._heads.get(key)
+        if head is None:
+            if len(self._heads) >= _REMEMBERED:
+                self._heads.clear()
+            head = self._heads[key] = self._head(method, {**self.fixed, **headers})
+        if body is None:
+            return head + b"\r\n"
+        return b"".join((head, b"Content-Length: %d\r\n\r\n" % len(body), body))
+
+    def _head(self, method: str, headers: Mapping[str, str]) -> bytes:
+        lines = [_line(name, value) for name, value in (*self._common.items(), *headers.items())]
+        return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, b"".join(lines))
+
+
+def _line(name: str, value: str) -> bytes:
+    if _CONTROL.search(value) is not None or _NAME.fullmatch(name) is None:
+        raise ValueError(f"the header {name[:40]!r} has characters that no header may have")
+    return f"{name}: {value}\r\n".encode()
