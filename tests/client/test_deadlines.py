@@ -96,3 +96,30 @@ def test_a_client_may_be_used_on_another_loop() -> None:
 
     asyncio.run(briefly())
     assert asyncio.run(asyncio.wait_for(wait(deadlines, SOON), PATIENCE)) == "late"
+
+
+async def test_a_limit_that_began_in_a_pause_is_put_off_by_its_own_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    real, ahead = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + ahead)
+    deadlines = Deadlines(1000)
+    with deadlines.paused():
+        ahead = 500.0
+        task = asyncio.create_task(wait(deadlines, PATIENCE))
+        await asyncio.sleep(0)
+    ahead += PATIENCE + 1
+    async with asyncio.timeout(PATIENCE):
+        assert await task == "late"
+
+
+def test_a_loop_that_was_closed_on_requests_does_not_stop_the_limits_of_the_next() -> None:
+    deadlines = Deadlines(PATIENCE)
+    first = asyncio.new_event_loop()
+    first.set_exception_handler(lambda _loop, _said: None)  # its task is left alone
+    left = first.create_task(wait(deadlines, SOON))
+    first.run_until_complete(asyncio.sleep(0))
+    first.close()
+    assert asyncio.run(asyncio.wait_for(wait(deadlines, SOON), PATIENCE)) == "late"
+    assert not left.done()

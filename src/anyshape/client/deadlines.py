@@ -22,7 +22,6 @@ class Deadlines:
         self._longest_pause = longest_pause
         self._running: set[_Limit] = set()
         self._pauses = 0
-        self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -40,17 +39,17 @@ class Deadlines:
         clock = asyncio.get_running_loop().time
         self._pauses += 1
         if self._pauses == 1:
-            self._since = clock()
+            began = clock()
             for limit in self._running:
-                self._hold(limit)
+                self._hold(limit, began)
         try:
             yield
         finally:
             self._pauses -= 1
             if not self._pauses:
-                waited = clock() - self._since
+                now = clock()
                 for limit in self._running:
-                    limit.due += waited - limit.held
+                    limit.due += min(now - limit.since, limit.held) - limit.held
                     limit.held = 0.0
                     self._wind(limit.due)
 
@@ -58,9 +57,10 @@ class Deadlines:
         """Let a limit run."""
         if loop is not self._loop:
             self._loop, self._timer = loop, None
+            self._running.clear()  # of a loop that ended in the middle of requests
         self._running.add(limit)
         if self._pauses:
-            self._hold(limit)
+            self._hold(limit, loop.time())
         if self._timer is None or limit.due < self._due:
             self._wind(limit.due)
 
@@ -68,7 +68,8 @@ class Deadlines:
         """Forget a limit that is over."""
         self._running.discard(limit)
 
-    def _hold(self, limit: _Limit) -> None:
+    def _hold(self, limit: _Limit, since: float) -> None:
+        limit.since = since
         limit.held = self._longest_pause
         limit.due += limit.held
 
@@ -97,7 +98,16 @@ class Deadlines:
 class _Limit:
     """One time limit, for the task that enters it; as `asyncio.timeout`, in a plain `with`."""
 
-    __slots__ = ("_cancelling", "_deadlines", "_expired", "_task", "_timeout", "due", "held")
+    __slots__ = (
+        "_cancelling",
+        "_deadlines",
+        "_expired",
+        "_task",
+        "_timeout",
+        "due",
+        "held",
+        "since",
+    )
 
     def __init__(self, deadlines: Deadlines, timeout: float | None) -> None:
         self._deadlines = deadlines
@@ -106,6 +116,8 @@ class _Limit:
         self.due = 0.0
         self.held = 0.0
         """Seconds that `due` was put off by for a pause that has not ended."""
+        self.since = 0.0
+        """When that pause began for it."""
 
     def __enter__(self) -> None:
         """Begin to run."""
