@@ -17,7 +17,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape.client import Client, Http
 from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Unwritten
@@ -262,6 +262,7 @@ def test_empty_members_cost_what_their_bytes_do() -> None:
 @contextlib.asynccontextmanager
 async def pooled(
     answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
+    **options: Any,
 ) -> AsyncGenerator[tuple[Pools, str]]:
     ended: list[asyncio.Event] = []
 
@@ -279,7 +280,7 @@ async def pooled(
         await asyncio.start_server(serve, "127.0.0.1", 0) as server,
         asyncio.timeout(PATIENCE),
     ):
-        pools = Pools(Http(), {}, None)
+        pools = Pools(Http(**options), {}, None)
         try:
             yield pools, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
         finally:
@@ -367,3 +368,20 @@ async def test_a_body_that_ends_with_its_connection_does_not_end_by_our_closing(
         await pools.close_calls()
         with pytest.raises(aiohttp.ClientError):
             await reading
+
+
+async def test_who_waits_for_a_connection_when_the_client_closes_is_not_cancelled() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with pooled(answer, max_connections=1) as (pools, url):
+        calls = [
+            asyncio.create_task(pools.send("POST", url, {}, b"", aside=False)) for _ in range(2)
+        ]
+        await turn_until(lambda: bool(pools.peers))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await pools.close_calls()
+        for call in calls:
+            with pytest.raises(aiohttp.ClientError):
+                await call

@@ -103,6 +103,12 @@ class Pools:
                 connection = await connector.connect(route.request, [], self._timeout)
             except TimeoutError as error:
                 raise aiohttp.ConnectionTimeoutError(f"no connection to {route.url}") from error
+            except asyncio.CancelledError:
+                # aiohttp cancels who waits for a connection when it closes, and not the task.
+                task = asyncio.current_task()
+                if connector.closed and task is not None and not task.cancelling():
+                    raise Unwritten("the client was closed") from None
+                raise
             if _is_quiet(connection):
                 return connection
             try:
