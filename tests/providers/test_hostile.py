@@ -13,7 +13,7 @@ from anyshape.errors import LimitExceeded, ValidationError
 from anyshape.providers import PROFILES, CannotLower, Lowered, lower, lowering
 from anyshape.schema._cache import Cache
 
-SECONDS = 20.0
+SECONDS = 60.0
 """Of processor time, for one schema and profile: far more than any of these takes."""
 
 

@@ -237,8 +237,9 @@ class Writer:
 
     def _forms(self, site: Site, at: At) -> list[LoweredForm]:
         """Return the forms of all alternatives of a place."""
+        arrays = any("array" in self._kinds(way) for way in site.ways)
         if len(site.ways) == 1:
-            return self._way(site, site.ways[0], at)
+            return self._way(site, site.ways[0], at, arrays=arrays)
         forms: list[LoweredForm] = []
         for part in self.branches.parts(site):
             key = tuple(way.branch for way in part)
@@ -247,14 +248,14 @@ class Writer:
                 forms.append(found)
             else:
                 inside = at.inside(key)
-                forms += [form for way in part for form in self._way(site, way, inside)]
+                for way in part:
+                    forms += self._way(site, way, inside, arrays=arrays)
         return forms
 
-    def _way(self, site: Site, way: Way, at: At) -> list[LoweredForm]:
+    def _way(self, site: Site, way: Way, at: At, *, arrays: bool) -> list[LoweredForm]:
         """Return the forms of one alternative, one for each type."""
         if not way.branch.spots:
             return [LoweredForm({}, AsIs(_EVERYTHING))]
-        arrays = any(kind == "array" for other in site.ways for kind in self._kinds(other))
         forms = [self._case(case, at, arrays) for case in self.cases.of(way.branch)]
         about = way.about
         if len(site.ways) == 1 and not site.about:
