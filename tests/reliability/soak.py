@@ -98,6 +98,7 @@ async def soak(seconds: float, least: int = 1, *, say: Any = None) -> Soak:
     found = Soak()
     begun = time.monotonic()
     ourselves = psutil.Process(os.getpid())
+    before = ourselves.num_threads()  # those of other tests, if this is one of several
     async with _fleet() as programs:
         found.held = {name: [] for name in (*programs, "client")}
         number = 0
@@ -109,7 +110,7 @@ async def soak(seconds: float, least: int = 1, *, say: Any = None) -> Soak:
                 found.held[name].append(program.vitals())
             memory = ourselves.memory_info().rss / MEBIBYTE
             found.held["client"].append(
-                Vitals(memory, ourselves.num_fds(), ourselves.num_threads(), 0)
+                Vitals(memory, ourselves.num_fds(), ourselves.num_threads() - before, 0)
             )
             number += 1
             if say is not None:
