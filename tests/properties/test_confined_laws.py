@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from differential import case, own_seeds
 
 from anyshape.errors import AnyshapeError, LimitExceeded
 from anyshape.schema import compile
 from anyshape.schema._schema import InProcess, Judge
+from differential import case, own_seeds
 
 SEED = 11
 DOCUMENTS = 60

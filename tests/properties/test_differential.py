@@ -6,6 +6,7 @@ A short run of what `make fuzz` does for hours: the same cases, by the same numb
 from __future__ import annotations
 
 import pytest
+
 from differential import Tally, case, minimise, own_seeds
 
 SEED = 1
