@@ -391,6 +391,42 @@ async def test_while_the_store_is_away_everything_else_goes_on(
         await turn_until(lambda: about("note:a") in again.messages, pause=0.01)
 
 
+async def test_a_session_that_was_ended_while_the_store_was_away_is_over_when_it_is_back(
+    mortal_redis: RedisProcess,
+) -> None:
+    async with running(mortal_redis.url, "ended") as site, site.session() as (here, there):
+        stream = await there.listen()
+        mortal_redis.stop()
+        await turn_until(lambda: not site.one.link.is_linked and not site.two.link.is_linked)
+        assert (await here.end()).status == 204
+        assert (await there.ask("ping")).status == 200
+        mortal_redis.start()
+        await stream.over()
+        assert (await there.ask("ping")).status == 404
+
+
+async def test_an_answer_that_cannot_be_handed_over_is_refused_and_may_come_again(
+    mortal_redis: RedisProcess,
+) -> None:
+    async with (
+        running(mortal_redis.url, "answers") as site,
+        site.session(capabilities={"elicitation": {}}) as (here, there),
+    ):
+        asked = call(here, "ask")
+        (question,) = await asked.heard()
+        result = {"action": "accept", "content": {"value": True}}
+        answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
+        mortal_redis.stop()
+        await turn_until(lambda: not site.one.link.is_linked and not site.two.link.is_linked)
+        refused = await there.start("POST", answer).over()
+        assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert (await here.start("POST", answer).over()).status == 202
+        await asked.over()
+        assert asked.messages[-1]["result"]["structuredContent"] == {
+            "result": "Accepted(data=True)"
+        }
+
+
 async def test_the_rights_that_the_guide_names_are_enough(redis: RedisProcess) -> None:
     store = RedisStore(redis.url)
     client: Any = store.connect()

@@ -127,7 +127,7 @@ async def test_an_answer_that_is_fetched_while_the_store_fails_is_not_lost(
         asked = call(here, "ask")
         (question,) = await asked.heard()
         client, failures = site.one.link.client, 0
-        fetch = client.getdel
+        fetch = client.get
 
         async def fail_twice(key: str) -> Any:
             nonlocal failures
@@ -136,7 +136,7 @@ async def test_an_answer_that_is_fetched_while_the_store_fails_is_not_lost(
                 raise StoreGone("killed")
             return await fetch(key)
 
-        monkeypatch.setattr(client, "getdel", fail_twice)
+        monkeypatch.setattr(client, "get", fail_twice)
         result = {"action": "accept", "content": {"value": True}}
         answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
         assert (await there.start("POST", answer).over()).status == 202

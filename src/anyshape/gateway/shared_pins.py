@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from anyshape.errors import PinError
 from anyshape.gateway.pins import Pins
-from anyshape.server.stores.link import Entries, failures_of_store
+from anyshape.server.stores.link import Entries, failures_of_store, stop
 from anyshape.server.stores.redis_store import RedisStore
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class SharedPins:
             await asyncio.wait([asyncio.ensure_future(known.wait())], timeout=_FIRST)
             yield
         finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            await stop({following})
 
     async def _follow(self, take: Callable[[Pins], None], known: asyncio.Event) -> None:
         client, pause, at = self._store.connect(_BLOCK), _SOONEST, b"0-0"

@@ -316,6 +316,8 @@ class HttpApplication:
             return
         try:
             peer.recall()
+            messages = message.messages if isinstance(message, Batch) else (message,)
+            await self._take_answers(messages, peer)
         except ProtocolError as error:
             status = http_status(error.code, MODERN[-1])
             await send_json(send, status, encode_error(None, error.code, error.message))
@@ -325,7 +327,6 @@ class HttpApplication:
         else:
             if isinstance(message, Notification) and message.method == CANCELLED:
                 await self._cancel(message, peer)
-            await self._take_answers([message], peer)
             await accept(send)
 
     async def _cancel(self, notification: Notification, peer: HttpPeer) -> None:
@@ -347,7 +348,6 @@ class HttpApplication:
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
             return
-        await self._take_answers(batch.messages, peer)
         requests = [message for message in batch.messages if isinstance(message, Request)]
         answers = [
             encode_error(message.id, message.code, message.message, null_id=True)

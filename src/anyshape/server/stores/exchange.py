@@ -1,8 +1,8 @@
 """Answers to questions, which reach the process that asked whichever of them receives them.
 
 While a question waits, its address is in the store; the first answer takes it away, so that there
-is no second one. An answer is in the store from when it comes until it is fetched, and for a minute
-at most.
+is no second one, and is put there in the same step, so that none is lost between the two. It stays
+until whoever asked has it, and for a minute at most.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+from anyshape.server.failures import store_away
 from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ _log = logging.getLogger("anyshape.server.stores")
 _LONGEST_WAIT: Final = 3600
 """Seconds after which a question is forgotten in any case."""
 _FETCHED_WITHIN: Final = 60
+_HAND_OVER: Final = """
+if redis.call('DEL', KEYS[1]) == 0 then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2])
+redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 's', ARGV[4])
+return 1
+"""
+"""Take a question away, put its answer there and tell who asked: all of it, or nothing."""
 
 
 class StoreExchange:
@@ -55,20 +63,25 @@ class StoreExchange:
             return self._settle(address, answer)
         link = self._link()
         if link is None:
+            if self._service.link is not None:  # Somebody may wait elsewhere, whom we cannot reach.
+                raise store_away()
             return False
+        signal = link.write_signal("answer", address=address)
+        keys = link.key("question", address), link.key("answer", address), link.signals
+        values = answer, _FETCHED_WITHIN, link.store.max_news, signal
         try:
-            if await link.client.getdel(link.key("question", address)) is None:
-                return False
-            await link.client.set(link.key("answer", address), answer, ex=_FETCHED_WITHIN)
-            await link.signal("answer", address=address)
+            given = await link.persist(
+                lambda: link.client.eval(_HAND_OVER, len(keys), *keys, *values)
+            )
         except failures_of_store() as error:
             _log.warning("%s did not take an answer: %s", link.store.place, error)
-            return False
-        return True
+            raise store_away() from error
+        return given == 1
 
     async def _register(self, link: StoreLink, address: str) -> None:
+        question = link.key("question", address)
         try:
-            await link.client.set(link.key("question", address), b"1", ex=_LONGEST_WAIT)
+            await link.persist(lambda: link.client.set(question, b"1", ex=_LONGEST_WAIT))
         except failures_of_store() as error:
             _log.warning(
                 "%s did not take a question, so it can be answered here alone: %s",
@@ -92,7 +105,7 @@ class StoreExchange:
     async def _fetch(self, signal: Signal) -> None:
         address = str(signal.get("address"))
         if address in self._waiting and self._bound is not None:
-            found = await self._bound.client.getdel(self._bound.key("answer", address))
+            found = await self._bound.client.get(self._bound.key("answer", address))
             if isinstance(found, bytes):
                 self._settle(address, found)
 

@@ -15,7 +15,7 @@ import random
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -34,6 +34,7 @@ __all__ = [
     "failures_of_store",
     "open_link",
     "read_topic",
+    "stop",
     "write_topic",
 ]
 
@@ -41,6 +42,8 @@ Signal: TypeAlias = dict[str, Any]
 """What one replica tells the others: `kind`, and what belongs to it."""
 Entries: TypeAlias = list[tuple[bytes, dict[bytes, bytes]]]
 """What a log in the store holds: ids, and fields by their names."""
+
+Found = TypeVar("Found")
 
 _log = logging.getLogger("anyshape.server.stores")
 
@@ -85,7 +88,7 @@ class StoreLink:
         self._reader: Redis = store.connect(_BLOCK)
         name = service.introduction.identity.name
         self._namespace = store.namespace or f"anyshape:{name}"
-        self._news, self._signals = self.key("news"), self.key("signals")
+        self._news, self.signals = self.key("news"), self.key("signals")
         self._at: dict[str, bytes] = {}
         """Where in each log this process is."""
         self._handlers: dict[str, list[Callable[[Signal], Awaitable[None] | None]]] = {}
@@ -107,10 +110,23 @@ class StoreLink:
 
     async def signal(self, kind: str, **details: object) -> None:
         """Tell all replicas something; raise if the store is not there."""
-        text = _encode({"kind": kind, "from": self.replica, **details})
         await self.client.xadd(
-            self._signals, {b"s": text}, maxlen=self.store.max_news, approximate=True
+            self.signals,
+            {b"s": self.write_signal(kind, **details)},
+            maxlen=self.store.max_news,
+            approximate=True,
         )
+
+    def write_signal(self, kind: str, **details: object) -> bytes:
+        """Return the text of a signal, as it stands in the log."""
+        return _encode({"kind": kind, "from": self.replica, **details})
+
+    async def persist(self, ask: Callable[[], Awaitable[Found]]) -> Found:
+        """Ask the store for what may be done twice: if the connection is cut, once more."""
+        try:
+            return await ask()
+        except failures_of_store():
+            return await ask()
 
     async def follow(self, key: str, take: Callable[[dict[bytes, bytes]], None]) -> None:
         """Have everything that is added to a log in the store taken, until it is left."""
@@ -152,9 +168,7 @@ class StoreLink:
             yield
         finally:
             self._service.listeners.relay = None
-            for task in (*working, *self._tasks):
-                task.cancel()
-            await asyncio.gather(*working, *self._tasks, return_exceptions=True)
+            await stop({*working, *self._tasks})
             await self._reader.aclose()
             await self.client.aclose()
 
@@ -170,15 +184,17 @@ class StoreLink:
         pause, is_first, is_late = _SOONEST, True, False
         while True:
             try:
+                if is_late:
+                    await cast("Any", self._reader).ping()
+                    self.is_linked = True
+                    for recall in self.on_return:  # Before the news: who wants them is known then.
+                        await recall()
                 await self._catch_up(is_first, is_told=is_late)
                 self.is_linked = True
                 self._first.set()
                 self._something.set()
                 if pause > _SOONEST:
                     _log.warning("%s is there again", self.store.place)
-                if is_late:
-                    for recall in self.on_return:
-                        await recall()
                 pause, is_first = _SOONEST, False
                 while True:
                     await self._read_once()
@@ -209,7 +225,7 @@ class StoreLink:
             topic = read_topic(fields.get(b"t", b""))
             if topic is not None:
                 self._service.listeners.take(topic, _position(id))
-        elif key == self._signals:
+        elif key == self.signals:
             await self._handle(fields.get(b"s", b""))
         elif key in self._followed:
             self._followed[key](fields)
@@ -240,8 +256,8 @@ class StoreLink:
         self._service.listeners.adopt(known, start, end, is_told=is_told)
         self._at[self._news] = b"%d-%d" % end
         if is_first:
-            last = cast("Entries", await self._reader.xrevrange(self._signals, count=1))
-            self._at[self._signals] = last[0][0] if last else b"0-0"
+            last = cast("Entries", await self._reader.xrevrange(self.signals, count=1))
+            self._at[self.signals] = last[0][0] if last else b"0-0"
 
     # What goes.
 
@@ -291,6 +307,14 @@ async def open_link(service: Service, store: RedisStore) -> AsyncGenerator[None]
             yield
     finally:
         service.link = None
+
+
+async def stop(tasks: set[asyncio.Task[None]]) -> None:
+    """End tasks that speak to the store, whose client now and then swallows a cancellation."""
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=0.1)
 
 
 def failures_of_store() -> tuple[type[Exception], ...]:

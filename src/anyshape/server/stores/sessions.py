@@ -13,8 +13,9 @@ import logging
 import secrets
 import sys
 import time
-from collections.abc import Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, TypeVarTuple, cast
 
 from anyshape.server.failures import busy, store_away
 from anyshape.server.features.announcements import Position, Topic
@@ -36,6 +37,7 @@ __all__ = ["KnownSession", "RemoteReply", "SharedSessions"]
 _log = logging.getLogger("anyshape.server.stores")
 
 Found = TypeVar("Found")
+Of = TypeVarTuple("Of")
 
 _HEARD_WITHIN: Final = 3.0
 """Seconds in which the process that has a reply says so."""
@@ -65,36 +67,49 @@ class SharedSessions:
         self.link = self._link = link
         self._all = link.key("sessions")
         self._ended = link.key("ended")
+        self._untold: dict[tuple[Callable[..., Awaitable[None]], tuple[Any, ...]], None] = {}
+        """What the store has to be told when it is back."""
         for kind in ("subscribed", "unsubscribed", "listening", "ended", "cancelled", "resume"):
             link.on(kind, getattr(self, f"_on_{kind}"))
         link.on_return.append(self.recall)
 
-    async def insist(self, work: Coroutine[Any, Any, Found]) -> Found:
+    async def insist(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found:
         """Return what the store was asked for; that it is away is an error for who asked."""
         try:
-            return await self._ask(work)
+            return await self._ask(ask, *of)
         except _AwayError:
             raise store_away() from None
 
-    async def attempt(self, work: Coroutine[Any, Any, Found]) -> Found | None:
+    async def attempt(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found | None:
         """Return what the store was asked for, `None` if it is away."""
         try:
-            return await self._ask(work)
+            return await self._ask(ask, *of)
         except _AwayError:
             return None
 
-    async def _ask(self, work: Coroutine[Any, Any, Found]) -> Found:
+    async def _ask(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found:
         if not self._link.is_linked:  # It was said already, and nobody has to wait for it.
-            work.close()
             raise _AwayError
         try:
-            return await work
+            return await self._link.persist(lambda: ask(*of))
         except failures_of_store() as error:
             _log.warning("%s could not be asked: %s", self._link.store.place, error)
             raise _AwayError from error
 
+    async def _tell(self, tell: Callable[[*Of], Awaitable[None]], *of: *Of) -> None:
+        """Tell the store something now, or when it is back."""
+        try:
+            await self._ask(tell, *of)
+        except _AwayError:
+            self._untold[tell, of] = None
+            if len(self._untold) > _MOST_ENDED:
+                del self._untold[next(iter(self._untold))]
+
     async def recall(self) -> None:
-        """Learn what was said while we could not hear it."""
+        """Say and learn what could not be said and heard."""
+        for tell, of in tuple(self._untold):
+            await tell(*of)
+            self._untold.pop((tell, of), None)
         now = time.time()
         client = cast("Any", self._link.client)
         found = await client.zrangebyscore(
@@ -127,8 +142,8 @@ class SharedSessions:
         pipeline.zcard(self._all)
         pipeline.set(self._told(session), _write(self._streams.position), nx=True)
         self._renew(pipeline, session)
-        is_new, count, _, sessions, *_ = await pipeline.execute()
-        if count > allowed and is_new:
+        _, count, _, sessions, *_ = await pipeline.execute()
+        if count > allowed:
             await client.srem(key, text)
             raise busy(allowed, "subscriptions")
         if sessions > options.max_sessions:
@@ -166,7 +181,10 @@ class SharedSessions:
         await pipeline.execute()
 
     async def end(self, session: str, expires: float) -> None:
-        """Let a session be over in every replica."""
+        """Let a session be over in every replica, or as soon as the store is back."""
+        await self._tell(self._end, session, expires)
+
+    async def _end(self, session: str, expires: float) -> None:
         pipeline = self._link.client.pipeline(transaction=True)
         pipeline.delete(self._link.key("topics", session), self._told(session))
         pipeline.zrem(self._all, session)
@@ -177,7 +195,10 @@ class SharedSessions:
         await self._link.signal("ended", session=session, expires=expires)
 
     async def cancel(self, session: str, request: bytes) -> None:
-        """Stop a request of a session, whichever replica answers it."""
+        """Stop a request of a session wherever it is answered, or as soon as the store is back."""
+        await self._tell(self._cancel, session, request)
+
+    async def _cancel(self, session: str, request: bytes) -> None:
         await self._link.signal("cancelled", session=session, request=request.decode())
 
     async def resume(
@@ -285,6 +306,7 @@ class RemoteReply:
         self._link = link
         self._key = key
         self._is_open = True
+        self._count = 0
         self._last: asyncio.Task[None] | None = None
         self.add(found=b"1")
 
@@ -316,17 +338,29 @@ class RemoteReply:
     def add(self, **fields: bytes) -> None:
         """Add something to what the other replica reads, after all that was added before."""
         before = self._last
+        self._count += 1
+        entry: dict[Any, Any] = {name.encode(): value for name, value in fields.items()}
+        # Under a number of its own, an entry that is there already is not added again.
+        write = partial(self._write, f"0-{self._count}", entry)
 
-        async def write() -> None:
+        async def write_in_turn() -> None:
             if before is not None:
                 await asyncio.wait((before,))
-            entry: dict[Any, Any] = {name.encode(): value for name, value in fields.items()}
-            pipeline = self._link.client.pipeline(transaction=False)
-            pipeline.xadd(self._key, entry, maxlen=_MOST_PASSED_ON, approximate=True)
-            pipeline.expire(self._key, _PASSED_ON)
-            await pipeline.execute()
+            await self._link.persist(write)
 
-        self._last = self._link.spawn(write())
+        self._last = self._link.spawn(write_in_turn())
+
+    async def _write(self, number: str, entry: dict[Any, Any]) -> None:
+        from redis.exceptions import ResponseError
+
+        pipeline = self._link.client.pipeline(transaction=False)
+        pipeline.xadd(self._key, entry, number, maxlen=_MOST_PASSED_ON, approximate=True)
+        pipeline.expire(self._key, _PASSED_ON)
+        try:
+            await pipeline.execute()
+        except ResponseError as error:
+            if "equal or smaller" not in str(error):
+                raise
 
 
 def _write(position: Position) -> bytes:

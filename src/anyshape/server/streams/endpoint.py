@@ -104,7 +104,7 @@ class SessionStreams:
         """Hear of other replicas from now on, and of what they have said before."""
         shared = self.share()
         if shared is not None:
-            await shared.attempt(shared.recall())
+            await shared.attempt(shared.recall)
 
     async def subscribe(self, session: str, topic: Topic) -> None:
         """Have a session told of a topic."""
@@ -113,7 +113,7 @@ class SessionStreams:
             self.table.subscribe(session, topic)
         else:
             allowed = self._service.options.max_resource_subscriptions
-            await shared.insist(shared.subscribe(session, topic, allowed))
+            await shared.insist(shared.subscribe, session, topic, allowed)
 
     async def unsubscribe(self, session: str, topic: Topic) -> None:
         """Tell a session no more of a topic."""
@@ -121,14 +121,14 @@ class SessionStreams:
         if shared is None:
             self.table.unsubscribe(session, topic)
         else:
-            await shared.insist(shared.unsubscribe(session, topic))
+            await shared.insist(shared.unsubscribe, session, topic)
 
     async def _end(self, session: Handshake) -> None:
         """Let a session be over, here and elsewhere."""
         self.forget(session.key, session.expires)
         shared = self.share()
         if shared is not None:
-            await shared.attempt(shared.end(session.key, session.expires))
+            await shared.end(session.key, session.expires)
 
     def forget(self, session: str, expires: float) -> None:
         """Let a session be over: its streams, its requests, and what is remembered of it."""
@@ -145,7 +145,7 @@ class SessionStreams:
         if cancellation is not None and not self.stop(session, cancellation[0]):
             shared = self.share()
             if shared is not None:
-                await shared.attempt(shared.cancel(session, cancellation[0]))
+                await shared.cancel(session, cancellation[0])
 
     def stop(self, session: str, request: bytes | None = None) -> bool:
         """Stop the requests of a session, or the one of a key; tell whether there are any."""
@@ -200,7 +200,7 @@ class SessionStreams:
             topics = [*service.list_topics(), *live.topics]
             shared = self.share()
             if shared is not None:
-                known = await shared.attempt(shared.listen(session.key))
+                known = await shared.attempt(shared.listen, session.key)
                 if known is not None:
                     topics += known.topics
                     if heard is None and known.told is not None:
@@ -240,7 +240,7 @@ class SessionStreams:
                 return
             shared = self.share()
             if shared is not None:
-                await shared.attempt(shared.renew(session))
+                await shared.attempt(shared.renew, session)
 
     async def _resume(
         self, session: Handshake, heard: ReplyId, receive: Receive, send: Send
@@ -277,7 +277,7 @@ class SessionStreams:
         if ids is None or shared is None or not is_of_session(ids, session.key, heard.stream):
             return None
         self._check_room()
-        left = await shared.insist(shared.resume(session.key, heard, response))
+        left = await shared.insist(shared.resume, session.key, heard, response)
         if left is not None:
             self._service.subscriptions.add(left)
             left.add_done_callback(self._service.subscriptions.discard)

@@ -24,6 +24,7 @@ from redis.exceptions import RedisError
 from anyshape.errors import ProtocolError
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.failures import SERVER_BUSY, Failure, busy
+from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import TaskCall, TaskEngine, TaskOutcome, next_look
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome
@@ -236,8 +237,7 @@ class _Opened:
 
     async def close(self) -> None:
         if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.wait([self._listening])
+            await stop({self._listening})
         if not self.docket.done():
             self.docket.cancel()
         await asyncio.wait([self.docket])

@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.failures import Failure
 from anyshape.server.features.tasks import Tasks
+from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import TaskCall, describe_progress
 from anyshape.server.tasks.performing import failed_outcome, perform
 from anyshape.server.tasks.records import ASK, REPORT, WITHDRAW
@@ -160,8 +161,7 @@ class _StoredLink:
         try:
             yield
         finally:
-            writer.cancel()
-            await asyncio.wait([writer])
+            await stop({writer})
 
     async def _write(self) -> None:
         while True:
