@@ -117,3 +117,37 @@ async def test_an_integer_that_python_does_not_write_is_named_in_the_log(
     outcome = await call(returning(annotation, value))
     assert (outcome.is_error, outcome.value) == (True, ABSENT)
     assert "an integer of more than 4,300 digits" in caplog.text
+
+
+def _nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _holding_itself() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("\ud800", "half of a surrogate pair"),
+        ({"\ud800": 1}, "half of a surrogate pair"),
+        (_nested(100_000), "nested too deeply"),
+        (_holding_itself(), "holds itself"),
+    ],
+    ids=["surrogate", "surrogate in a key", "deep", "cyclic"],
+)
+@pytest.mark.parametrize("annotation", [Any, object, ToolResult])
+async def test_a_value_without_a_text_is_named_in_the_log_for_what_it_is(
+    call: Any, caplog: pytest.LogCaptureFixture, annotation: Any, value: Any, reason: str
+) -> None:
+    given = ToolResult(structured=value) if annotation is ToolResult else value
+    outcome = await call(returning(annotation, given))
+    assert (outcome.is_error, outcome.value) == (True, ABSENT)
+    assert reason in caplog.text
+    assert "RecursionError" not in caplog.text

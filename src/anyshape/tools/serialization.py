@@ -86,8 +86,8 @@ def _encode_json_types(schema: Schema) -> EncodeValue:
             value = _to_json_types(value)
             text = _write(_encode, value)
             check(value, text)
-        except ValueError:
-            raise _too_long() from None
+        except (ValueError, RecursionError) as error:
+            raise _refusal(error) from error
         return text
 
     return encode
@@ -102,7 +102,7 @@ def _encode_written(schema: Schema, write: WriteValue, *, encodes: bool) -> Enco
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
             # is a ValueError.
-            raise NotJson(str(error).partition("\n")[0]) from error
+            raise _quoted(error) from error
         text = _write(_encode_structs, value if encodes else written)
         check(written, text)
         return text
@@ -114,12 +114,8 @@ def _write(encode: EncodeValue, value: Any) -> bytes:
     """Return the text of a value in JSON types, or say why it has none."""
     try:
         return encode(value)
-    except UnicodeEncodeError:
-        raise NotJson("it holds half of a surrogate pair, which is no text") from None
-    except ValueError:
-        raise _too_long() from None
-    except (TypeError, RecursionError, OverflowError) as error:
-        raise NotJson(str(error).partition("\n")[0]) from error
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise _refusal(error) from error
 
 
 def _to_json_types(value: Any) -> Any:
@@ -133,16 +129,28 @@ def _to_json_types(value: Any) -> Any:
         check_keys(value, _to_builtins)
         return _to_builtins(value)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise NotJson(str(error).partition("\n")[0]) from error
+        raise _quoted(error) from error
 
 
 def _to_builtins(value: Any) -> Any:
     return msgspec.to_builtins(value, builtin_types=(Decimal,), str_keys=True, enc_hook=_convert)
 
 
-def _too_long() -> NotJson:
-    # The one reason that is left to an encoder of JSON types: Python writes no such number.
-    return NotJson("it holds an integer of more than 4,300 digits; return that as a string")
+def _refusal(error: Exception) -> NotJson:
+    """Return why an encoder wrote no text for a value in JSON types."""
+    if isinstance(error, UnicodeEncodeError):
+        return NotJson("it holds half of a surrogate pair, which is no text")
+    if isinstance(error, ValueError):
+        # The one reason that is left: Python writes no such number.
+        return NotJson("it holds an integer of more than 4,300 digits; return that as a string")
+    return _quoted(error)
+
+
+def _quoted(error: Exception) -> NotJson:
+    """Return why a value is no JSON, in the words of the library that found out."""
+    if isinstance(error, RecursionError):
+        return NotJson("it is nested too deeply, or holds itself")
+    return NotJson(str(error).partition("\n")[0])
 
 
 def _convert(value: Any) -> Any:
