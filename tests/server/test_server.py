@@ -633,3 +633,24 @@ def test_a_server_says_what_it_is() -> None:
     server.add_tool(_tool("a"))
     assert (server.name, server.version) == ("weather", "2.0")
     assert repr(server) == "Server('weather', 1 tools)"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"name": 5},
+        {"name": None},
+        {"version": 2},
+        {"version": 1.0},
+        {"version": None},
+        {"title": b"t"},
+        {"instructions": ["be", "kind"]},
+        {"description": 5},
+        {"website_url": 5},
+    ],
+    ids=repr,
+)
+def test_a_server_says_nothing_of_itself_that_is_no_string(words: dict[str, Any]) -> None:
+    (name,) = words
+    with pytest.raises(TypeError, match=f"{name} has to be a string"):
+        Server(**words)

@@ -26,6 +26,13 @@ class ServerIdentity(msgspec.Struct, frozen=True):
     icons: tuple[dict[str, Any], ...] = ()
     instructions: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what no client could read, such as a version that is a number."""
+        for name in ("name", "version", "title", "description", "website_url", "instructions"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (value is not None or name in ("name", "version")):
+                raise TypeError(f"{name} has to be a string, got {type(value).__name__}")
+
     def implementation(self, revision: Revision) -> dict[str, Any]:
         """Return the `Implementation` as the revision knows it."""
         wire: dict[str, Any] = {"name": self.name}
