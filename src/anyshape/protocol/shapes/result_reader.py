@@ -99,6 +99,8 @@ def result_reader(
     by_hand = unwrap and not enveloped and _is_closed_envelope(output_schema, revision)
     has_schema = isinstance(output_schema, dict)
     null_is_nothing = not revision.is_natural
+    # An envelope has a place for null, so that one who sends nothing has not said null.
+    nothing_is_null = unwrap and has_schema and not (marked or enveloped or by_hand)
 
     def read(source: object) -> ReadResult:
         draft = None
@@ -116,12 +118,17 @@ def result_reader(
             # Up to 2025-11-25 null is no structured content: a server that writes it says that
             # there is none, unless the text says null as well.
             may_be_null = null_is_nothing and (structured is None or (unwrap and has_schema))
-            says_null = may_be_null and not is_error and _says_only_null(_wire_of(result))
+            says_null = may_be_null and not is_error and says_only_null(_wire_of(result))
             return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error, draft)
         value: Any = structured
         if unwrap and not is_error and _has_only_result(value):
             value = unwrapped(value, _wire_of(result))
         return ReadResult(result, value, structured, is_error, draft)
+
+    def says_only_null(result: dict[str, Any]) -> bool:
+        # Where an object may be null and yet has to be listed as an object, null is sent as
+        # nothing.
+        return _texts(result) == ["null"] or (nothing_is_null and not result.get("content"))
 
     def unwrapped(structured: dict[str, Any], result: dict[str, Any]) -> Any:
         inner: object = structured[ENVELOPE_KEY]
@@ -240,11 +247,3 @@ def _texts_repeat(result: dict[str, Any], value: object) -> bool:
             except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
                 continue
     return False
-
-
-def _says_only_null(result: dict[str, Any]) -> bool:
-    """Return whether an answer without structured content stands for null.
-
-    Where an object may be null and yet has to be listed as an object, null is sent as nothing.
-    """
-    return not result.get("content") or _texts(result) == ["null"]
