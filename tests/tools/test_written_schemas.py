@@ -162,6 +162,15 @@ async def test_a_dict_that_the_schema_names_is_a_parameter(call: Any) -> None:
     assert (await call(made, {"filters": {"a": 1}})).value == ["a"]
 
 
+def test_a_dict_that_the_schema_names_beside_others_is_told_to_take_another_name() -> None:
+    def evaluate(args: dict[str, Any]) -> None:
+        pass
+
+    schema = {"type": "object", "properties": {"args": {"type": "object"}, "page": {}}}
+    with pytest.raises(ToolDefinitionError, match="one dict under a name that no argument has"):
+        Tool.from_function(evaluate, input_schema=schema)
+
+
 async def test_a_dict_that_an_alternative_names_is_a_parameter(call: Any) -> None:
     def tool(filters: dict[str, Any]) -> list[str]:
         return list(filters)

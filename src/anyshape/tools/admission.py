@@ -42,7 +42,8 @@ def check_names(
             if name not in takes and names.may_admit(name):
                 raise ToolDefinitionError(
                     f"{label}: input_schema admits '{name}', which the function cannot take (it "
-                    f"takes {known}); add the parameter, or take one dict"
+                    f"takes {known}); add the parameter, or take one dict under a name that "
+                    "no argument has"
                 )
     for name, required in takes.items():
         if not names.may_admit(name):
