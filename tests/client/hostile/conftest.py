@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 from patience import PATIENCE
 
-from anyshape.client import Bounds, Client, Process
+from anyshape.client import Bounds, Client, OnFrame, Process
 
 SCRIPT = Path(__file__).parent / "hostile_server.py"
 BOUNDS = Bounds(max_answer_bytes=8_000_000, probe_timeout=PATIENCE)
@@ -107,10 +107,13 @@ def open_http_client(serve: Callable[[str], str]) -> Open:
 
 def open_at(locate: Locate) -> Open:
     @contextlib.asynccontextmanager
-    async def opened(variant: str = "", timeout: float = PATIENCE) -> AsyncGenerator[Client, None]:
+    async def opened(
+        variant: str = "", timeout: float = PATIENCE, on_frame: OnFrame | None = None
+    ) -> AsyncGenerator[Client, None]:
         target = await asyncio.to_thread(locate, variant)
+        process = Process(stop_timeout=0.5)
         async with Client(
-            target, timeout=timeout, bounds=BOUNDS, process=Process(stop_timeout=0.5)
+            target, timeout=timeout, bounds=BOUNDS, process=process, on_frame=on_frame
         ) as client:
             yield client
 

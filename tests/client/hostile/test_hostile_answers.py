@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 from patience import PATIENCE
 
-from anyshape.client import Client
+from anyshape.client import Client, Frame
 from anyshape.errors import (
     AnyshapeError,
     LimitExceeded,
@@ -90,6 +92,27 @@ async def test_what_a_server_says_beside_the_answer_does_no_harm(
         assert (await client.call_tool(chatter, on_progress=reports.append)).value == 42
         assert reports == []
         assert await client.call("good", returns=int) == 42
+
+
+async def test_of_a_flood_only_a_part_is_taken_at_each_turn_of_the_loop(open_client: Open) -> None:
+    turn = 0
+    taken: Counter[int] = Counter()
+
+    async def turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    def take(frame: Frame) -> None:
+        taken[turn] += 1
+
+    async with open_client(on_frame=take) as client:
+        turning = asyncio.create_task(turns())
+        assert await client.call("flood", returns=int) == 42
+        turning.cancel()
+    assert taken.total() > 2_000
+    assert max(taken.values()) < 400
 
 
 async def test_silence_ends_with_the_time_limit(open_client: Open) -> None:

@@ -62,6 +62,7 @@ _LONGEST_RETRY = 30.0
 _GRACE = 2.0
 _EXCERPT = 2048
 _MOST_BACKGROUND = 64
+_EVENTS_AT_ONCE = 200
 _LONGEST_NUMBER = 100
 
 
@@ -159,9 +160,13 @@ class HttpTransport:
                 is_open = response.status == 200 and kind_of(response) == EVENTS
                 if is_open:
                     opened()
+                    taken = 0
                     while chunk := await response.next_chunk():
                         for event in reader.feed(chunk):
                             self._find_answer(event.data, None)
+                            taken += 1
+                            if taken % _EVENTS_AT_ONCE == 0:
+                                await asyncio.sleep(0)
             finally:
                 response.close()
         return is_open
@@ -353,7 +358,7 @@ class HttpTransport:
     async def _follow_stream(
         self, response: HttpResponse, reader: EventReader, outgoing: Outgoing
     ) -> Received | None:
-        size = 0
+        size = taken = 0
         try:
             while chunk := await response.next_chunk():
                 size += len(chunk)
@@ -364,6 +369,9 @@ class HttpTransport:
                     if answer is not None:
                         self._finish(response)
                         return answer
+                    taken += 1
+                    if taken % _EVENTS_AT_ONCE == 0:
+                        await asyncio.sleep(0)
         except aiohttp.ClientPayloadError:
             if not self._stateful or reader.last_id is None:
                 raise

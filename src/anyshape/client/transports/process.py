@@ -3,8 +3,9 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 
 What the child writes is split into lines as it comes, each bounded; a line that is no message is
-skipped and remembered, so that an error can show it. The child gets its own process group, so that
-its children go when it goes.
+skipped and remembered, so that an error can show it. Of many lines at once some are taken at each
+turn of the loop, and the child has to wait. The child gets its own process group, so that its
+children go when it goes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import logging
 import os
 import re
 import signal
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -36,6 +38,8 @@ __all__ = ["ProcessTransport"]
 logger = logging.getLogger(__name__)
 
 _MOMENT = 0.5
+_LINES_AT_ONCE = 200
+"""A pipe holds tens of thousands of short lines, which would keep the loop for half a second."""
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
 _ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
@@ -167,6 +171,8 @@ class _Child(asyncio.SubprocessProtocol):
         self._listener = listener
         self._waiting: dict[bytes, asyncio.Future[Response]] = {}
         self._lines = LineReader(bounds.max_answer_bytes)
+        self._untaken: deque[bytes | LongLine] = deque()
+        self._is_paused = False
         self._unanswered = 0
         self._skipped = 0
         self._last_skipped = b""
@@ -194,11 +200,9 @@ class _Child(asyncio.SubprocessProtocol):
             return
         if self._waiting:
             self._unanswered += len(data)
-        for line in self._lines.feed(data):
-            if isinstance(line, LongLine):
-                self._refuse_line(line)
-            elif line and not line.isspace():
-                self._take_line(line)
+        self._untaken.extend(self._lines.feed(data))
+        if not self._is_paused:
+            self._take_lines()
         most = 2 * self._bounds.max_answer_bytes
         if self._unanswered > most:
             # Enough for any answer and all that may come before it: this is a stream without end.
@@ -208,7 +212,9 @@ class _Child(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 1:
             # The exit status and the last words may follow in a moment.
-            asyncio.get_running_loop().call_later(_MOMENT, self._lose, "closed its output")
+            asyncio.get_running_loop().call_later(
+                _MOMENT, self._lose_when_read, "closed its output"
+            )
         elif fd == 0:
             self._writable.set()
 
@@ -217,10 +223,10 @@ class _Child(asyncio.SubprocessProtocol):
         # Now, while the number of the group cannot have been given to another.
         self._signal(_KILL)
         self._group = None
-        asyncio.get_running_loop().call_later(_MOMENT, self._lose, "ended")
+        asyncio.get_running_loop().call_later(_MOMENT, self._lose_when_read, "ended")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lose("ended")
+        self._lose_when_read("ended")
         self._gone.set()
 
     def pause_writing(self) -> None:
@@ -286,6 +292,30 @@ class _Child(asyncio.SubprocessProtocol):
 
     # Lines.
 
+    def _take_lines(self) -> None:
+        for _ in range(min(len(self._untaken), _LINES_AT_ONCE)):
+            line = self._untaken.popleft()
+            if isinstance(line, LongLine):
+                self._refuse_line(line)
+            elif line and not line.isspace():
+                self._take_line(line)
+        if self._untaken:
+            self._pause(is_paused=True)
+            asyncio.get_running_loop().call_soon(self._take_lines)
+        elif self._is_paused:
+            self._pause(is_paused=False)
+
+    def _pause(self, *, is_paused: bool) -> None:
+        """Have the child wait until what it wrote is taken, or write again."""
+        if self._is_paused == is_paused or self._transport is None:
+            return
+        self._is_paused = is_paused
+        output = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(1))
+        if is_paused:
+            output.pause_reading()
+        else:
+            output.resume_reading()
+
     def _take_line(self, line: bytes) -> None:
         for message in read_frame(line):
             if isinstance(message, Response):
@@ -343,9 +373,17 @@ class _Child(asyncio.SubprocessProtocol):
         if self._input is not None and self.lost is None and not self._input.is_closing():
             self._input.write(frame + b"\n")
 
+    def _lose_when_read(self, how: str) -> None:
+        """Lose the child once all of its lines were taken: one may be an answer."""
+        if self._untaken and self.lost is None:
+            asyncio.get_running_loop().call_soon(self._lose_when_read, how)
+        else:
+            self._lose(how)
+
     def _lose(self, how: str) -> None:
         if self.lost is not None:
             return
+        self._untaken.clear()
         code = self._transport.get_returncode() if self._transport is not None else None
         status = "" if code is None else f" with exit status {code}"
         said = shorten(bytes(self._errors).strip().rpartition(b"\n")[2])
