@@ -49,7 +49,7 @@ MEANT: dict[str, Json] = {
 class Scripted:
     """An upstream with one tool, `count`, of which all is said here; `Gateway` takes it."""
 
-    def __init__(self, schema: Json, result: Json, revision: str = LATER) -> None:
+    def __init__(self, schema: Json | None, result: Json, revision: str = LATER) -> None:
         listed = {"name": "count", "inputSchema": {"type": "object"}, "outputSchema": schema}
         greeting: Json = {
             "capabilities": {"tools": {}},
@@ -120,3 +120,39 @@ async def test_values_that_come_before_their_revision_are_text(revision: str) ->
     assert listed is None
     assert "structuredContent" not in result
     assert result["content"] == [{"type": "text", "text": "42"}]
+
+
+@pytest.mark.parametrize("revision", [MODERN, LATER, OLDER])
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ({"structuredContent": {"result": 42}}, ["42"]),
+        ({"content": [], "structuredContent": {"result": 42}}, ["42"]),
+        (_answer("forty-two"), ["forty-two", "42"]),
+    ],
+)
+async def test_a_value_that_comes_before_its_revision_is_said_in_text(
+    revision: str, answer: Json, texts: list[str]
+) -> None:
+    upstream = Scripted({**RESULT, **MARK}, answer, OLDER)
+    _, result = await _seen(upstream, revision)
+    assert "structuredContent" not in result
+    assert result["content"] == [{"type": "text", "text": text} for text in texts]
+
+
+@pytest.mark.parametrize("revision", [MODERN, LATER, OLDER])
+@pytest.mark.parametrize(
+    ("given", "text", "is_error"),
+    [
+        ("done", "done", False),
+        ({"zones": [1]}, '{"zones":[1]}', False),
+        ({"content": [{"type": "text", "text": "no zone"}], "isError": True}, "no zone", True),
+    ],
+)
+async def test_the_tool_result_of_an_early_draft_is_text(
+    revision: str, given: Any, text: str, is_error: bool
+) -> None:
+    upstream = Scripted(None, {"toolResult": given}, OLDER)
+    _, result = await _seen(upstream, revision)
+    assert result["content"] == [{"type": "text", "text": text}]
+    assert result.get("isError", False) is is_error

@@ -33,6 +33,7 @@ from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY
+from anyshape.protocol.shapes.result_reader import past_draft
 from anyshape.schema import WouldWait, aside
 from anyshape.server.telemetry import Traced
 from anyshape.tools import failures
@@ -231,11 +232,13 @@ class ForwardedTool(Tool):
 
     def _encoded(self, result: CallResult) -> EncodedResult:
         """Return what came back in natural form, its parts as JSON text."""
-        wire = result.raw
+        wire = past_draft(result.raw)
         structured: Any = wire.get("structuredContent", ABSENT)
         blocks: list[Any] = wire.get("content") or []
         if not self._has_values:
             value = ABSENT
+            if result.has_value and structured is not ABSENT:
+                blocks = _with_mirror(blocks, result.value, structured)
         elif result.is_error:
             value = ABSENT if structured is None else structured
         elif self._listed.output is None:
@@ -269,6 +272,15 @@ class ForwardedTool(Tool):
 
 def _relay(context: Context, report: Progress) -> None:
     context.progress(report.progress, report.total, report.message)
+
+
+def _with_mirror(blocks: list[Any], value: Any, structured: Any) -> list[Any]:
+    """Return the blocks, and the text of the value if they do not say it."""
+    encoded = _encode(value)
+    if _without_mirror(blocks, value, structured, encoded) != blocks:
+        return blocks
+    text = value if isinstance(value, str) else encoded.decode()
+    return [*blocks, {"type": "text", "text": text}]
 
 
 def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: bytes) -> list[Any]:

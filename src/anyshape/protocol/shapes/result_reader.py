@@ -32,7 +32,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Read", "ReadResult", "is_envelope", "result_reader"]
+__all__ = ["Read", "ReadResult", "is_envelope", "past_draft", "result_reader"]
 
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
 _RESULT: Final = frozenset({ENVELOPE_KEY})
@@ -110,8 +110,9 @@ def result_reader(
             structured = source.structured_content
         else:
             result = _checked(source)
-            if "toolResult" in result and not _MEMBERS.intersection(result):
-                draft, result = result, _checked(_of_draft(result))
+            current = past_draft(result)
+            if current is not result:
+                draft, result = result, _checked(current)
             is_error = result.get("isError", False)
             structured = result.get("structuredContent", ABSENT)
         if structured is ABSENT or (structured is None and null_is_nothing):
@@ -197,8 +198,13 @@ def _checked(wire: object) -> dict[str, Any]:
     return result
 
 
-def _of_draft(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what the `toolResult` of an early draft says, as a result of 2024-11-05."""
+def past_draft(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the `toolResult` of an early draft says, as a result of 2024-11-05.
+
+    Any other result is returned as it is.
+    """
+    if "toolResult" not in result or not _MEMBERS.isdisjoint(result):
+        return result
     given: object = result["toolResult"]
     outer = {name: result[name] for name in ("isError", "_meta") if name in result}
     if isinstance(given, dict) and ("content" in given or "isError" in given):
