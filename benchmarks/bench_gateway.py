@@ -3,8 +3,9 @@
 One upstream serves the shop; the gateways stand before it, one process each, and the load comes
 from a process of its own. The forwarder looks at nothing; Anyshape's gateway checks arguments and
 values against the tool's schemas, as it does by default. `mcp-proxy` takes upstreams on stdio and
-clients of 2025-11-25 alone, so it is measured there. Beside the rate stands the processor time that
-a gateway spends on a call, with that of its children, which a busy machine disturbs less.
+clients of 2025-11-25 alone, so it is measured there, if `make older-peers` has installed it. Beside
+the rate stands the processor time that a gateway spends on a call, with that of its children, which
+a busy machine disturbs less.
 
 Then a gateway grows: with many upstreams, or many tools of one, a call must cost the same.
 """
@@ -24,6 +25,7 @@ from bed.http_load import Generator, Load
 from bed.processes import Running, all_running, ask_over_http, check_answer, running
 from bed.report import Report, microseconds, milliseconds
 from bed.rounds import interleave, ratio
+from bed.servers import mcp_proxy
 
 from anyshape import Server
 from anyshape.gateway import Gateway
@@ -76,13 +78,22 @@ def measure(plan: Plan) -> Report:
             found = _gateways(address, (FORWARDER, OURS, FASTMCP))
             with all_running(found, "http") as servers:
                 _measure_all(plan, generator, servers, report, "http", wire.MODERN)
-        found = _gateways("bed.servers.anyshape_high", (OURS, FASTMCP, MCP_PROXY))
+        older = installed_older()
+        found = _gateways("bed.servers.anyshape_high", (OURS, FASTMCP, *older))
         with all_running(found, "http") as servers:
-            older = {OURS: servers[OURS], MCP_PROXY: servers.pop(MCP_PROXY)}
+            handshaking = {OURS: servers[OURS], **{name: servers.pop(name) for name in older}}
             _measure_all(plan, generator, servers, report, "stdio", wire.MODERN)
-            _measure_all(plan, generator, older, report, "stdio", wire.HANDSHAKE)
+            _measure_all(plan, generator, handshaking, report, "stdio", wire.HANDSHAKE)
     asyncio.run(_measure_growth(plan, report))
     return report
+
+
+def installed_older() -> tuple[str, ...]:
+    """Return the gateways for clients of 2025-11-25 alone, if they are on this machine."""
+    if mcp_proxy.PROGRAM.exists():
+        return (MCP_PROXY,)
+    print(f"{MCP_PROXY} is left out: `make older-peers` installs it", flush=True)
+    return ()
 
 
 def _gateways(upstream: str, names: tuple[str, ...]) -> tuple[Contender, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
 
@@ -26,6 +27,20 @@ def test_a_benchmark_of_a_transport_measures_the_floor_and_anyshape(bed: Bed, na
     )
     report = module.measure(plan)
     assert "anyshape, msgspec" in report.markdown()
+
+
+def test_a_gateway_that_is_not_installed_is_left_out_with_a_line_that_says_so(
+    bed: Bed,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = bed("bench_gateway")
+    monkeypatch.setattr(bed("bed.servers.mcp_proxy"), "PROGRAM", tmp_path / "mcp-proxy")
+    assert module.installed_older() == ()
+    assert capsys.readouterr().out == "mcp-proxy is left out: `make older-peers` installs it\n"
+    (tmp_path / "mcp-proxy").touch()
+    assert module.installed_older() == ("mcp-proxy",)
 
 
 def test_an_answer_with_another_value_is_refused(bed: Bed) -> None:
