@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,10 +90,37 @@ async def test_a_pipe_has_all_of_them(program: str, folder: Path) -> None:
         assert await all.call("bob_who") == "bob"
 
 
+def status(said: dict[str, Any], path: str) -> int:
+    try:
+        with urllib.request.urlopen(said["url"].removesuffix("/mcp") + path) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["ann.py"], 404),
+        (["fleet.toml"], 404),
+        (["ann.py", "--metrics"], 200),
+        (["counted.toml"], 200),
+    ],
+)
+def test_numbers_are_served_where_the_file_or_the_option_asks_for_them(
+    program: str, folder: Path, words: list[str], found: int
+) -> None:
+    (folder / "counted.toml").write_text('[upstreams.ann]\nmodule = "ann.py"\n[metrics]\n')
+    with running(program, folder, *words) as said:
+        assert status(said, "/health") == 200
+        assert status(said, "/metrics") == found
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--endpoints", "each"], "--endpoints is for HTTP"),
+        (["--metrics"], "--metrics is for HTTP"),
         (["--http", "--endpoints", "many"], "--endpoints many: unknown"),
         ([], "there is nothing to serve"),
     ],

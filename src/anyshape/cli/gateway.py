@@ -54,6 +54,10 @@ def gateway(
             help="Serve all at /mcp, each at /NAME/mcp with its own names, or both.",
         ),
     ] = None,
+    metrics: Annotated[
+        bool,
+        typer.Option("--metrics", help="Serve counts for Prometheus at /metrics."),
+    ] = False,
     json: options.JsonOption = False,
 ) -> int:
     """Serve other servers: those of a configuration file, or of targets.
@@ -65,15 +69,17 @@ def gateway(
     from anyshape.gateway import Gateway, GatewayMetrics
 
     _check_endpoints(endpoints, http=http)
+    if metrics and not http:
+        raise _for_http("--metrics", "a pipe has no pages")
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
-        with _configured(words[0], endpoints) as (made, options):
+        with _configured(words[0], endpoints, metrics=metrics) as (made, options):
             _serve(made, host, port, options, http=http, json=json)
     else:
         made = Gateway(
             _upstreams(words, command),
             endpoints=cast("Any", endpoints or "one"),
-            metrics=GatewayMetrics(),
+            metrics=GatewayMetrics() if metrics else None,
         )
         _serve(made, host, port, None, http=http, json=json)
     return Exit.OK
@@ -85,9 +91,11 @@ def _check_endpoints(endpoints: str | None, *, http: bool) -> None:
             f"--endpoints {endpoints}: unknown", hint="one of one, each, both", code=Exit.USAGE
         )
     if endpoints is not None and not http:
-        raise CommandError(
-            "--endpoints is for HTTP: a pipe has one", hint="add --http", code=Exit.USAGE
-        )
+        raise _for_http("--endpoints", "a pipe has one")
+
+
+def _for_http(option: str, why: str) -> CommandError:
+    return CommandError(f"{option} is for HTTP: {why}", hint="add --http", code=Exit.USAGE)
 
 
 def _serve(
@@ -103,7 +111,9 @@ def _serve(
 
 
 @contextmanager
-def _configured(path: str, endpoints: str | None) -> Generator[tuple[Gateway, HttpOptions | None]]:
+def _configured(
+    path: str, endpoints: str | None, *, metrics: bool
+) -> Generator[tuple[Gateway, HttpOptions | None]]:
     """Give the gateway that a file describes, and how it is served.
 
     At the end its audit log is written to the end.
@@ -124,7 +134,7 @@ def _configured(path: str, endpoints: str | None) -> Generator[tuple[Gateway, Ht
         shared_pins=settings.shared_pins(config.name),
         options=None if replicas is None else replicas.server_options(),
         audit=audit,
-        metrics=GatewayMetrics() if settings.metrics else None,
+        metrics=GatewayMetrics() if metrics or settings.metrics else None,
         required=settings.required,
     )
     made.reload_with(lambda: load_fleet(path))
