@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from anyshape import Client, Server
+from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.gateway import Gateway, Upstream
 
 
@@ -49,6 +52,57 @@ async def test_what_is_not_offered_cannot_be_called() -> None:
     async with Client(gateway, check_arguments=False) as client:
         with pytest.raises(Exception, match="b"):
             await client.call_tool("b")
+
+
+@pytest.fixture
+def notes() -> Server:
+    made = server("get_a")
+
+    @made.resource("note:index")
+    def index() -> str:
+        return "all"
+
+    @made.resource("file:///key")
+    def key() -> str:
+        return "secret"
+
+    @made.resource("note:{name}")
+    def note(name: str) -> str:
+        return name
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("patterns", "uris", "templates"),
+    [
+        ({}, ["note:index", "file:///key"], ["note:{name}"]),
+        ({"allow": ("get_*",)}, [], []),
+        ({"allow": ("get_*", "note:index")}, ["note:index"], []),
+        ({"allow": ("note:*",)}, ["note:index"], ["note:{name}"]),
+        ({"deny": ("file:*", "note:{*")}, ["note:index"], []),
+    ],
+)
+async def test_patterns_choose_resources_by_their_uris(
+    notes: Server, patterns: dict[str, Any], uris: list[str], templates: list[str]
+) -> None:
+    async with Client(Gateway({"any": Upstream(target=notes, **patterns)})) as client:
+        assert [each.uri for each in await client.list_resources()] == uris
+        found = await client.list_resource_templates()
+        assert [each.uri_template for each in found] == templates
+
+
+@pytest.mark.parametrize("uri", ["note:secret", "note:%73ecret", "file:///key"])
+async def test_a_resource_that_is_denied_is_neither_read_nor_watched(
+    notes: Server, uri: str
+) -> None:
+    upstream = Upstream(target=notes, deny=("note:sec*", "file:*"))
+    async with Client(Gateway({"any": upstream})) as client:
+        assert (await client.read_resource("note:other")).text == "other"
+        with pytest.raises(ProtocolError, match="Resource not found"):
+            await client.read_resource(uri)
+        with pytest.raises(AnyshapeError):
+            await client.subscribe(uri, lambda _: None)
 
 
 async def test_of_two_with_one_name_the_first_is_offered_and_the_other_reported(

@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from anyshape.client.prompts import ListedPrompt
 from anyshape.client.quoting import shorten
+from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.client.tools import ListedTool
 from anyshape.gateway.disclosure import DisclosedTools
-from anyshape.gateway.naming import Collision, Naming, without_collisions
+from anyshape.gateway.naming import Collision, Naming, is_offered, without_collisions
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
@@ -41,6 +43,7 @@ _log = logging.getLogger("anyshape.gateway")
 
 Thing = TypeVar("Thing", bound=Listed)
 Source = TypeVar("Source")
+Named = TypeVar("Named", ListedTool, ListedPrompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,6 @@ class Catalogue:
         self._resources.watch = self._watched.watch
         self._behind: Roster[OfferedTool] = Roster(service, "tools", Topic("tools behind search"))
         self._links: Mapping[str, UpstreamLink] = {}
-        self._imitating: Collection[tuple[str, str]] = ()
         self.namings: dict[str, Naming] = {}
         """What the things of each upstream are called."""
         self._collisions: dict[str, tuple[Collision, ...]] = {}
@@ -96,57 +98,57 @@ class Catalogue:
 
         Not the tools that are `imitating` others by their names: which, by upstream and name.
         """
-        self._links, self._imitating = links, imitating
-        listed = {name: link for name, link in links.items() if link.is_listed}
-        tools = self._tools
+        self._links = links
+        listed = [link for link in links.values() if link.is_listed]
         self._replace(
             "tool",
-            tools,
+            self._tools,
             {
-                name: self._named(
-                    name,
-                    (
-                        (each.name, each)
-                        for each in link.offer.tools
-                        if (name, each.name) not in imitating
-                    ),
+                link.name: self._named(
+                    link,
+                    (each for each in link.offer.tools if (link.name, each.name) not in imitating),
                 )
-                for name, link in listed.items()
+                for link in listed
             },
             self._offered_tool,
         )
         if self._disclosed is not None:
+            tools = self._tools.things.items()
             self._disclosed.replace(
-                {name: cast("ForwardedTool", each.tool) for name, each in tools.things.items()}
+                {name: cast("ForwardedTool", each.tool) for name, each in tools}
             )
         self._replace(
             "prompt",
             self._prompts.roster,
-            {
-                name: self._named(name, ((each.name, each) for each in link.offer.prompts))
-                for name, link in listed.items()
-            },
+            {link.name: self._named(link, link.offer.prompts) for link in listed},
             lambda name, source, link: OfferedPrompt(ForwardedPrompt(name, source, link)),
         )
         self._replace(
             "resource",
             self._resources.roster,
             {
-                name: [(each.uri, each) for each in link.offer.resources]
-                for name, link in listed.items()
+                link.name: [
+                    (each.uri, each)
+                    for each in link.offer.resources
+                    if is_offered(link.upstream, each.uri)
+                ]
+                for link in listed
             },
-            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+            _offered_resource,
         )
         self._replace(
             "resource template",
             self._resources.templates,
             {
-                name: [(each.uri_template, each) for each in link.offer.templates]
-                for name, link in listed.items()
+                link.name: [
+                    (each.uri_template, each)
+                    for each in link.offer.templates
+                    if is_offered(link.upstream, each.uri_template)
+                ]
+                for link in listed
             },
-            lambda _uri, source, link: OfferedResource(ForwardedResource(source, link)),
+            _offered_resource,
         )
-
         self._watched.move()
 
     @property
@@ -198,12 +200,10 @@ class Catalogue:
         offered = self._resources.roster.things.get(name)
         return "" if offered is None else getattr(offered.resource, "upstream", "")
 
-    def _named(
-        self, upstream: str, things: Iterable[tuple[str, Source]]
-    ) -> list[tuple[str, Source]]:
+    def _named(self, link: UpstreamLink, things: Iterable[Named]) -> list[tuple[str, Named]]:
         """Return the things of an upstream that are offered, with what they are called here."""
-        naming = self.namings[upstream]
-        return [(naming.here(name), thing) for name, thing in things if naming.offers(name)]
+        here = self.namings[link.name].here
+        return [(here(each.name), each) for each in things if is_offered(link.upstream, each.name)]
 
     def _replace(
         self,
@@ -240,3 +240,9 @@ class Catalogue:
             self._offered.pop((noun, name), None)
         if before != after:
             roster.swap(after)
+
+
+def _offered_resource(
+    _uri: str, source: ListedResource | ListedTemplate, link: UpstreamLink
+) -> OfferedResource:
+    return OfferedResource(ForwardedResource(source, link))

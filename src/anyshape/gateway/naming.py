@@ -1,4 +1,8 @@
-"""What the things of an upstream are called at the gateway, and which of them are offered."""
+"""What the things of an upstream are called at the gateway, and which of them are offered.
+
+Patterns are matched with what the upstream calls a thing: the name of a tool or prompt, the URI of
+a resource, the text of a template.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar
+from urllib.parse import unquote
 
 from anyshape.gateway.options import Upstream
 
-__all__ = ["Collision", "Naming", "without_collisions"]
+__all__ = ["Collision", "Naming", "is_denied", "is_offered", "without_collisions"]
 
 
 Source = TypeVar("Source")
@@ -23,12 +28,6 @@ class Naming:
         own = "" if alone else f"{name}_"
         self._prefix = own if upstream.prefix is None else upstream.prefix
         self._rename = upstream.rename
-        self._allow = upstream.allow
-        self._deny = upstream.deny
-
-    def offers(self, name: str) -> bool:
-        """Tell whether something that the upstream calls so is offered."""
-        return _matches(name, self._allow) and not _matches(name, self._deny)
 
     def here(self, name: str) -> str:
         """Return what it is called here."""
@@ -42,6 +41,19 @@ class Naming:
         if here in self._rename.values():
             return here
         return here.removeprefix(self._prefix) if here.startswith(self._prefix) else None
+
+
+def is_offered(upstream: Upstream, name: str) -> bool:
+    """Tell whether something that the upstream calls so is offered."""
+    return _matches(name, upstream.allow) and not _matches(name, upstream.deny)
+
+
+def is_denied(upstream: Upstream, uri: str) -> bool:
+    """Tell whether a resource is not to be had by a template that is offered.
+
+    `note:%73ecret` is as good as `note:secret` to whoever reads it.
+    """
+    return _matches(uri, upstream.deny) or _matches(unquote(uri), upstream.deny)
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -54,9 +54,9 @@ class Upstream:
     rename: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of its own to names here, which get no prefix."""
     allow: tuple[str, ...] = ("*",)
-    """Patterns of the names, as the upstream has them, that are offered."""
+    """Patterns of what is offered, by its own names: of tools and prompts, URIs of resources."""
     deny: tuple[str, ...] = ()
-    """Patterns of those that are not, whatever `allow` says."""
+    """Patterns of what is not, whatever `allow` says; it cannot be read by a template either."""
     check: Checking = "enforce"
     when_down: Literal["keep", "hide"] = "keep"
     """Whether what it offers stays listed, as last known, while it cannot be reached."""

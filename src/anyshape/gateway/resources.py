@@ -9,6 +9,7 @@ import msgspec
 
 from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.errors import ProtocolError, ResourceNotFound
+from anyshape.gateway.naming import is_denied
 from anyshape.gateway.requests import ask_upstream
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.suggestions import forwarded_completer
@@ -82,6 +83,10 @@ class ForwardedResource(Resource):
     def completers(self) -> Mapping[str, Completer]:
         """The upstream completes the variables of a template, if it does."""
         return self._completers
+
+    def match(self, uri: str) -> dict[str, str] | None:
+        """Return the variables of a URI of the template; none has what the operator denies."""
+        return None if is_denied(self._link.upstream, uri) else super().match(uri)
 
     async def bind(self, variables: Mapping[str, str]) -> dict[str, Any]:
         """Return the variables; the upstream judges them."""
