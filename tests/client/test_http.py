@@ -904,3 +904,74 @@ async def test_an_answer_is_read_up_to_its_bound(serve_http: ServeHttp) -> None:
             await client.call("plain")
         size = 5
         assert await client.call("plain") == "xxxxx"
+
+
+LONG = 20_000_000
+"""Bytes that no buffer between two ends of a connection holds."""
+
+
+@pytest.mark.parametrize("way", ["length", "pieces", "events"])
+async def test_long_answers_are_read_in_turn_and_short_ones_pass_by(
+    serve_http: ServeHttp, way: str
+) -> None:
+    begun, wanted = asyncio.Event(), asyncio.Event()
+
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        size = message["params"]["arguments"].get("size", 0)
+        if not size:
+            return {"structuredContent": "short"}
+        body = json.dumps(answer_to(message, "x" * size)).encode()
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        if way == "length":
+            response.content_length = len(body)
+        elif way == "events":
+            response.content_type, body = "text/event-stream", b"data: %b\n\n" % body
+        await response.prepare(request)
+        await response.write(body[:-1])
+        if size == LONG:
+            begun.set()
+            await wanted.wait()
+        await response.write(body[-1:])
+        return response
+
+    bounds = Bounds(max_answer_bytes=2 * LONG, max_unfinished_bytes=LONG)
+    async with (
+        serve_http(Endpoint(call)) as url,
+        Client(url, bounds=bounds, timeout=PATIENCE) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        first = group.create_task(client.call("plain", {"size": LONG}))
+        await begun.wait()
+        second = group.create_task(client.call("plain", {"size": 1_000_000}))
+        for _ in range(20):
+            assert await client.call("plain") == "short"
+        assert not first.done()
+        assert not second.done()
+        wanted.set()
+        assert (await first, await second) == ("x" * LONG, "x" * 1_000_000)
+
+
+async def test_a_long_answer_that_is_given_up_leaves_its_room_to_others(
+    serve_http: ServeHttp,
+) -> None:
+    async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        if message["params"]["arguments"]:
+            return {"structuredContent": "x" * 1_000_000}
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.content_length = LONG
+        await response.prepare(request)
+        await response.write(b" " * (LONG - 1))
+        begun.set()
+        return response
+
+    begun = asyncio.Event()
+    bounds = Bounds(max_answer_bytes=2 * LONG, max_unfinished_bytes=LONG)
+    async with serve_http(Endpoint(call)) as url, Client(url, bounds=bounds) as client:
+        first = asyncio.create_task(client.call("plain", {}))
+        await begun.wait()
+        second = asyncio.create_task(client.call("plain", {"size": 1}))
+        third = asyncio.create_task(client.call("plain", {"size": 2}))
+        assert (await client.list_tools())[0].name == "plain"
+        second.cancel()
+        first.cancel()
+        assert await third == "x" * 1_000_000

@@ -35,6 +35,8 @@ class Bounds:
 
     max_answer_bytes: int = 16 * 1024 * 1024
     """Bytes of one answer, notifications on its way included, counted while reading."""
+    max_unfinished_bytes: int = 64 * 1024 * 1024
+    """Bytes of all answers that are being read over HTTP; of long ones, others wait their turn."""
     max_depth: int = 200
     """Nesting of the JSON in one message."""
     max_pages: int = 100

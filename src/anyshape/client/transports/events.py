@@ -40,6 +40,11 @@ class EventReader:
         self._after_return = False
         self._first = True
 
+    @property
+    def gathered(self) -> int:
+        """How many bytes there are of an event that is not complete."""
+        return self._data_size + self._partial_size
+
     def feed(self, chunk: bytes) -> list[ReceivedEvent]:
         """Return the events that this chunk completes."""
         if self._after_return and chunk.startswith(b"\n"):
@@ -64,7 +69,7 @@ class EventReader:
         if rest:
             self._partial.append(rest)
             self._partial_size += len(rest)
-            self._check_size(self._data_size + self._partial_size)
+            self._check_size(self.gathered)
         return events
 
     def _take(self, line: bytes) -> ReceivedEvent | None:

@@ -25,6 +25,7 @@ from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.transports.credentials import credentials_for
 from anyshape.client.transports.events import EventReader
 from anyshape.client.transports.frames import read_frame, read_ordinary
+from anyshape.client.transports.gathering import SHORT, GatheredAnswer, GatheringRoom, gather
 from anyshape.client.transports.http_failures import (
     EVENTS,
     JSON,
@@ -95,6 +96,7 @@ class HttpTransport:
         self._ending: set[HttpResponse] = set()
         self._stateful = False
         self._overheard = EventReader(bounds.max_answer_bytes)
+        self._gathering = GatheringRoom(bounds.max_unfinished_bytes)
         self._session: str | None = None
         self._last: Mapping[str, str] = {}
         self.attempts = http.reconnects
@@ -306,17 +308,14 @@ class HttpTransport:
         length = response.header("content-length")
         if length is not None and (len(length) > _LONGEST_NUMBER or int(length) > limit):
             raise self._too_long(limit)
-        if length is not None and response.header("content-encoding") is None:
+        is_known = length is not None and response.header("content-encoding") is None
+        most = int(length or 0) if is_known else limit
+        if is_known and most <= SHORT:
             body = await response.read()
         else:
-            chunks: list[bytes] = []
-            size = 0
-            while chunk := await response.next_chunk():
-                size += len(chunk)
-                if size > limit:
-                    raise self._too_long(limit)
-                chunks.append(chunk)
-            body = b"".join(chunks)
+            body = await gather(response, self._gathering, most)
+            if body is None:
+                raise self._too_long(limit)
         if self._pools is not None:
             self._pools.answered = True
         return body
@@ -358,20 +357,25 @@ class HttpTransport:
     async def _follow_stream(
         self, response: HttpResponse, reader: EventReader, outgoing: Outgoing
     ) -> Received | None:
-        size = taken = 0
+        size, taken, limit = 0, 0, self._bounds.max_answer_bytes
         try:
-            while chunk := await response.next_chunk():
-                size += len(chunk)
-                if size > self._bounds.max_answer_bytes and not outgoing.endless:
-                    raise self._too_long(self._bounds.max_answer_bytes)
-                for event in reader.feed(chunk):
-                    answer = self._find_answer(event.data, outgoing)
-                    if answer is not None:
-                        self._finish(response)
-                        return answer
-                    taken += 1
-                    if taken % _EVENTS_AT_ONCE == 0:
-                        await asyncio.sleep(0)
+            with GatheredAnswer(self._gathering) as gathered:
+                while chunk := await response.next_chunk():
+                    size += len(chunk)
+                    if size > limit and not outgoing.endless:
+                        raise self._too_long(limit)
+                    for event in reader.feed(chunk):
+                        answer = self._find_answer(event.data, outgoing)
+                        if answer is not None:
+                            self._finish(response)
+                            return answer
+                        taken += 1
+                        if taken % _EVENTS_AT_ONCE == 0:
+                            await asyncio.sleep(0)
+                    if reader.gathered > SHORT:
+                        await gathered.hold(limit)
+                    else:
+                        gathered.release()
         except aiohttp.ClientPayloadError:
             if not self._stateful or reader.last_id is None:
                 raise
