@@ -67,7 +67,7 @@ NOTES = """\
 - The TypeScript SDK 1 wraps nothing by itself; its authors do, so what they wrapped stays as it is.
   Its version 1.11 sends structured content at 2025-03-26, which has none: that is text, too.
 - Servers of the Python SDK up to 1.9, FastMCP 2.5 among them, end as soon as they are told that a
-  call was given up, whoever tells them. The gateway starts them again. It was not tried here.
+  call was given up, whoever tells them. So the gateway does not: such a call runs to its end there.
 - The client of the Python SDK 1.6 has no way to hear of progress.
 - The form of the everything server has parts that came with 2025-11-25: clients of 2025-06-18 are
   not asked, and the server is told so.

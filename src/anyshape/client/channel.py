@@ -135,7 +135,8 @@ class Channel:
             meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
         opening = question.opening or open_request(question.method)
         frame = lifecycle.frame(id, opening, question.members, meta)
-        outgoing = Outgoing(id, frame, question, lifecycle, cancellable, endless)
+        may_tell = cancellable and lifecycle.hears_cancellation
+        outgoing = Outgoing(id, frame, question, lifecycle, may_tell, endless)
         if on_progress is None:
             return self.transport.request(outgoing)
         return self._send_and_relay(outgoing, Relay(on_progress, "progress"))

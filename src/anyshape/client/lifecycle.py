@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -63,6 +64,11 @@ class Lifecycle(Protocol):
         """Whether a handshake holds the requests together."""
         ...
 
+    @property
+    def hears_cancellation(self) -> bool:
+        """Whether the server may be told that a request was given up."""
+        ...
+
     def ask_for_logs(self, level: str) -> bool:
         """Have requests ask for log messages; say whether that is done by requests at all."""
         ...
@@ -85,6 +91,7 @@ class Stateless:
     """Requests that carry everything a server needs to know."""
 
     stateful = False
+    hears_cancellation = True
 
     def __init__(self, revision: Revision, introduction: ClientIntroduction) -> None:
         self.revision = revision
@@ -137,12 +144,21 @@ class Stateless:
 
 
 class Stateful:
-    """Requests of a conversation that `initialize` opened."""
+    """Requests of a conversation that `initialize` opened.
+
+    Servers of the Python SDK up to 1.9 end as soon as they are told that a request was given up,
+    and with them all that others wait for; so they are not told. They speak no revision that has
+    structured content, and declare an `experimental` capability with nothing in it.
+    """
 
     stateful = True
 
-    def __init__(self, revision: Revision) -> None:
+    def __init__(
+        self, revision: Revision, capabilities: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         self.revision = revision
+        is_frail = not revision.has_structured_content and capabilities.get("experimental") == {}
+        self.hears_cancellation = not is_frail
         self._headers: Mapping[str, str] = (
             {"MCP-Protocol-Version": revision.value} if revision.has_version_header else {}
         )

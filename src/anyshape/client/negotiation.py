@@ -282,7 +282,7 @@ class Negotiator:
                 f"{shorten(repr(answered), 60)}; this client accepts "
                 + ", ".join(str(entry) for entry in accepted)
             )
-        lifecycle = Stateful(revision)
+        lifecycle = Stateful(revision, as_object(result.get("capabilities")))
         await self._channel.transport.notify(
             encode_notification(INITIALIZED),
             lifecycle.headers(INITIALIZED),
