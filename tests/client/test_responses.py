@@ -11,15 +11,17 @@ import contextlib
 import gzip
 import json
 import re
+import ssl
 import zlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
 import aiohttp
 import pytest
+import trustme
 from patience import PATIENCE, turn_until
 
-from anyshape.client import Client, Http
+from anyshape.client import Auth, Client, Http
 from anyshape.client.transports.direct_requests import DirectResponse, Outbox, Unwritten
 from anyshape.client.transports.inflation import Inflater
 from anyshape.client.transports.pools import Pools
@@ -175,11 +177,13 @@ class Peer:
 
 
 @contextlib.asynccontextmanager
-async def talking(peer: Peer, way: str, **options: Any) -> AsyncGenerator[Client]:
+async def talking(
+    peer: Peer, way: str, auth: Auth | None = None, **options: Any
+) -> AsyncGenerator[Client]:
     async with await asyncio.start_server(peer.answer, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
         http = Http(proxy=url if way == "session" else None, **options)
-        async with Client(url, timeout=PATIENCE, http=http, listen=False) as client:
+        async with Client(url, timeout=PATIENCE, auth=auth, http=http, listen=False) as client:
             yield client
 
 
@@ -221,16 +225,40 @@ async def test_a_response_that_is_broken_fails_its_call_alone(form: str, way: st
         assert [tool.name for tool in await client.list_tools()] == ["plain"]
 
 
-async def test_both_ways_say_the_same_of_a_request() -> None:
-    said: list[set[str]] = []
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"X-Team": "blåbær"},
+        {"content-type": "text/plain", "ACCEPT": "text/plain"},
+        {"user-AGENT": "me", "host": "example.org"},
+        {"mcp-method": "ping", "MCP-PROTOCOL-VERSION": "none"},
+    ],
+    ids=["", "of content", "of every request", "of the protocol"],
+)
+async def test_both_ways_say_the_same_of_a_request(given: dict[str, str]) -> None:
+    said: list[list[str]] = []
     for way in ("short", "session"):
         peer = Peer(plain)
-        async with talking(peer, way, headers={"X-Team": "blåbær"}) as client:
+        async with talking(peer, way, headers=given) as client:
             await client.call("plain")
         lines = peer.heads[0].lower().split("\r\n")[1:]
-        said.append({re.sub(r"127.0.0.1:\d+", "HOST", line) for line in lines})
-    short, session = said
-    assert {line for line in short ^ session if not line.startswith("accept-encoding:")} == set()
+        said.append(
+            sorted(
+                re.sub(r"127.0.0.1:\d+", "HOST", line)
+                for line in lines
+                if not line.startswith("accept-encoding:")
+            )
+        )
+    assert said[0] == said[1]
+
+
+async def test_credentials_that_say_how_to_read_an_answer_say_it_alone() -> None:
+    peer = Peer(plain)
+    async with talking(peer, "short", auth=lambda: {"accept-encoding": "identity"}) as client:
+        await client.call("plain")
+    assert re.findall("accept-encoding: .*", peer.heads[0].lower()) == [
+        "accept-encoding: identity\r"
+    ]
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\x00b"])
@@ -262,6 +290,8 @@ def test_empty_members_cost_what_their_bytes_do() -> None:
 @contextlib.asynccontextmanager
 async def pooled(
     answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
+    *,
+    certificate: ssl.SSLContext | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Pools, str]]:
     ended: list[asyncio.Event] = []
@@ -277,12 +307,13 @@ async def pooled(
         end.set()
 
     async with (
-        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
+        await asyncio.start_server(serve, "127.0.0.1", 0, ssl=certificate) as server,
         asyncio.timeout(PATIENCE),
     ):
-        pools = Pools(Http(**options), {}, None)
+        pools = Pools(Http(tls=certificate is None, **options), {}, None)
+        scheme = "http" if certificate is None else "https"
         try:
-            yield pools, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+            yield pools, f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
         finally:
             await pools.close_calls()
             await pools.close()
@@ -304,7 +335,10 @@ async def test_a_body_that_had_to_wait_for_its_reader_is_read_whole() -> None:
         assert len(await response.read()) == 4_000_000
 
 
-async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection() -> None:
+@pytest.mark.parametrize("is_secure", [False, True], ids=["http", "https"])
+async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection(
+    is_secure: bool,
+) -> None:
     complaints: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
     connections: list[asyncio.StreamReader] = []
@@ -317,7 +351,11 @@ async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection() ->
         await refused.wait()
         await reader.read()
 
-    async with pooled(answer) as (pools, url):
+    certificate = None
+    if is_secure:
+        certificate = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        trustme.CA().issue_cert("127.0.0.1").configure_cert(certificate)  # pyright: ignore[reportUnknownMemberType]
+    async with pooled(answer, certificate=certificate) as (pools, url):
         for _ in range(2):
             response = await pools.send("POST", url, {}, b"x" * 30_000_000, aside=False)
             assert await response.read() == b"{}"

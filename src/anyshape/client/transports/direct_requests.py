@@ -398,7 +398,7 @@ class DirectResponse(asyncio.Protocol):
             if self._is_paused:
                 self._transport.resume_reading()
             self._transport.set_protocol(self._handler)
-            if self._transport.get_write_buffer_size():
+            if _has_unsent(self._transport):
                 # Nobody waits until the server has read the rest of a request that is over.
                 keep = False
                 self._transport.abort()
@@ -406,3 +406,13 @@ class DirectResponse(asyncio.Protocol):
             connection.release()
         else:
             connection.close()
+
+
+def _has_unsent(transport: asyncio.Transport) -> bool:
+    """Tell whether some of what was written has yet to leave this process.
+
+    A TLS transport of asyncio does not count what waits in the transport below it.
+    """
+    below = getattr(getattr(transport, "_ssl_protocol", None), "_transport", None)
+    waiting = transport.get_write_buffer_size()
+    return bool(waiting if below is None else waiting or below.get_write_buffer_size())

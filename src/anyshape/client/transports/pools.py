@@ -72,9 +72,10 @@ class Pools:
         route = self._route
         if route is None or route.url != url:
             route = self._route = Route(url, self._fixed)
-        if aside or self._proxy is not None or not route.is_plain:
+        by_session = aside or self._proxy is not None
+        request = None if by_session else route.write(method, headers, body)
+        if request is None:
             return await self._send_by_session(method, url, headers, body, aside=aside)
-        request = route.write(method, headers, body)
         response = DirectResponse(await self._connection(route), route, headers)
         await response.send(request, self._outbox)
         return response

@@ -40,9 +40,7 @@ class Route:
             raise aiohttp.InvalidURL(url) from error
         if parsed.scheme not in ("http", "https"):
             raise aiohttp.NonHttpUrlClientError(url)
-        own = {name.lower() for name in fixed}
-        self.is_plain = parsed.raw_user is None and not own.intersection(_LEFT_TO_AIOHTTP)
-        """Whether there is nothing about its requests that is left to aiohttp."""
+        self._has_user = parsed.raw_user is not None
         self.request = aiohttp.ClientRequest("POST", parsed, loop=asyncio.get_running_loop())
         """What aiohttp is asked for a connection with."""
         self._target = parsed.raw_path_qs.encode()
@@ -50,26 +48,34 @@ class Route:
         self._common = {
             name: said[name] for name in ("Host", "User-Agent", "Accept-Encoding") if name in said
         }
-        for name in own:
-            self._common.pop(name.title(), None)
-        self._heads: dict[tuple[object, ...], bytes] = {}
+        self._heads: dict[tuple[object, ...], bytes | None] = {}
         """Heads that were written already: the calls of a tool all have the same."""
 
-    def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
-        """Return the text of a request; `ValueError` for headers that cannot be sent."""
+    def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes | None:
+        """Return the text of a request; `None` if writing it is left to aiohttp's session.
+
+        Raises `ValueError` for headers that cannot be sent.
+        """
         key = (method, *headers.items())
         head = self._heads.get(key)
         if head is None:
             if len(self._heads) >= _REMEMBERED:
                 self._heads.clear()
             head = self._heads[key] = self._head(method, {**self.fixed, **headers})
+            if head is None:
+                return None
         if body is None:
             return head + b"\r\n"
         return b"".join((head, b"Content-Length: %d\r\n\r\n" % len(body), body))
 
-    def _head(self, method: str, headers: Mapping[str, str]) -> bytes:
-        lines = [_line(name, value) for name, value in (*self._common.items(), *headers.items())]
-        return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, b"".join(lines))
+    def _head(self, method: str, headers: Mapping[str, str]) -> bytes | None:
+        if self._has_user or any(name.lower() in _LEFT_TO_AIOHTTP for name in headers):
+            return None
+        # However a header is spelled, it is said once, as it was said last.
+        said = {name.lower(): (name, value) for name, value in self._common.items()}
+        said.update({name.lower(): (name, value) for name, value in headers.items()})
+        lines = b"".join(_line(name, value) for name, value in said.values())
+        return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, lines)
 
 
 def _line(name: str, value: str) -> bytes:
