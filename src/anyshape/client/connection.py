@@ -19,7 +19,6 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.rounds import complete_result
-from anyshape.client.transports.transport import EndingTransport
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.methods import DISCOVER, LOG_MESSAGE, PING
 from anyshape.protocol.revision import Revision
@@ -42,7 +41,7 @@ class ServerConnection:
         on_lost: Callable[[], object] | None,
     ) -> None:
         self.listening = Listening(channel, on_list_changed, on_lost)
-        if on_lost is not None and isinstance(channel.transport, EndingTransport):
+        if on_lost is not None:
             channel.transport.tell_end(on_lost)
         self._channel = channel
         self._negotiator = Negotiator(channel, introduction, timeout)

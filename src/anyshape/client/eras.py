@@ -38,9 +38,6 @@ def remember(server: Hashable | None, era: Era) -> None:
     _found[server] = (era, time.monotonic())
 
 
-def forget(server: Hashable | None = None) -> None:
-    """Drop what is known of a server, or of all."""
-    if server is None:
-        _found.clear()
-    else:
-        _found.pop(server, None)
+def forget() -> None:
+    """Drop what is known of every server."""
+    _found.clear()

@@ -222,12 +222,8 @@ class DirectResponse(asyncio.Protocol):
         self._buffered -= len(chunk)
         return chunk
 
-    def release(self) -> None:
-        """Drop the rest; the connection was given back if the response has come whole."""
-        self.close()
-
     def close(self) -> None:
-        """Drop the rest, and the connection unless it was given back already."""
+        """Drop the rest, and the connection, which was given back if all of it has come."""
         self._chunks.clear()
         self._give_back(keep=False)
         self._fail(aiohttp.ClientConnectionError("the connection was closed"))

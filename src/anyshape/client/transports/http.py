@@ -43,6 +43,7 @@ from anyshape.client.transports.transport import (
     OnMessage,
     Received,
     SessionLost,
+    Transport,
     cancellation,
 )
 from anyshape.errors import ProtocolError, TransportError
@@ -67,7 +68,7 @@ _EVENTS_AT_ONCE = 200
 _LONGEST_NUMBER = 100
 
 
-class HttpTransport:
+class HttpTransport(Transport):
     """Talks to one endpoint over a pool of connections."""
 
     is_shared = True
@@ -136,7 +137,7 @@ class HttpTransport:
         try:
             with self._deadlines.limit(self._http.connect_timeout):
                 response = await self._send("POST", headers, frame, aside=True)
-                response.release()
+                response.close()
         except (aiohttp.ClientError, TimeoutError, TransportError) as error:
             logger.debug("%s did not take a notification: %s", self.place, error)
 
@@ -156,7 +157,7 @@ class HttpTransport:
             response = await self._send("GET", {**sent, **last}, None, aside=True)
             if last and response.status == 400:  # It does not know that event any more.
                 reader.last_id = None
-                response.release()
+                response.close()
                 response = await self._send("GET", sent, None, aside=True)
             try:
                 is_open = response.status == 200 and kind_of(response) == EVENTS
@@ -172,14 +173,6 @@ class HttpTransport:
             finally:
                 response.close()
         return is_open
-
-    async def revive(self) -> bool:
-        """Do nothing: the next request opens a connection."""
-        return False
-
-    def explain_silence(self) -> str:
-        """Return nothing: what came on a connection is said by the error itself."""
-        return ""
 
     async def close(self) -> None:
         """End the session if there is one, and every connection."""
@@ -206,7 +199,7 @@ class HttpTransport:
                 headers = {**self._last, _SESSION: session}
                 headers.update(await self._credentials.headers("DELETE", self._url))
                 response = await pools.send("DELETE", self._url, headers, None, aside=True)
-                response.release()
+                response.close()
 
     # Sending.
 
@@ -241,10 +234,10 @@ class HttpTransport:
                 return response
             if status in (307, 308):
                 self._follow(response)
-                response.release()
+                response.close()
                 continue
             if status == 404 and session is not None:
-                response.release()
+                response.close()
                 raise SessionLost(f"{self.place} no longer knows the session")
             return response
         raise TransportError(f"{self.place} redirects in circles")
@@ -266,7 +259,7 @@ class HttpTransport:
             response.close()
             raise
         if renewed:
-            response.release()
+            response.close()
         return renewed
 
     def _peers(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from anyshape.client.options import Bounds
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame, read_ordinary
-from anyshape.client.transports.transport import OnMessage, Received
+from anyshape.client.transports.transport import OnMessage, Received, Transport
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -56,14 +56,11 @@ class Connectable(Protocol):
         ...
 
 
-class MemoryTransport:
-    """Calls the server's connection directly."""
+class MemoryTransport(Transport):
+    """Calls the server's connection directly, which itself knows what was said on it."""
 
     place = "the server in memory"
     key = None
-    is_shared = False
-    has_headers = False
-    attempts = 0
 
     def __init__(self, server: Connectable, bounds: Bounds) -> None:
         self._server = server
@@ -81,9 +78,6 @@ class MemoryTransport:
         self._begin = (
             connection.begin if isinstance(connection, ImmediateConnection) else connection.handle
         )
-
-    def set_era(self, *, stateful: bool) -> None:
-        """Do nothing: the connection itself knows what was said on it."""
 
     def request(self, outgoing: Outgoing) -> Received | Coroutine[Any, Any, Received]:
         """Let the server handle the request here and now."""
@@ -122,18 +116,6 @@ class MemoryTransport:
         """Hand over a notification or an answer."""
         if self._connection is not None:
             await self._connection.handle(frame)
-
-    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
-        """Do nothing: what the server says comes through `send` anyway."""
-        return False
-
-    async def revive(self) -> bool:
-        """Do nothing: there is no connection to lose."""
-        return False
-
-    def explain_silence(self) -> str:
-        """Return nothing: nothing gets lost in memory."""
-        return ""
 
     async def close(self) -> None:
         """Close the connection."""

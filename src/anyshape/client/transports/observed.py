@@ -5,7 +5,7 @@ What comes in is told as it was read: the same members, in the protocol's usual 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -13,7 +13,6 @@ import msgspec
 
 from anyshape.client.question import Outgoing
 from anyshape.client.transports.transport import (
-    EndingTransport,
     OnMessage,
     Received,
     ServerMessage,
@@ -39,42 +38,21 @@ OnFrame: TypeAlias = Callable[[Frame], None]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class ObservedTransport:
+class ObservedTransport(Transport):
     """Passes everything on, and tells of it."""
 
     def __init__(self, transport: Transport, on_frame: OnFrame) -> None:
         self._transport = transport
         self._tell = on_frame
-
-    @property
-    def place(self) -> str:
-        """What error messages call the server."""
-        return self._transport.place
-
-    @property
-    def key(self) -> Hashable | None:
-        """What tells this server from others."""
-        return self._transport.key
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether others use the server too."""
-        return self._transport.is_shared
-
-    @property
-    def has_headers(self) -> bool:
-        """Whether requests have headers that repeat parts of them."""
-        return self._transport.has_headers
-
-    @property
-    def attempts(self) -> int:
-        """How often a request that is safe to repeat may be sent again."""
-        return self._transport.attempts
-
-    def tell_end(self, ended: Callable[[], object]) -> None:
-        """Have a function called when the server has gone."""
-        if isinstance(self._transport, EndingTransport):
-            self._transport.tell_end(ended)
+        self.place, self.key = transport.place, transport.key
+        self.is_shared, self.has_headers = transport.is_shared, transport.has_headers
+        self.attempts = transport.attempts
+        self.tell_end = transport.tell_end
+        self.set_era = transport.set_era
+        self.overhear = transport.overhear
+        self.revive = transport.revive
+        self.explain_silence = transport.explain_silence
+        self.close = transport.close
 
     async def open(self, listener: OnMessage) -> None:
         """Open the transport below, and overhear what it is told."""
@@ -87,10 +65,6 @@ class ObservedTransport:
             return reply
 
         await self._transport.open(hear)
-
-    def set_era(self, *, stateful: bool) -> None:
-        """Learn whether there is a handshake."""
-        self._transport.set_era(stateful=stateful)
 
     def request(self, outgoing: Outgoing) -> Received | Coroutine[Any, Any, Received]:
         """Send a request, and tell of it and of its answer."""
@@ -110,22 +84,6 @@ class ObservedTransport:
         """Send a message that has no answer."""
         self._tell(Frame("sent", frame))
         await self._transport.notify(frame, headers)
-
-    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
-        """Listen to what a server says outside of any request."""
-        return await self._transport.overhear(headers, opened)
-
-    async def revive(self) -> bool:
-        """Get ready to send after the connection was lost."""
-        return await self._transport.revive()
-
-    def explain_silence(self) -> str:
-        """Return what came instead of an answer."""
-        return self._transport.explain_silence()
-
-    async def close(self) -> None:
-        """Stop everything."""
-        await self._transport.close()
 
 
 def _spell_answer(answer: Received, id: int) -> bytes:

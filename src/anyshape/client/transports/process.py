@@ -28,6 +28,7 @@ from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
     ConnectionLost,
     OnMessage,
+    Transport,
     cancellation,
 )
 from anyshape.errors import ProtocolError, TransportError
@@ -45,11 +46,8 @@ _ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*
 _ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-class ProcessTransport:
+class ProcessTransport(Transport):
     """Starts a command and talks to it over pipes; starts it again when asked to after it died."""
-
-    is_shared = False
-    has_headers = False
 
     def __init__(self, command: Sequence[str], process: Process, bounds: Bounds) -> None:
         self._command = [str(part) for part in command]
@@ -100,9 +98,6 @@ class ProcessTransport:
             raise TransportError(f"{self.place} was closed while it started")
         self._child = child
 
-    def set_era(self, *, stateful: bool) -> None:
-        """Do nothing: one pipe carries both eras alike."""
-
     async def request(self, outgoing: Outgoing) -> Response:
         """Write the request and wait for the line that answers it."""
         child = self._child
@@ -119,10 +114,6 @@ class ProcessTransport:
     def explain_silence(self) -> str:
         """Return what the child wrote instead of answers, for an error message."""
         return self._child.explain_silence() if self._child is not None else ""
-
-    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
-        """Do nothing: what the server says comes down the same pipe anyway."""
-        return False
 
     async def revive(self) -> bool:
         """Start the child again if it died; one that was closed stays so."""

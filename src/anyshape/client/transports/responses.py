@@ -56,12 +56,8 @@ class HttpResponse(Protocol):
         """Return the next piece of the body, nothing at its end."""
         ...
 
-    def release(self) -> None:
-        """Drop the rest; the connection is kept if nothing is left on it."""
-        ...
-
     def close(self) -> None:
-        """Drop the rest, and the connection unless it was given back already."""
+        """Drop the rest of the body; the connection is kept if all of it has come."""
         ...
 
 
@@ -72,7 +68,6 @@ class SessionResponse:
         self._response = response
         self.status = response.status
         self.reason = response.reason or ""
-        self.release = response.release
         self.close = response.close
         self.read = response.read
         self.next_chunk = response.content.readany

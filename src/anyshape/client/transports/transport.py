@@ -7,7 +7,7 @@ decided above it. Everything a server says on its own goes to the `OnMessage`.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from anyshape.client.question import Outgoing
 from anyshape.errors import TransportError
@@ -17,7 +17,6 @@ from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = [
     "ConnectionLost",
-    "EndingTransport",
     "HttpStatus",
     "OnMessage",
     "Received",
@@ -37,27 +36,24 @@ Received: TypeAlias = Response | OrdinaryResult
 
 
 class Transport(Protocol):
-    """One way to one server."""
+    """One way to one server; what a way has no need of, it leaves as it is here."""
 
-    @property
-    def place(self) -> str:
-        """What error messages call the server."""
-        ...
+    place: str
+    """What error messages call the server."""
+    key: Hashable | None
+    """What tells this server from others; `None` if there is nothing to remember it by."""
+    is_shared: bool = False
+    """Whether others use the server too, and nothing here could start it again."""
+    has_headers: bool = False
+    """Whether requests have headers that repeat parts of them."""
+    attempts: int = 0
+    """How often a request that is safe to repeat may be sent again."""
 
-    @property
-    def key(self) -> Hashable | None:
-        """What tells this server from others; `None` if there is nothing to remember it by."""
-        ...
+    def tell_end(self, ended: Callable[[], object]) -> None:
+        """Have a function called when it shows that the server has gone, if that can show.
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether others use the server too, and nothing here could start it again."""
-        ...
-
-    @property
-    def has_headers(self) -> bool:
-        """Whether requests have headers that repeat parts of them."""
-        ...
+        Said before the transport is opened.
+        """
 
     async def open(self, listener: OnMessage) -> None:
         """Get ready to send; start what has to be started."""
@@ -65,7 +61,6 @@ class Transport(Protocol):
 
     def set_era(self, *, stateful: bool) -> None:
         """Learn whether there is a handshake, and with it sessions and streams to resume."""
-        ...
 
     def request(self, outgoing: Outgoing) -> Received | Coroutine[Any, Any, Received]:
         """Send a request and return its answer, or what waits for it; cancelling that gives up."""
@@ -79,34 +74,20 @@ class Transport(Protocol):
         """Listen to what a server says outside of any request; say whether it may be asked again.
 
         `opened` is called once everything is heard. Returns when the server has no more to say, or
-        nothing has to be done to hear it.
+        at once if that comes by the way of answers anyway.
         """
-        ...
-
-    @property
-    def attempts(self) -> int:
-        """How often a request that is safe to repeat may be sent again."""
-        ...
+        return False
 
     async def revive(self) -> bool:
         """Get ready to send after the connection was lost; say whether the server starts anew."""
-        ...
+        return False
 
     def explain_silence(self) -> str:
         """Return what came instead of an answer, as the end of an error message."""
-        ...
+        return ""
 
     async def close(self) -> None:
         """Stop everything; whatever waits fails."""
-        ...
-
-
-@runtime_checkable
-class EndingTransport(Protocol):
-    """A transport to which it shows that the server has gone, though nothing was asked of it."""
-
-    def tell_end(self, ended: Callable[[], object], /) -> None:
-        """Have a function called when that happens; said before the transport is opened."""
         ...
 
 
