@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,12 +19,14 @@ from anyshape.client.auth import (
     ClientCredentials,
     EnterpriseManaged,
     IdentityProvider,
+    OAuth,
     WorkloadIdentity,
 )
 from anyshape.errors import AuthorizationError
 
 REVISION = "2026-07-28"
 TOKEN = "/as/token"
+PROVIDER = IdentityProvider(token_endpoint="https://idp.example/token", client_id="a")
 JAG = "urn:ietf:params:oauth:token-type:id-jag"
 
 
@@ -132,6 +136,22 @@ def test_what_is_no_private_key_is_refused_and_not_quoted(key: str) -> None:
 def test_a_program_shows_who_it_is_in_one_way(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="private_key"):
         ClientCredentials(client_id="a", **options)
+
+
+@pytest.mark.parametrize(
+    "authorizer",
+    [
+        OAuth,
+        partial(ClientCredentials, client_id="a", client_secret="b"),
+        partial(WorkloadIdentity, client_id="a", assertion=str),
+        partial(EnterpriseManaged, provider=PROVIDER, id_token=str, client_id="a"),
+    ],
+)
+def test_scopes_are_no_string_of_which_every_letter_would_be_one(
+    authorizer: Callable[..., Any],
+) -> None:
+    with pytest.raises(ValueError, match="expected a list of strings"):
+        authorizer(scopes="read write")
 
 
 async def test_a_program_asks_for_more_when_a_request_needs_it(world: World) -> None:

@@ -5,14 +5,12 @@ https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from anyshape.client.auth.registered_client import ClientGrant, RegisteredClient
-from anyshape.client.auth.session import AccessSession, open_session
-from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.session import AccessSession
+from anyshape.client.auth.settings import AccessSettings
 from anyshape.client.auth.token_endpoint import AccessRequest
-from anyshape.client.auth.turns import Turns
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
@@ -20,7 +18,7 @@ __all__ = ["ClientCredentials"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientCredentials:
+class ClientCredentials(AccessSettings):
     """Access for a program that was registered by hand, without anybody who signs in.
 
     It shows who it is with a `private_key` in PEM, which never leaves this process (needs
@@ -33,13 +31,9 @@ class ClientCredentials:
     client_secret: str | None = field(default=None, repr=False)
     private_key: str | None = field(default=None, repr=False)
     algorithm: str | None = None
-    issuer: str | None = None
-    scopes: Sequence[str] = ()
-    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
-    dpop: bool = False
-    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        AccessSettings.__post_init__(self)
         if (self.client_secret is None) == (self.private_key is None):
             raise ValueError("ClientCredentials: expected client_secret=… or private_key=…")
 
@@ -48,7 +42,7 @@ class ClientCredentials:
         client = RegisteredClient(
             self.client_id, self.client_secret, self.private_key, algorithm=self.algorithm
         )
-        return open_session(url, http, ClientGrant(client, _bring_nothing), self, deadlines)
+        return AccessSession(url, http, ClientGrant(client, _bring_nothing), self, deadlines)
 
 
 async def _bring_nothing(request: AccessRequest) -> dict[str, str]:

@@ -6,16 +6,15 @@ https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/e
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from anyshape.client.auth.registered_client import ClientGrant, RegisteredClient
 from anyshape.client.auth.registration import describe_failure
-from anyshape.client.auth.session import AccessSession, open_session
-from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.session import AccessSession
+from anyshape.client.auth.settings import AccessSettings
 from anyshape.client.auth.token_endpoint import AccessRequest
-from anyshape.client.auth.turns import Turns
 from anyshape.client.auth.workload_identity import JWT_BEARER
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
@@ -39,7 +38,7 @@ class IdentityProvider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnterpriseManaged:
+class EnterpriseManaged(AccessSettings):
     """Access for a person who signed in at an enterprise's identity provider.
 
     `id_token` gives the token of that sign-in; it goes to `provider` and nowhere else, and what the
@@ -52,17 +51,12 @@ class EnterpriseManaged:
     id_token: Callable[[], str | Awaitable[str]] = field(repr=False)
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
-    issuer: str | None = None
-    scopes: Sequence[str] = ()
-    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
-    dpop: bool = False
-    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""
         client = RegisteredClient(self.client_id, self.client_secret)
         grant = ClientGrant(client, self._bring, is_personal=True)
-        return open_session(url, http, grant, self, deadlines, self.provider.token_endpoint)
+        return AccessSession(url, http, grant, self, deadlines, self.provider.token_endpoint)
 
     async def _bring(self, request: AccessRequest) -> dict[str, str]:
         return {"grant_type": JWT_BEARER, "assertion": await self._vouch(request)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 
 try:
     import keyring
@@ -28,27 +30,24 @@ class KeyringStorage:
 
     async def load(self, key: str) -> str | None:
         """Return what was saved under a key."""
-        try:
+        with _explained():
             return await asyncio.to_thread(keyring.get_password, self._service, key)
-        except KeyringError as error:
-            raise _unusable(error) from error
 
     async def save(self, key: str, value: str) -> None:
         """Save a text under a key."""
-        try:
+        with _explained():
             await asyncio.to_thread(keyring.set_password, self._service, key, value)
-        except KeyringError as error:
-            raise _unusable(error) from error
 
     async def delete(self, key: str) -> None:
         """Forget what was saved under a key."""
-        try:
+        with _explained(), suppress(PasswordDeleteError):
             await asyncio.to_thread(keyring.delete_password, self._service, key)
-        except PasswordDeleteError:
-            return
-        except KeyringError as error:
-            raise _unusable(error) from error
 
 
-def _unusable(error: KeyringError) -> AuthorizationError:
-    return AuthorizationError(f"the system's keyring cannot be used: {type(error).__name__}")
+@contextmanager
+def _explained() -> Generator[None]:
+    try:
+        yield
+    except KeyringError as error:
+        kind = type(error).__name__
+        raise AuthorizationError(f"the system's keyring cannot be used: {kind}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -12,9 +11,8 @@ from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDes
 from anyshape.client.auth.login import Authorize, CallerLogin, Login
 from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.registered_client import RegisteredClient
-from anyshape.client.auth.session import AccessSession, open_session
-from anyshape.client.auth.storage import MemoryStorage, TokenStorage
-from anyshape.client.auth.turns import Turns
+from anyshape.client.auth.session import AccessSession
+from anyshape.client.auth.settings import AccessSettings
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
@@ -22,7 +20,7 @@ __all__ = ["OAuth"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OAuth:
+class OAuth(AccessSettings):
     """Access for a person, who signs in with a browser when a server asks for it.
 
     `client_id` and `client_secret` are of a client registered by hand, and `issuer` is the
@@ -42,17 +40,11 @@ class OAuth:
     private_key: str | None = field(default=None, repr=False)
     client_metadata_url: str | None = None
     client_name: str = f"Anyshape {__version__}"
-    issuer: str | None = None
-    scopes: Sequence[str] = ()
     authorize: Authorize | Login | None = field(default=None, repr=False)
     redirect_uri: str | None = None
-    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
-    dpop: bool = False
-    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.scopes, str):
-            raise ValueError(f"OAuth(scopes={self.scopes!r}): expected a list of strings")
+        AccessSettings.__post_init__(self)
         if self.client_secret is not None and self.client_id is None:
             raise ValueError("OAuth(client_secret=…): expected client_id=… too")
         if self.private_key is not None and self.client_secret is not None:
@@ -98,4 +90,4 @@ class OAuth:
             described = RegisteredClient(self.client_metadata_url, None, key)
         about = ClientDescription(name=self.client_name, registered=registered, described=described)
         grant = AuthorizationCode(about, self._login(), deadlines.paused)
-        return open_session(url, http, grant, self, deadlines)
+        return AccessSession(url, http, grant, self, deadlines)

@@ -7,7 +7,7 @@ is found out anew with every refusal, so a server may move to another authorizat
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import Enum
@@ -23,10 +23,10 @@ from anyshape.client.auth.exchange import Exchange
 from anyshape.client.auth.reach import Reach
 from anyshape.client.auth.registration import Registration
 from anyshape.client.auth.resource import ProtectedResource, canonical, find_resource
-from anyshape.client.auth.storage import SharedStorage, TokenStorage
+from anyshape.client.auth.settings import AccessSettings
+from anyshape.client.auth.storage import SharedStorage
 from anyshape.client.auth.token import HeldToken
 from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
-from anyshape.client.auth.turns import Turns
 from anyshape.client.authorizer import RefusedRequest
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
@@ -36,7 +36,7 @@ from anyshape.errors import AuthorizationError
 if TYPE_CHECKING:
     from anyshape.client.auth.dpop import ProofKey
 
-__all__ = ["AccessSession", "AccessSettings", "TokenGrant", "open_session", "token_key"]
+__all__ = ["AccessSession", "TokenGrant", "token_key"]
 
 logger = logging.getLogger(__name__)
 
@@ -67,50 +67,6 @@ class TokenGrant(Protocol):
         ...
 
 
-class AccessSettings(Protocol):
-    """What a caller chose about tokens, whatever grant they come from."""
-
-    @property
-    def issuer(self) -> str | None:
-        """The only authorization server to use."""
-        ...
-
-    @property
-    def scopes(self) -> Sequence[str]:
-        """What to ask for where the server does not say."""
-        ...
-
-    @property
-    def storage(self) -> TokenStorage:
-        """Where tokens are kept."""
-        ...
-
-    @property
-    def dpop(self) -> bool:
-        """Whether tokens have to be bound to a key."""
-        ...
-
-    @property
-    def turns(self) -> Turns:
-        """Who of several clients may get a token."""
-        ...
-
-
-def open_session(
-    url: str,
-    http: Http,
-    grant: TokenGrant,
-    settings: AccessSettings,
-    deadlines: Deadlines,
-    *trusted: str,
-) -> AccessSession:
-    """Return what gives the requests to one server their token; the caller wrote `trusted` down."""
-    if settings.issuer is not None:
-        trusted = (*trusted, settings.issuer)
-    exchange = Exchange(Reach(url, trusted), http)
-    return AccessSession(url, exchange, grant, settings, deadlines)
-
-
 def token_key(url: str) -> str:
     """Return the key under which the token for a server is kept."""
     return f"token {canonical(url)}"
@@ -130,14 +86,18 @@ class AccessSession:
     def __init__(
         self,
         url: str,
-        exchange: Exchange,
+        http: Http,
         grant: TokenGrant,
         settings: AccessSettings,
         deadlines: Deadlines,
+        *trusted: str,
     ) -> None:
+        """Prepare for the server at `url`; its caller wrote the URLs `trusted` down."""
+        if settings.issuer is not None:
+            trusted = (*trusted, settings.issuer)
         self._url = url
         self._deadlines = deadlines
-        self._exchange = exchange
+        self._exchange = Exchange(Reach(url, trusted), http)
         self._grant = grant
         self._settings = settings
         self._token: HeldToken | None = None

@@ -95,11 +95,11 @@ class FileStorage:
 
     async def save(self, key: str, value: str) -> None:
         """Save a text under a key."""
-        await self._change(key, value)
+        await self._aside(self._rewrite, key, value)
 
     async def delete(self, key: str) -> None:
         """Forget what was saved under a key."""
-        await self._change(key, None)
+        await self._aside(self._rewrite, key, None)
 
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncGenerator[None]:
@@ -121,9 +121,6 @@ class FileStorage:
             with contextlib.suppress(OSError):
                 os.unlink(path)
             os.close(lock)
-
-    async def _change(self, key: str, value: str | None) -> None:
-        await self._aside(self._rewrite, key, value)
 
     async def _aside(
         self, work: Callable[Arguments, Returned], *values: Arguments.args, **more: Arguments.kwargs

@@ -70,17 +70,17 @@ async def send_form(
     request: AccessRequest, url: str, client: Registration, fields: Mapping[str, str]
 ) -> AuthReply:
     """Send a form as a client, with a proof if there is a key; once more if it lacks a nonce."""
-    nonce: str | None = None
-    for attempt in range(2):
+    key = request.proof_key
+
+    async def send(nonce: str | None) -> AuthReply:
         sent, headers = _identify(request.server, client, fields)
-        if request.proof_key is not None:
-            headers["DPoP"] = request.proof_key.prove("POST", url, nonce=nonce)
-        reply = await request.exchange.post_form(url, _WHAT, sent, headers)
-        wants_nonce = reply.members.get("error") == "use_dpop_nonce" and reply.nonce is not None
-        if attempt or request.proof_key is None or not wants_nonce:
-            return reply
-        nonce = reply.nonce
-    raise AssertionError("unreachable")
+        if key is not None:
+            headers["DPoP"] = key.prove("POST", url, nonce=nonce)
+        return await request.exchange.post_form(url, _WHAT, sent, headers)
+
+    reply = await send(None)
+    wants_nonce = reply.members.get("error") == "use_dpop_nonce" and reply.nonce is not None
+    return await send(reply.nonce) if key is not None and wants_nonce else reply
 
 
 def _identify(

@@ -6,15 +6,14 @@ SEP-1933; https://www.rfc-editor.org/rfc/rfc7523#section-2.1
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from anyshape.client.auth.registered_client import ClientGrant, RegisteredClient
-from anyshape.client.auth.session import AccessSession, open_session
-from anyshape.client.auth.storage import MemoryStorage, TokenStorage
+from anyshape.client.auth.session import AccessSession
+from anyshape.client.auth.settings import AccessSettings
 from anyshape.client.auth.token_endpoint import AccessRequest
-from anyshape.client.auth.turns import Turns
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
@@ -27,7 +26,7 @@ Assertion: TypeAlias = Callable[[str], str | Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadIdentity:
+class WorkloadIdentity(AccessSettings):
     """Access for a workload, such as a pod or a CI job, that has no secret of its own.
 
     `assertion` is asked for a fresh statement each time a token is needed, for the authorization
@@ -38,16 +37,11 @@ class WorkloadIdentity:
 
     client_id: str
     assertion: Assertion = field(repr=False)
-    issuer: str | None = None
-    scopes: Sequence[str] = ()
-    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
-    dpop: bool = False
-    turns: Turns = field(default_factory=Turns, init=False, repr=False, compare=False)
 
     def source_for(self, url: str, http: Http, deadlines: Deadlines) -> AccessSession:
         """Return the credentials for the server at `url`."""
         grant = ClientGrant(RegisteredClient(self.client_id), self._bring)
-        return open_session(url, http, grant, self, deadlines)
+        return AccessSession(url, http, grant, self, deadlines)
 
     async def _bring(self, request: AccessRequest) -> dict[str, str]:
         statement = self.assertion(request.server.issuer)
