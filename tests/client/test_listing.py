@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 from anyshape import Client, Server
 from anyshape.client import Bounds
 from anyshape.client.answers import decode_value
+from anyshape.client.listing import Listing
 from anyshape.errors import LimitExceeded, ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -37,6 +39,23 @@ async def test_pages_are_followed_to_the_end(scripted: type[Scripted]) -> None:
     async with Client(server) as client:
         assert names(await client.list_tools()) == ["a", "b", "c"]
     assert [params.get("cursor") for params in server.asked("tools/list")] == [None, "", "x"]
+
+
+async def test_a_client_that_is_opened_again_keeps_no_listing_from_before(
+    scripted: type[Scripted],
+) -> None:
+    client = Client(scripted(tools__list=lambda _: {"tools": [tool("a")]}))
+
+    def count() -> int:
+        gc.collect()
+        return sum(isinstance(each, Listing) for each in gc.get_objects())
+
+    counts: list[int] = []
+    for _ in range(3):
+        async with client:
+            assert names(await client.list_tools()) == ["a"]
+        counts.append(count())
+    assert counts == counts[:1] * 3
 
 
 async def test_pages_and_tools_are_bounded(scripted: type[Scripted]) -> None:

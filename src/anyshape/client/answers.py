@@ -16,6 +16,7 @@ __all__ = [
     "as_list",
     "as_object",
     "as_string",
+    "decode_object",
     "decode_value",
     "protocol_error",
 ]
@@ -42,6 +43,11 @@ def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
     if bound > max_depth and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
     return value
+
+
+def decode_object(raw: msgspec.Raw | None, max_depth: int) -> dict[str, Any]:
+    """Return the JSON object; an empty one if there is nothing, or another value."""
+    return {} if raw is None else as_object(decode_value(raw, max_depth))
 
 
 def _is_deeper(value: object, max_depth: int) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 import msgspec
 
+from anyshape.client.answers import as_object
 from anyshape.client.channel import Channel, not_open
 from anyshape.client.lifecycle import ClientIntroduction
-from anyshape.client.listening import Listening, OnListChanged
+from anyshape.client.listening import LISTS, Listening, OnListChanged
 from anyshape.client.listing import EntryT, ListedFeature, Listing
-from anyshape.client.listings import Listings
 from anyshape.client.logs import OnLog, read_log
 from anyshape.client.negotiation import Agreement, Negotiator
 from anyshape.client.question import Question
@@ -46,10 +47,13 @@ class ServerConnection:
         self._channel = channel
         self._negotiator = Negotiator(channel, introduction, timeout)
         self._listen = listen
-        self._listings: Listings | None = None
+        self._listings: dict[str, Listing[Any]] = {}
+        """What the server lists, each by its method, from the first time that it is asked for."""
         self._agreement: Agreement | None = None
         self._logs = None if on_log is None else Relay(on_log, "log")
         channel.on(LOG_MESSAGE, self._hear_log)
+        for changed in LISTS.values():
+            channel.on(changed, partial(self._outdate, changed))
 
     @property
     def agreement(self) -> Agreement:
@@ -65,8 +69,7 @@ class ServerConnection:
             await channel.open()
             agreement = await self._negotiator.agree(wanted, or_older=or_older)
             self._agreement = agreement
-            listening = self.listening if self._listen else None
-            self._listings = Listings(channel, agreement, listening)
+            self._listings = {}
             channel.lifecycle = agreement.lifecycle
             channel.reopen = self._reopen
             if self._logs is not None:
@@ -88,13 +91,23 @@ class ServerConnection:
 
     def listing_of(self, feature: ListedFeature[EntryT]) -> Listing[EntryT]:
         """Return what the server lists of a feature."""
-        if self._listings is None:
-            raise not_open()
-        return self._listings.of(feature)
+        listing = self._listings.get(feature.method)
+        if listing is None:
+            agreement = self.agreement
+            capabilities = as_object(agreement.server.capabilities.get(feature.capability))
+            is_told = self._listen and capabilities.get("listChanged") is True
+            listing = self._listings[feature.method] = Listing(
+                self._channel,
+                feature,
+                offered=agreement.offers(feature.capability),
+                listening=self.listening if is_told else None,
+            )
+        return listing
 
     def rejected(self, *methods: str) -> Mapping[str, AnyshapeError]:
         """Return what those methods listed and nobody can use, and why."""
-        return {} if self._listings is None else self._listings.rejected(*methods)
+        asked = [self._listings[method] for method in methods if method in self._listings]
+        return {key: reason for listing in asked for key, reason in listing.rejected.items()}
 
     async def ask(self, question: Question, timeout: float | None, noun: str) -> dict[str, Any]:
         """Return the result of a request that may take several rounds."""
@@ -109,6 +122,12 @@ class ServerConnection:
         with contextlib.suppress(ProtocolError):
             await self._channel.request(Question(method, repeatable=True), timeout)
 
+    def _outdate(self, changed: str, _params: msgspec.Raw | None) -> None:
+        """Take for outdated what a notification announces a change of."""
+        for listing in self._listings.values():
+            if listing.feature.changed == changed:
+                listing.invalidate()
+
     def _hear_log(self, params: msgspec.Raw | None) -> None:
         if self._logs is not None:
             message = read_log(params, self._channel.bounds.max_depth)
@@ -117,8 +136,8 @@ class ServerConnection:
 
     async def _reopen(self) -> None:
         lifecycle = self._channel.agreed()
-        if self._listings is not None:
-            self._listings.invalidate()
+        for listing in self._listings.values():
+            listing.invalidate()
         if lifecycle.stateful:
             revision = lifecycle.revision
             agreement = await self._negotiator.handshake(revision, (revision,))

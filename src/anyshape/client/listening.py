@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from anyshape.client.answers import as_list, as_object, decode_value
+from anyshape.client.answers import as_list, as_object, decode_object
 from anyshape.client.channel import Channel
 from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
@@ -36,7 +36,7 @@ from anyshape.protocol.methods import (
     TOOLS_CHANGED,
 )
 
-__all__ = ["Listening", "OnChange", "OnListChanged"]
+__all__ = ["LISTS", "Listening", "OnChange", "OnListChanged"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +46,12 @@ OnChange: TypeAlias = Callable[[str], Awaitable[None] | None]
 OnListChanged: TypeAlias = Callable[[str], Awaitable[None] | None]
 """Called with `tools`, `prompts` or `resources` when the server may list others than before."""
 
-_LISTS: Final = {
+LISTS: Final = {
     "tools": TOOLS_CHANGED,
     "prompts": PROMPTS_CHANGED,
     "resources": RESOURCES_CHANGED,
 }
+"""What servers list, and the notification that it changed."""
 _encode: Final = msgspec.json.Encoder().encode
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0
@@ -69,7 +70,7 @@ class Listening:
         self._channel = channel
         self._on_lost = on_lost
         self._changes = None if on_list_changed is None else Relay(on_list_changed, "list")
-        for feature, notification in _LISTS.items():
+        for feature, notification in LISTS.items():
             channel.on(notification, partial(self._tell_of_list, feature))
         self._lists: dict[str, bool] = {}
         self._resources: dict[str, Relay[str]] = {}
@@ -252,7 +253,7 @@ class Listening:
         """Tell of everything: what changed while nobody listened is not known."""
         for uri, relay in list(self._resources.items()):
             relay.take(uri)
-        for feature in _LISTS:
+        for feature in LISTS:
             self._tell_of_list(feature, None)
 
     def _tell_of_list(self, feature: str, _params: msgspec.Raw | None) -> None:
@@ -261,9 +262,7 @@ class Listening:
 
     def _read(self, params: msgspec.Raw | None) -> dict[str, Any]:
         try:
-            return as_object(
-                None if params is None else decode_value(params, self._channel.bounds.max_depth)
-            )
+            return decode_object(params, self._channel.bounds.max_depth)
         except AnyshapeError:
             return {}
 

@@ -97,7 +97,7 @@ class Listing(Generic[EntryT]):
         listening: Listening | None = None,
     ) -> None:
         self._channel = channel
-        self._feature = feature
+        self.feature = feature
         self._offered = offered
         self._listening = listening
         self._first_page = Question(feature.method, repeatable=True)
@@ -173,7 +173,7 @@ class Listing(Generic[EntryT]):
         entry = self._entries.get(key)
         if entry is not None:
             return entry
-        noun, place, shown = self._feature.noun, self._channel.transport.place, shorten(key, 60)
+        noun, place, shown = self.feature.noun, self._channel.transport.place, shorten(key, 60)
         reason = self._rejected.get(key)
         if reason is not None:
             raise ProtocolError(
@@ -190,7 +190,7 @@ class Listing(Generic[EntryT]):
         `timeout` bounds all pages together: each could be quick, and their number large.
         """
         if self._listening is not None:
-            await self._listening.start(f"{self._feature.capability}ListChanged")
+            await self._listening.start(f"{self.feature.capability}ListChanged")
         wanted = self._fetches if newer_than is None else newer_than
         try:
             with self._channel.deadlines.limit(timeout):
@@ -201,7 +201,7 @@ class Listing(Generic[EntryT]):
             raise self._channel.silence(self._first_page, timeout) from error
 
     async def _fetch_pages(self) -> None:
-        collector = _Collector(self._feature, self._admitted, self._channel.bounds)
+        collector = _Collector(self.feature, self._admitted, self._channel.bounds)
         changes = self._changes
         try:
             if self._offered:
@@ -217,7 +217,7 @@ class Listing(Generic[EntryT]):
         self._adopt(collector, collector.expires)
 
     async def _collect(self, collector: _Collector[EntryT]) -> None:
-        method = self._feature.method
+        method = self.feature.method
         question = self._first_page
         restarted = False
         most = self._channel.bounds.max_pages
@@ -253,7 +253,7 @@ class Listing(Generic[EntryT]):
         try:
             return self._decode_page(raw)
         except (msgspec.DecodeError, RecursionError) as error:
-            place, method = self._channel.transport.place, self._feature.method
+            place, method = self._channel.transport.place, self.feature.method
             raise ProtocolError(f"{place} answered {method} with something else: {error}") from None
 
 

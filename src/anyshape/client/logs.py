@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from anyshape.client.answers import as_object, as_string, decode_value
+from anyshape.client.answers import as_string, decode_object
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.log_levels import LogLevel, check_level
 
@@ -34,7 +34,7 @@ OnLog: TypeAlias = Callable[[LogMessage], Awaitable[None] | None]
 def read_log(params: msgspec.Raw | None, max_depth: int) -> LogMessage | None:
     """Return the message of a notification, or `None` if it is malformed."""
     try:
-        found = as_object(None if params is None else decode_value(params, max_depth))
+        found = decode_object(params, max_depth)
         level = check_level(str(found.get("level")))
     except (AnyshapeError, ValueError):
         return None

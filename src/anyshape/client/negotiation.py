@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client import eras
-from anyshape.client.answers import as_object, as_string, decode_value
+from anyshape.client.answers import as_object, as_string, decode_object, decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.lifecycle import ClientIntroduction, Lifecycle, Stateful, Stateless
 from anyshape.client.question import Question
@@ -30,14 +30,13 @@ from anyshape.protocol.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
     encode_notification,
 )
-from anyshape.protocol.meta import SERVER_INFO
+from anyshape.protocol.meta import SERVER_INFO, TASKS_EXTENSION
 from anyshape.protocol.methods import DISCOVER, INITIALIZE, INITIALIZED, PING
 from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
 
 __all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_TASKS: Final = "io.modelcontextprotocol/tasks"
 _DISCOVER: Final = Question(DISCOVER, repeatable=True)
 _PING: Final = Question(PING, repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})
@@ -78,7 +77,7 @@ class Agreement:
         requests = as_object(as_object(capabilities.get("tasks")).get("requests"))
         calls = as_object(requests.get("tools")).get("call")
         extensions = as_object(capabilities.get("extensions"))
-        return calls is not None or extensions.get(_TASKS) is not None
+        return calls is not None or extensions.get(TASKS_EXTENSION) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class Negotiator:
             try:
                 agreement = await self.handshake(LATEST_HANDSHAKE, HANDSHAKE)
             except (ProtocolError, HttpStatus) as error:
-                if isinstance(error, HttpStatus) and error.status in _REFUSALS:
+                if _is_final(error):
                     raise
                 # It is another server than it was, or than it seemed.
         if agreement is None:
@@ -156,11 +155,8 @@ class Negotiator:
             return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
         except TimeoutError:
             return True
-        except HttpStatus as error:
-            if error.status in _REFUSALS:
-                raise
-        except ConnectionLost as error:
-            if not error.sent:
+        except (HttpStatus, ConnectionLost) as error:
+            if _is_final(error):
                 raise
         except ProtocolError:
             pass
@@ -221,7 +217,7 @@ class Negotiator:
             try:
                 # An older server need not hear of a question that it did not understand.
                 raw = await self._channel.ask(lifecycle, _DISCOVER, cancellable=False)
-                result = as_object(decode_value(raw, self._channel.bounds.max_depth))
+                result = decode_object(raw, self._channel.bounds.max_depth)
             except ProtocolError as error:
                 if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                     raise
@@ -233,12 +229,8 @@ class Negotiator:
                     return _older_of(self._channel, supported)
                 revision = choice
                 continue
-            except HttpStatus as error:
-                if error.status in _REFUSALS:
-                    raise
-                return _Older(str(error))
-            except ConnectionLost as error:
-                if not error.sent:
+            except (HttpStatus, ConnectionLost) as error:
+                if _is_final(error):
                     raise
                 return _Older(str(error))
             versions: object = result.get("supportedVersions")
@@ -304,7 +296,7 @@ class Negotiator:
                 raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
         except TimeoutError as error:
             raise self._channel.silence(question, self._timeout) from error
-        return as_object(decode_value(raw, self._channel.bounds.max_depth))
+        return decode_object(raw, self._channel.bounds.max_depth)
 
 
 class _Opening(Stateful):
@@ -315,6 +307,13 @@ class _Opening(Stateful):
     ) -> dict[str, str]:
         """Return nothing: the revision is what is being asked."""
         return {}
+
+
+def _is_final(error: Exception) -> bool:
+    """Return whether no question would be heard: credentials are wanted, or nobody is there."""
+    if isinstance(error, HttpStatus):
+        return error.status in _REFUSALS
+    return isinstance(error, ConnectionLost) and not error.sent
 
 
 def _supported_by(error: ProtocolError) -> list[str] | None:

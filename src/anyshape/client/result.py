@@ -61,9 +61,8 @@ class CallResult:
         return f"CallResult({kind}={shown[:200]}{failed})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CallResult) and self.raw == other.raw and self._same_value(other)
+        if not isinstance(other, CallResult) or self.raw != other.raw:
+            return False
+        return (self.has_value, self.value) == (other.has_value, other.value)
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]  # holds values that have none
-
-    def _same_value(self, other: CallResult) -> bool:
-        return (self.has_value, self.value) == (other.has_value, other.value)

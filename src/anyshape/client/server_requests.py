@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from anyshape.client.answering import Answering
-from anyshape.client.answers import as_object, decode_value
+from anyshape.client.answers import decode_object
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Bounds
 from anyshape.client.transports.transport import Transport
@@ -77,7 +77,7 @@ class ServerRequests:
     def cancel(self, params: msgspec.Raw | None) -> None:
         """Give up on a question that the server no longer wants answered."""
         try:
-            cancelled = as_object(None if params is None else decode_value(params, 20))
+            cancelled = decode_object(params, self._bounds.max_depth)
             task = self._tasks.get(request_key(_encode(cancelled.get("requestId"))))
         except AnyshapeError:
             return
@@ -99,8 +99,7 @@ class ServerRequests:
     async def _find_answer(self, message: Request) -> bytes:
         limit = self._bounds.answer_timeout
         try:
-            params, depth = message.params, self._bounds.max_depth
-            given = {} if params is None else as_object(decode_value(params, depth))
+            given = decode_object(message.params, self._bounds.max_depth)
             async with asyncio.timeout(limit):
                 result = await self._answering.answer(message.method, given)
             return encode_response(message.id, _encode(result))
