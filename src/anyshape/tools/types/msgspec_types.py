@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
+from enum import Flag
 from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -15,6 +16,7 @@ from anyshape.documents.positions import Node, subschemas
 from anyshape.tools.formats import loosen
 from anyshape.tools.inlining import arrange
 from anyshape.tools.keys import check_keys
+from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ArgumentsError, ParameterTypes, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import with_whole_numbers
 
@@ -34,7 +36,7 @@ __all__ = [
 FAMILY: str = "a msgspec type"
 NOTES: str = "msgspec.Meta"
 
-_PLACE = re.compile(r" - at `(key in )?\$([^`]*)`$")
+_PLACE = re.compile(r" - at (?:`key` in )?`\$([^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _UNTYPED: tuple[Any, ...] = (Any, object, dict, Mapping)
 
@@ -106,7 +108,7 @@ def _refusal(error: msgspec.ValidationError, path: str) -> ArgumentsError:
     place = _PLACE.search(message)
     if place is not None:
         message = message[: place.start()]
-        for step in _STEP.finditer(place.group(2)):
+        for step in _STEP.finditer(place.group(1)):
             path += "/" + escape(step.group(1) or step.group(2))
     return ArgumentsError.at(path, message)
 
@@ -121,26 +123,39 @@ def _schemas_of(
         )
     except (TypeError, NameError) as error:
         raise UnsupportedError(str(error)) from error
-    for schema in (*found, *components.values()):
-        _loosen_durations(schema)
+    flags = {
+        part.__name__: part
+        for annotation in annotations
+        for part in _parts(annotation)
+        if isinstance(part, type) and issubclass(part, Flag)
+    }
     definitions: dict[str, Node] = {}
     for name, definition in components.items():
         # The title of a component is always the name of its class, never the author's words.
-        definitions[name + suffix] = {
-            key: value for key, value in definition.items() if key != "title"
-        }
+        definition.pop("title", None)
+        if name in flags:
+            del definition["enum"]
+            definition.update(describe_flags(flags[name]))
+        definitions[name + suffix] = definition
+    for schema in (*found, *definitions.values()):
+        _tidy(schema)
     return list(found), definitions
 
 
-def _loosen_durations(schema: Any) -> None:
-    """Mark durations; dates and times have a format here only where an offset is certain."""
+def _tidy(schema: Any) -> None:
+    """Mark durations, and leave out an empty `required`, which older dialects do not allow.
+
+    Dates and times need no mark: they have a format here only where an offset is certain.
+    """
     if not isinstance(schema, dict):
         return
     document = cast("Node", schema)
     if document.get("format") == "duration":
         loosen(document)
+    if document.get("required") == []:
+        del document["required"]
     for _, _, part in subschemas(document):
-        _loosen_durations(part)
+        _tidy(part)
 
 
 def _check_keys_first(value: Any) -> Any:

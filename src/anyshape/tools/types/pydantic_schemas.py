@@ -7,6 +7,7 @@ are copied for each tool, as what one tool says about its parameter is not said 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from pydantic_core import core_schema
 
 from anyshape.documents.positions import Node
 from anyshape.tools.formats import loosen
+from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ParameterTypes, UnsupportedError
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
@@ -39,7 +41,8 @@ class CompactSchema(GenerateJsonSchema):
     """Pydantic's JSON Schema without the titles it makes up, in the order things were declared.
 
     A union member without a schema is an error here: leaving it out, as pydantic would, publishes
-    less than the type says. So is a class as a value, for which pydantic would publish `{}`.
+    less than the type says. So is a class as a value, for which pydantic would publish `{}`, and
+    what pydantic describes as JSON that it then does not read: see `_refuse_unreadable`.
 
     Formats that Python's dates and durations keep only loosely are marked: see `formats`.
     """
@@ -62,6 +65,8 @@ class CompactSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         if not all(map(is_pydantics, _functions_in(schema))):
             self.is_computed = True
+        if self.mode == "validation":
+            _refuse_paths(schema)
         document = super().generate_inner(schema)
         if schema["type"] == "enum":
             # Pydantic sets this title late, on the definition itself.
@@ -76,6 +81,41 @@ class CompactSchema(GenerateJsonSchema):
 
     def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
         return _loosened(super().timedelta_schema(schema), schema)
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        cls = schema["cls"]
+        if issubclass(cls, enum.Flag):
+            return {"title": cls.__name__, **describe_flags(cls)}
+        if "missing" not in schema:
+            self._refuse_unreadable([member.value for member in schema["members"]], cls.__name__)
+        return super().enum_schema(schema)
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        self._refuse_unreadable(schema["expected"], "Literal")
+        return super().literal_schema(schema)
+
+    def _refuse_unreadable(self, values: Sequence[Any], name: str) -> None:
+        """Refuse values that no JSON is equal to: pydantic would publish them, and read none."""
+        if self.mode == "serialization":
+            return
+        for value in values:
+            if pydantic_core.to_jsonable_python(value) != value:
+                advice = "use a StrEnum" if isinstance(value, enum.Enum) else "use a string"
+                raise PydanticInvalidForJsonSchema(
+                    f"{name} has a value that is never read from JSON, {value!s}; {advice}"
+                )
+
+    def field_is_present(self, field: Any) -> bool:
+        # What a dataclass takes only to be made (InitVar) is not in what is written of it.
+        is_written = self.mode == "validation" or not field.get("init_only")
+        return is_written and super().field_is_present(field)
+
+    def ser_schema(self, schema: Any) -> JsonSchemaValue | None:
+        document = super().ser_schema(schema)
+        if document is None and schema["type"] == "function-plain":
+            # An author's function that does not say what it returns need not return the type.
+            return None if is_pydantics(schema["function"]) else {}
+        return document
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         return self.handle_invalid_for_json_schema(schema, f"a class ({schema['cls'].__name__})")
@@ -210,6 +250,22 @@ def copy_schema(value: Any) -> Any:
     if isinstance(value, list):
         return [copy_schema(item) for item in cast("list[Any]", value)]
     return value
+
+
+def _refuse_paths(schema: Mapping[str, Any]) -> None:
+    """Refuse a field that is read only from within another value, which no schema here can say."""
+    alias = schema.get("validation_alias")
+    if not isinstance(alias, list):
+        return
+    # One path is a list of steps, several are a list of such lists.
+    steps = cast("list[Any]", alias)
+    if any(isinstance(path, list) and len(cast("list[Any]", path)) == 1 for path in steps):
+        return
+    first = cast("list[Any]", steps[0] if isinstance(steps[0], list) else steps)
+    path = f"AliasPath({', '.join(map(repr, first))})"
+    raise PydanticInvalidForJsonSchema(
+        f"a field is read from {path} alone; give it a name too, as in AliasChoices('name', {path})"
+    )
 
 
 def _functions_in(schema: Mapping[str, Any]) -> Iterator[Any]:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["describe_parameters", "describe_value", "is_json", "reader"]
 
 _QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
+_NO_EXTRA_ITEMS = ("NoneType", "NoExtraItemsType")
+"""The types of what stands in a TypedDict that says nothing of keys beyond its own."""
 
 
 class _JsonType(msgspec.Struct, frozen=True):
@@ -236,6 +238,7 @@ def _has_unusual_rules(cls: Any) -> bool:
         hasattr(cls, "__pydantic_config__")
         or bool(getattr(cls, "__parameters__", ()))
         or bool(getattr(cls, "__closed__", False))
+        or type(getattr(cls, "__extra_items__", None)).__name__ not in _NO_EXTRA_ITEMS
         or not hasattr(cls, "__annotations__")
     )
 

@@ -1,0 +1,18 @@
+"""Values of `enum.Flag`: combinations of its members, of which libraries list only the members."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+__all__ = ["describe_flags"]
+
+
+def describe_flags(cls: type[enum.Flag]) -> dict[str, Any]:
+    """Return the schema for every combination of a flag's members, none of them included."""
+    everything: int = (~cls(0)).value
+    try:
+        cls(2 * everything + 1)
+    except ValueError:
+        return {"type": "integer", "minimum": 0, "maximum": everything}
+    return {"type": "integer", "minimum": 0}  # it keeps bits that none of its members has
