@@ -226,11 +226,40 @@ def test_providers_take_tools_as_they_are_lowered_or_not_at_all(
     assert judged.code == 1
     shown = " ".join(judged.out.split())
     assert "anthropic takes it as it is" in shown
-    assert "anthropic refuses /: oneOf may not stand at the root; lowered" in shown
+    assert "anthropic not as it is (/: oneOf may not stand at the root); lowered" in shown
+    assert "wider: a model may send more than the schema admits" in shown
+    assert "ambiguous:" not in shown
     assert "anthropic-strict refused: anthropic-strict would refuse the schema" in shown
     assert "wide refused" in shown
     assert "for anthropic: 2 as is, 1 lowered" in shown
     assert run("check", write("tools.json", TOOLS), "--for", "anthropic").code == 0
+
+
+def test_what_is_lost_at_many_places_is_one_line(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    member = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    properties = {f"p{number}": member for number in range(6)}
+    tool = {"name": "many", "inputSchema": {"type": "object", "properties": properties}}
+    shown = " ".join(run("check", write("tool.json", tool), "--for", "openai-strict").out.split())
+    assert "lost /, /properties/p0, /properties/p1, … (4 more): properties that are not" in shown
+    assert shown.count("(narrower)") == 1
+
+
+def test_providers_judge_references_to_the_root_and_boolean_schemas(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"parts": {"type": "array", "items": {"$ref": "#"}}, "any": True},
+        "additionalProperties": True,
+    }
+    tools = [{"name": "tree.parts", "inputSchema": schema}]
+    judged = run("check", write("tools.json", tools), "--for", "all")
+    shown = " ".join(judged.out.split())
+    assert judged.code == 0
+    assert "for outlines: 1 lowered" in shown
+    assert "openai not as it is (the name 'tree.parts' is not accepted" in shown
 
 
 def test_json_has_every_loss_and_violation_by_provider(

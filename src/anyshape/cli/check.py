@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anyshape.client.findings import JudgedEntry, Judgement
     from anyshape.client.review import Review
     from anyshape.gateway import Gateway
+    from anyshape.providers import Loss
 
 __all__ = ["EXAMPLES", "check", "read_source"]
 
@@ -49,6 +50,14 @@ _CARRIED: Final = {
     "absent": "text only",
     "none": "the same content",
 }
+
+_EFFECTS: Final = {
+    "wider": "a model may send more than the schema admits, and the call is refused",
+    "narrower": "a model cannot send some of what the schema admits",
+    "ambiguous": "null and absent look the same to a model",
+}
+_PLACES: Final = 3
+"""How many places of one loss are shown."""
 
 
 @about_server(without=("revision",))
@@ -286,6 +295,11 @@ def _totals(verdict: Judgement) -> Iterator[str]:
     for profile, count in counts.items():
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in sorted(count.items()))
         yield f"for {profile}: {outcomes}"
+    outlooks = [found for entry in verdict.entries for found in entry.outlooks]
+    effects = {loss.effect.value for found in outlooks for loss in found.losses}
+    for effect, meaning in _EFFECTS.items():
+        if effect in effects:
+            yield f"{effect}: {meaning}"
 
 
 def _outlook_rows(entry: JudgedEntry) -> Iterator[tuple[str, str]]:
@@ -295,9 +309,19 @@ def _outlook_rows(entry: JudgedEntry) -> Iterator[tuple[str, str]]:
         elif found.outcome == "refused":
             yield found.profile, f"refused: {found.why}"
         else:
-            why = f"refuses {found.violations[0]}; " if found.violations else ""
+            why = f"not as it is ({found.violations[0]}); " if found.violations else ""
             yield found.profile, f"{why}lowered{'' if found.losses else ', nothing is lost'}"
-            yield from (("  lost", str(loss)) for loss in found.losses)
+            yield from (("  lost", line) for line in _lost(found.losses))
+
+
+def _lost(losses: Sequence[Loss]) -> Iterator[str]:
+    """Yield a line for each thing that is no longer said, whatever the number of its places."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for loss in losses:
+        places.setdefault((loss.words, loss.effect.value), []).append(loss.path or "/")
+    for (words, effect), paths in places.items():
+        more = f", … ({len(paths) - _PLACES} more)" if len(paths) > _PLACES else ""
+        yield f"{', '.join(paths[:_PLACES])}{more}: {words} ({effect})"
 
 
 def _describe(entry: JudgedEntry) -> list[RenderableType]:
@@ -323,7 +347,7 @@ def _describe(entry: JudgedEntry) -> list[RenderableType]:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for label, text in rows:
         if text:
-            grid.add_row(Text(f"  {label}", "dim"), Text(terminal.safe(text)))
+            grid.add_row(Text(f"  {label}", "dim"), Text(terminal.safe(text), overflow="fold"))
     return [title, grid]
 
 

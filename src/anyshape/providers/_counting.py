@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from anyshape.documents.positions import subschemas
-from anyshape.providers._expressions import expression_size
 from anyshape.providers._losses import compact
 from anyshape.providers.profile import Profile
 
@@ -59,13 +58,6 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
                 yield f"{found} levels of objects, where {bounds.levels} are accepted"
     if not profile.recursion and recursive_definitions(document):
         yield "a definition that refers to itself"
-    elif bounds.expression is not None:
-        found = expression_size(document)
-        if found > bounds.expression:
-            yield (
-                f"an expression of {found} characters, where {bounds.expression} are accepted: "
-                "list fewer values or declare fewer properties"
-            )
 
 
 def nodes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

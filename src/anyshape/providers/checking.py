@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from anyshape.documents.pointers import pointer
 from anyshape.documents.positions import subschemas
 from anyshape.providers._counting import count_problems
+from anyshape.providers._expressions import expression_size
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._values import kind_of
 from anyshape.providers.profile import AnyValue, Maps, Profile, Writing
@@ -33,8 +34,8 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        """Return where and what, in one line."""
-        return f"{self.path or '/'}: {self.message}"
+        """Return where and what, in one line; the name of a tool is at no place of its schema."""
+        return self.message if self.keyword == "name" else f"{self.path or '/'}: {self.message}"
 
 
 def check(document: dict[str, Any], profile: Profile | str) -> list[Violation]:
@@ -45,7 +46,8 @@ def check(document: dict[str, Any], profile: Profile | str) -> list[Violation]:
         found += _node(path, node, document, rules)
     if rules.writing is Writing.REBUILT:
         found += [Violation("", "", message) for message in count_problems(document, rules)]
-    return found
+    # What is made of a document that breaks another rule is not known.
+    return found or list(_expression(document, rules))
 
 
 def _nodes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -65,13 +67,25 @@ def _nodes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _root(document: dict[str, Any], profile: Profile) -> Iterator[Violation]:
     if document.get("type") != "object":
         yield Violation("", "type", 'the root must say "type": "object"')
+    refused = profile.root_refuses & document.keys()
+    if profile.root_keywords is not None:
+        refused |= document.keys() - profile.root_keywords
+    for keyword in sorted(refused):
+        yield Violation("", keyword, f"{keyword} may not stand at the root")
     if profile.root_properties and "properties" not in document:
         yield Violation("", "properties", "the root must have properties")
-    for keyword in sorted(profile.root_refuses & document.keys()):
-        yield Violation("", keyword, f"{keyword} may not stand at the root")
-    if profile.root_keywords is not None:
-        for keyword in sorted(document.keys() - profile.root_keywords):
-            yield Violation("", keyword, f"{keyword} may not stand at the root")
+
+
+def _expression(document: dict[str, Any], profile: Profile) -> Iterator[Violation]:
+    most = profile.bounds.expression
+    found = 0 if most is None else expression_size(document)
+    if most is not None and found > most:
+        yield Violation(
+            "",
+            "",
+            f"an expression of {found} characters, where {most} are accepted: "
+            "list fewer values or declare fewer properties",
+        )
 
 
 def _node(
