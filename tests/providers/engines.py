@@ -73,6 +73,7 @@ def spellings(value: Any, document: dict[str, Any]) -> Iterator[str]:
     Engines write numbers in one way only and differ in which; none is counted as refused that is
     merely spelt otherwise.
     """
+    digits = max(map(len, _MULTIPLE.findall(json.dumps(document))), default=0)
     for required_first in (False, True):  # as llama.cpp and Claude have it
         ordered = _ordered(value, document, document, required_first)
         for separators in ((",", ":"), (", ", ": ")):
@@ -80,6 +81,17 @@ def spellings(value: Any, document: dict[str, Any]) -> Iterator[str]:
                 text = json.dumps(ordered, separators=separators, ensure_ascii=ascii_only)
                 yield text
                 yield _LONG_NUMBER.sub(_with_exponent, text)
+                yield _FRACTION.sub(lambda found: found[0].ljust(digits, "0"), _escaped(text))
+
+
+_MULTIPLE = re.compile(r'"multipleOf": \d+(\.\d+)')
+_FRACTION = re.compile(r"(?<=\d)\.\d+(?=[,}\]])")
+"""llguidance writes a multiple of 0.25 with two digits: 0.50."""
+
+
+def _escaped(text: str) -> str:
+    """Return JSON text with the last control character of ASCII escaped, as llguidance wants it."""
+    return text.replace("\x7f", "\\u007f")
 
 
 _LONG_NUMBER = re.compile(r"(?<=[:\[, ])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?=[,}\]])")

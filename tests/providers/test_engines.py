@@ -42,6 +42,16 @@ def test_llguidance_generates_nothing_that_a_lossless_schema_refuses(probe: Prob
     assert taken == []
 
 
+def test_llguidance_has_a_spelling_for_every_character_and_every_multiple() -> None:
+    share = {"type": "number", "multipleOf": 0.25}
+    schema = {"type": "object", "properties": {"text": {"type": "string"}, "share": share}}
+    lowered = lower(schema, "llguidance")
+    engine = LlGuidance(lowered.document)
+    controls = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+    for value in ({"text": controls}, {"text": "é" + controls}, {"share": 0.5}, {"share": -1.5}):
+        assert any(engine.matches(text) for text in spellings(value, lowered.document)), value
+
+
 def all_optional(width: int, inside: dict[str, Any], **beside: Any) -> dict[str, Any]:
     """Return a closed object that requires nothing, its properties all alike."""
     properties = {f"p{number}": inside for number in range(width)}
