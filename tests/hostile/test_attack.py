@@ -330,6 +330,8 @@ WORK = [
     Work("a long key with many beneath it", lambda: {"properties": {"x" * 200_000: {"properties": spread(3_000)}}}, lambda: [{}], [True]),
     Work("a long $id with many beneath it", lambda: {"$id": "http://a/" + "x" * 120_000 + "/", "properties": {f"{n:x}": {"$id": f"{n:x}"} for n in range(3_900)}}, lambda: [{}], [True]),
     Work("a long $id with many references", lambda: {"$id": "http://a/" + "x" * 30_000, "allOf": [{"$ref": "./" * n + "x"} for n in range(200)], "$defs": {"x": {"$id": "x"}}}, lambda: [{}], [True]),
+    Work("many references to a place beneath a long key, beside a pattern", lambda: {"$defs": {"k" * 60_000: nested(60, lambda s: {"properties": {"a": s}}, {"$anchor": "x"})}, "patternProperties": {".": True}, "properties": {f"{n}": {"$ref": "#x"} for n in range(3_000)}}, lambda: [{}], [True]),
+    Work("many references through patterns beneath a long key", lambda: {"$defs": {"k" * 60_000: nested(50, lambda s: {"patternProperties": {".": s}}, {"$anchor": "x"})}, "properties": {f"{n}": {"$ref": "#x"} for n in range(3_000)}}, lambda: [{}], [True]),
     Work("many names that are objects", lambda: {"$schema": DRAFT4, "enum": [{"": 2**70 + n} for n in range(2_000)]}, lambda: [1], [False]),
     Work("sets of 12 states", lambda: states(12), lambda: [nested(13, WRAP_A, {}), nested(12, WRAP_A, 1)], [True, False]),
     Work("sets of 12 states beside 9,000 names", lambda: states(12, 4_000, 5_000), lambda: [nested(13, WRAP_A, {}), nested(12, WRAP_A, 1)], [True, False]),
@@ -353,6 +355,7 @@ WORK = [
     Work("3,000 alternatives that are references", lambda: {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(3_000)], "$defs": {f"d{n}": {"enum": [n, f"{n}"]} for n in range(3_000)}}, lambda: [-1, {}], [False, False]),
     Work("9,000 names that were not meant", lambda: {"properties": spread(9_000), "additionalProperties": False}, lambda: [{f"nmae{n:05d}": 1 for n in range(9_000)}, {"name0000": 1}], [False, False]),
     Work("9,000 values that were not meant", lambda: {"items": {"enum": [f"a rather long option {n:05d}" for n in range(25_000)]}}, lambda: [[f"a rather long optoin {n:05d}" for n in range(9_000)]], [False]),
+    Work("a long key above many items that lack a lot", lambda: {"properties": {"k" * 60_000: {"contains": {"required": list("abcdef"), "properties": {"a": True}}}, **{f"p{n}": nested(100, lambda s: {"items": s}, {}) for n in range(21)}}}, lambda: [{"k" * 60_000: [{}] * 8_000}], [False]),
     Work("a name of a megabyte", lambda: {"properties": {"a" * 400_000: {"type": "string"}, "b" * 400_000: {}}, "additionalProperties": False, "required": ["a" * 400_000]}, lambda: [{"a" * 399_999: 1}, {"a" * 400_000: 1}], [False, False]),
 ]
 # fmt: on

@@ -18,9 +18,9 @@ import msgspec
 
 from anyshape.documents.dialects import Dialect
 from anyshape.documents.json import is_array, is_object
-from anyshape.documents.library import ROOT_URI, Spot
+from anyshape.documents.library import ROOT_URI, Spot, SpotKey
 from anyshape.documents.pointers import escape, unescape
-from anyshape.errors import InvalidSchema
+from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._compile.graph import Graph
 from anyshape.schema._compile.intake import Document
 from anyshape.schema._compile.metaschemas import metaschema_documents
@@ -29,11 +29,14 @@ from anyshape.schema._compile.sources import Reached
 from anyshape.schema._compile.spelling import spell
 from anyshape.schema._limits import Limits
 
-__all__ = ["Engine", "Test", "copy_json"]
+__all__ = ["Engine", "Renamed", "Test", "copy_json"]
 
 Test: TypeAlias = Callable[[object], bool]
 
 _IN_FRAGMENT: Final = "/?:@!$&'()*+,;=-._~%"
+_PATTERNS: Final = "/patternProperties/"
+_MOST_RENAMED: Final = 1_000_000
+"""Characters that references may have together which have to name keys as they are spelt now."""
 _NO_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 _CONTENT: Final = ("contentMediaType", "contentEncoding")
 
@@ -42,11 +45,11 @@ class Engine(msgspec.Struct, eq=False):
     """Makes validators of one schema.
 
     `documents` are those that it consists of, by URI, `ROOT_URI` the one being compiled, as the
-    engine reads them; `names` are the tokens of pointers into them that translation changed.
+    engine reads them; `renamed` says where in them something is.
     """
 
     documents: Mapping[str, Document]
-    names: Mapping[str, str]
+    renamed: Renamed
     dialect: Dialect
     formats: bool
     patterns: Patterns
@@ -67,10 +70,10 @@ class Engine(msgspec.Struct, eq=False):
         formats: bool,
     ) -> Engine:
         """Return the engine for documents whose patterns were checked."""
-        documents, names = _translate(reached, patterns.backtracking)
+        documents, renamed = _translate(reached, patterns.backtracking)
         ignored = _ignored(reached.spots.values())
         foreign = reached.foreign
-        return cls(documents, names, dialect, formats, patterns, limits, foreign, ignored)
+        return cls(documents, renamed, dialect, formats, patterns, limits, foreign, ignored)
 
     def test(self) -> Test:
         """Return the test that the document describes; whatever the engine raises is raised."""
@@ -93,19 +96,41 @@ class Engine(msgspec.Struct, eq=False):
             offline=True,
         )
 
-    def pointer(self, pointer: str) -> str:
-        """Return where the engine's copy has what the document has at `pointer`.
-
-        The two differ beneath keys of `patternProperties` that were translated.
-        """
-        return _renamed(self.names, ROOT_URI, pointer) if self.names else pointer
-
     def _registry(self) -> jsonschema_rs.Registry | None:
         # With the document itself, because what it refers to may refer back to it.
         if len(self.documents) == 1 and not self.foreign:
             return None
         official = [i for dialect in self.foreign for i in metaschema_documents(dialect).items()]
         return jsonschema_rs.Registry([*official, *self.documents.items()])
+
+
+class Renamed:
+    """Where the engine's copies of documents have what stands beneath keys that were translated.
+
+    `names` has the new token for each key of `patternProperties` that was, by document and pointer.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[SpotKey, str] = {}
+        self._known: dict[SpotKey, str] = {}
+
+    def pointer(self, spot: Spot) -> str:
+        """Return the pointer to where the engine's copy has `spot`."""
+        return self._find(spot.document, spot.pointer) if self.names else spot.pointer
+
+    def _find(self, document: str, pointer: str) -> str:
+        # From one key of `patternProperties` to the one above it, each remembered: pointers are
+        # long and share their beginnings, and many references lead to one place.
+        known = self._known.get((document, pointer))
+        if known is None:
+            above, keyword, rest = pointer.rpartition(_PATTERNS)
+            token, mark, below = rest.partition("/")
+            if keyword:
+                token = self.names.get((document, above + keyword + token), token)
+                above = self._find(document, above)
+            known = f"{above}{keyword}{token}{mark}{below}"
+            self._known[document, pointer] = known
+        return known
 
 
 class _Ignored:
@@ -138,31 +163,32 @@ def _ignored(spots: Iterable[Spot]) -> frozenset[str]:
     return frozenset(ignored)
 
 
-def _translate(
-    reached: Reached, backtracking: bool
-) -> tuple[Mapping[str, Document], dict[str, str]]:
+def _translate(reached: Reached, backtracking: bool) -> tuple[Mapping[str, Document], Renamed]:
+    renamed = Renamed()
     places = [key for key, spot in reached.spots.items() if _reads_otherwise(spot, backtracking)]
     if not places:
-        return reached.documents, {}
+        return reached.documents, renamed
     copies = {uri: copy_json(document) for uri, document in reached.documents.items()}
-    names: dict[str, str] = {}
     # The deepest first: a key that changes is part of the pointers beneath it.
     for uri, pointer in sorted(places, key=lambda place: -place[1].count("/")):
-        renamed = _respell(copies[uri], pointer, backtracking)
-        names.update({f"{uri} {place}": name for place, name in renamed.items()})
-    if names:
-        _rename_references(copies, reached.graph, names)
-    return cast("dict[str, Document]", copies), names
+        for place, name in _respell(copies[uri], pointer, backtracking).items():
+            renamed.names[uri, place] = name
+    if renamed.names:
+        _rename_references(copies, reached.graph, renamed)
+    return cast("dict[str, Document]", copies), renamed
 
 
-def _rename_references(copies: dict[str, object], graph: Graph, names: dict[str, str]) -> None:
+def _rename_references(copies: dict[str, object], graph: Graph, renamed: Renamed) -> None:
     """Have references that name a key of `patternProperties` name it as it is spelt now."""
+    room = _MOST_RENAMED
     for node in graph.nodes:
         spot = node.spot
         for edge in node.edges:
+            if edge.keyword not in spot.dialect.references:
+                continue
             target = edge.target.spot
-            now = _renamed(names, target.document, target.pointer)
-            if edge.keyword not in spot.dialect.references or now == target.pointer:
+            now = renamed.pointer(target)
+            if now == target.pointer:
                 continue
             if (target.document, target.base) != (spot.document, spot.base):
                 raise InvalidSchema(
@@ -170,16 +196,17 @@ def _rename_references(copies: dict[str, object], graph: Graph, names: dict[str,
                     "resource; put the subschema under $defs",
                     path=f"{spot.pointer}/{edge.keyword}",
                 )
-            here = _renamed(names, spot.document, spot.pointer)
-            _find(copies[spot.document], here)[edge.keyword] = f"#{quote(now)}"
-
-
-def _renamed(names: Mapping[str, str], document: str, pointer: str) -> str:
-    given = found = ""
-    for token in pointer.split("/")[1:]:
-        given = f"{given}/{token}"
-        found = f"{found}/{names.get(f'{document} {given}', token)}"
-    return found
+            room -= len(now)
+            if room < 0:
+                raise LimitExceeded(
+                    "references that lead through patterns would take more than "
+                    f"{_MOST_RENAMED} characters: shorten keys, or put what they name under $defs",
+                    limit="document_bytes",
+                    allowed=_MOST_RENAMED,
+                    path=f"{spot.pointer}/{edge.keyword}",
+                )
+            here = _find(copies[spot.document], renamed.pointer(spot))
+            here[edge.keyword] = f"#{quote(now)}"
 
 
 def _reads_otherwise(spot: Spot, backtracking: bool) -> bool:

@@ -31,6 +31,8 @@ _BUDGET = 100_000_000
 """Nanoseconds that explaining one value may take."""
 _EXPLAINING = 20_000
 """Nanoseconds that explaining one subschema at one place takes, beside what is charged for."""
+_CHARACTER = 10
+"""Nanoseconds charged for each character of what was found: pointers may be of any length."""
 
 _MOST_TENTATIVE = 6
 """How many problems are looked for where they only serve to compare alternatives."""
@@ -126,9 +128,14 @@ class _Run:
         problems = tuple(frame.found.problems)
         if not problems and frame.failed:
             problems = (_unexplained(frame.plan, frame.place),)
+        self._work.charge(_CHARACTER * sum(map(_length, problems)))
         frame.place.explained[frame.plan.index] = problems
         self._stack.pop()
         return problems
+
+
+def _length(problem: Problem) -> int:
+    return len(problem.path) + len(problem.message) + len(problem.schema_path)
 
 
 def _unexplained(plan: Plan, place: ValuePlace) -> Problem:

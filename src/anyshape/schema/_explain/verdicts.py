@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -45,6 +44,8 @@ _ANCHORS = frozenset(("$dynamicAnchor", "$recursiveAnchor"))
 _MOST_ROUTES = 2_000
 _MOST_COPIES = 50_000
 """How many subschemas the engine may compile for all routes together, repetitions counted."""
+_MOST_CHARACTERS = 500_000
+"""How long the pointers of all routes may be together: each is quoted, and read by the engine."""
 
 
 class Verdicts:
@@ -97,7 +98,9 @@ def _askable(graph: Graph, engine: Engine) -> dict[str, Spot]:
         spot = node.spot
         if node.edges and node.index not in dynamic and _is_at_home(spot, engine):
             spots[spot.document, spot.pointer] = spot
-    if len(spots) > _MOST_ROUTES or _copies(spots.values()) > _MOST_COPIES:
+    copies = sum(spot.pointer.count("/") + 1 for spot in spots.values())
+    characters = sum(len(spot.pointer) for spot in spots.values())
+    if len(spots) > _MOST_ROUTES or copies > _MOST_COPIES or characters > _MOST_CHARACTERS:
         return {}
     return {str(index): spot for index, spot in enumerate(spots.values())}
 
@@ -151,11 +154,6 @@ def _leading_to_dynamic(graph: Graph) -> set[int]:
     return found
 
 
-def _copies(spots: Iterable[Spot]) -> int:
-    """Return how many subschemas are compiled when each is, with all that stands within it."""
-    return sum(spot.pointer.count("/") + 1 for spot in spots)
-
-
 def _has_own_metaschema(engine: Engine) -> bool:
     """Tell whether the operator supplied the metaschema: references to such documents differ."""
     return any(
@@ -172,7 +170,7 @@ def _router(spots: dict[str, Spot], graph: Graph, engine: Engine) -> dict[str, o
         if uri == ROOT_URI:
             # The engine resolves references against the name that a document gives itself.
             uri = graph.root.spot.base
-            pointer = engine.pointer(pointer)
+            pointer = engine.renamed.pointer(spot)
         properties[name] = {"$ref": f"{uri}#{quote(pointer)}"}
     return {
         "$schema": engine.dialect.uri,
