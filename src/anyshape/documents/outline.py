@@ -5,9 +5,10 @@ What shapes, advises on or lowers a document asks here. Positions are places: tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from anyshape.documents.library import ROOT_URI, Library, Spot, load
+from anyshape.documents.library import Library, Spot, load
 from anyshape.documents.pointers import MISSING, Place, step, unescape
 from anyshape.documents.positions import Node, dialect_in
 from anyshape.errors import UnresolvableReference
@@ -29,11 +30,16 @@ class Outline:
         self._library = Library({}, strict=False)
         load(root, self._library, self.dialect)
         self._follow_references()
-        self.schemas: dict[Place, Spot] = {
-            _place(spot): spot
-            for spot in self._library.spots.values()
-            if isinstance(spot.schema, dict)
-        }
+        self.schemas: dict[Place, Spot] = {}
+        # By pointer, because many references may lead to one place, and the way to it be long.
+        self._places: dict[str, Place] = {}
+        self._dynamic: dict[str, list[Place]] = {}
+        for spot in self._library.spots.values():
+            if isinstance(spot.schema, dict):
+                self.schemas[self._place(spot)] = spot
+                name = spot.schema.get("$dynamicAnchor")
+                if isinstance(name, str) and "$dynamicAnchor" in spot.dialect.anchors:
+                    self._dynamic.setdefault(name, []).append(self._place(spot))
 
     def at(self, place: Place) -> object:
         """Return the value at a place, or `None` when there is none."""
@@ -49,17 +55,11 @@ class Outline:
     def resolve(self, place: Place, reference: str, keyword: str = "$ref") -> Place | None:
         """Return the place that a reference written at `place` points at, `None` if it leaves."""
         spot = self._find(self.schemas[place], keyword, reference)
-        return None if spot is None else _place(spot)
+        return None if spot is None else self._place(spot)
 
-    def dynamic_anchors(self, name: str) -> list[Place]:
+    def dynamic_anchors(self, name: str) -> Sequence[Place]:
         """Return the places that go by a dynamic anchor, in all resources of the document."""
-        return [
-            _place(spot)
-            for spot in self._library.spots.values()
-            if isinstance(spot.schema, dict)
-            and spot.schema.get("$dynamicAnchor") == name
-            and "$dynamicAnchor" in spot.dialect.anchors
-        ]
+        return self._dynamic.get(name, ())
 
     def _find(self, spot: Spot, keyword: str, reference: str) -> Spot | None:
         try:
@@ -76,7 +76,9 @@ class Outline:
                     self._find(spot, keyword, reference)
             done = len(spots)
 
-
-def _place(spot: Spot) -> Place:
-    assert spot.document == ROOT_URI  # nothing else is in the library
-    return tuple(unescape(token) for token in spot.pointer.split("/")[1:])
+    def _place(self, spot: Spot) -> Place:
+        place = self._places.get(spot.pointer)
+        if place is None:
+            place = tuple(unescape(token) for token in spot.pointer.split("/")[1:])
+            self._places[spot.pointer] = place
+        return place

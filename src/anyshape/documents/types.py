@@ -16,7 +16,7 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 from anyshape.errors import LimitExceeded
 
-__all__ = ["Types", "admits", "admits_at"]
+__all__ = ["TypeBounds", "Types", "admits"]
 
 
 class Types(enum.Flag):
@@ -50,29 +50,31 @@ def admits(schema: Node | bool) -> Types:
     if isinstance(schema, bool):
         return Types.ANYTHING if schema else Types.NOTHING
     try:
-        return admits_at(Outline(schema), ())
+        return TypeBounds(Outline(schema)).at(())
     except LimitExceeded:
         return Types.ANYTHING
 
 
-def admits_at(document: Outline, place: Place) -> Types:
-    """Return the JSON types that the schema at a place of a document can admit."""
-    try:
-        return _Bound(document).at(place)
-    except RecursionError:
-        return Types.ANYTHING
+class TypeBounds:
+    """The JSON types that the schemas of one document can admit, each worked out once."""
 
-
-class _Bound:
     def __init__(self, document: Outline) -> None:
-        self._document = document
+        self.document = document
         self._known: dict[Place, Types] = {}
+        self._by_anchor: dict[str, Types] = {}
 
     def at(self, place: Place) -> Types:
-        value = self._document.at(place)
+        """Return the types that the schema at a place can admit."""
+        try:
+            return self._at(place)
+        except RecursionError:
+            return Types.ANYTHING
+
+    def _at(self, place: Place) -> Types:
+        value = self.document.at(place)
         if isinstance(value, bool):
             return Types.ANYTHING if value else Types.NOTHING
-        if place not in self._document.schemas:
+        if place not in self.document.schemas:
             return Types.ANYTHING
         known = self._known.get(place)
         if known is None:
@@ -82,7 +84,7 @@ class _Bound:
         return known
 
     def _bound(self, place: Place, node: Node) -> Types:
-        dialect = self._document.schemas[place].dialect
+        dialect = self.document.schemas[place].dialect
         reference = node.get("$ref")
         if isinstance(reference, str):
             types = self._referred(place, reference)
@@ -100,33 +102,33 @@ class _Bound:
         if isinstance(dynamic, str) and "$dynamicRef" in dialect.references:
             types &= self._dynamically_referred(place, dynamic)
         for index in range(_length(node, "allOf")):
-            types &= self.at((*place, "allOf", str(index)))
+            types &= self._at((*place, "allOf", str(index)))
         for keyword in ("anyOf", "oneOf"):
             if count := _length(node, keyword):
-                types &= _union(self.at((*place, keyword, str(i))) for i in range(count))
+                types &= _union(self._at((*place, keyword, str(i))) for i in range(count))
         if "if" in node and "if" in dialect.applicators:
             types &= self._conditional(place, node)
         return types & ~_excluded(node.get("not"))
 
     def _conditional(self, place: Place, node: Node) -> Types:
-        passed = self.at((*place, "if"))
+        passed = self._at((*place, "if"))
         if "then" in node:
-            passed &= self.at((*place, "then"))
-        failed = self.at((*place, "else")) if "else" in node else Types.ANYTHING
+            passed &= self._at((*place, "then"))
+        failed = self._at((*place, "else")) if "else" in node else Types.ANYTHING
         return passed | failed
 
     def _referred(self, place: Place, reference: str) -> Types:
-        target = self._document.resolve(place, reference)
-        return Types.ANYTHING if target is None else self.at(target)
+        target = self.document.resolve(place, reference)
+        return Types.ANYTHING if target is None else self._at(target)
 
     def _dynamically_referred(self, place: Place, reference: str) -> Types:
         # The caller's scope picks one of the anchors of that name, so all of them must agree.
         name = reference.rpartition("#")[2]
-        targets = self._document.dynamic_anchors(name)
-        types = self._referred(place, reference)
-        if not targets:
-            return types
-        return types | _union(self.at(target) for target in targets)
+        targets = self.document.dynamic_anchors(name)
+        if targets and name not in self._by_anchor:
+            self._by_anchor[name] = Types.ANYTHING
+            self._by_anchor[name] = _union(self._at(target) for target in targets)
+        return self._referred(place, reference) | self._by_anchor.get(name, Types.NOTHING)
 
 
 def _declared(declared: object) -> Types:

@@ -68,7 +68,7 @@ def summary(keyword: str, objects: Sequence[_Object]) -> str | None:
     """Return in words which properties the alternatives ask for; `None` if that tells nothing."""
     if len(objects) < 2:
         return None
-    shared = {name for name in objects[0][1] if all(name in required for _, required in objects)}
+    shared = set(objects[0][1]).intersection(*(required for _, required in objects))
     groups = [_group(properties, required, shared) for properties, required in objects]
     if "" in groups or len(set(groups)) < len(groups):
         return None

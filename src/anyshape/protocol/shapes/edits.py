@@ -25,11 +25,13 @@ class Edits:
     def at(self, place: Place) -> Any:
         """Return the copy of the object or array at a place, which may be changed."""
         copies = self._copies
-        for length in range(1, len(place) + 1):
-            if place[:length] not in copies:
-                parent = copies[place[: length - 1]]
-                key = _key(parent, place[length - 1])
-                copies[place[:length]] = parent[key] = copy(parent[key])
+        known = len(place)
+        while place[:known] not in copies:
+            known -= 1
+        for length in range(known, len(place)):
+            parent = copies[place[:length]]
+            key = _key(parent, place[length])
+            copies[place[: length + 1]] = parent[key] = copy(parent[key])
         return copies[place]
 
 

@@ -12,6 +12,7 @@ against the original.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
@@ -20,7 +21,7 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
-from anyshape.documents.types import Types, admits_at
+from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
 from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
 
@@ -116,6 +117,7 @@ class _Reader:
 
     def __init__(self, document: Outline) -> None:
         self._document = document
+        self._bounds = TypeBounds(document)
         self._known: dict[Place, Statement | None] = {}
         # Definitions that build on each other can double what they say with every step.
         self._room = _GROWTH * len(_encode(document.root))
@@ -141,23 +143,22 @@ class _Reader:
             return None
         if place not in self._document.schemas:
             return _SILENCE
-        if not admits_at(self._document, place) & Types.OBJECT:
+        if not self._bounds.at(place) & Types.OBJECT:
             return None
         node = self._document.schema_at(place)
         reference = node.get("$ref")
-        said: Statement | None = _own(node)
+        parts: list[Statement | None] = [_own(node)]
         if isinstance(reference, str):
             target = self._document.resolve(place, reference)
             referred = _SILENCE if target is None else self.at(target)
             if self._document.schemas[place].dialect.reference_hides_siblings:
                 return referred
-            said = _both(said, referred)
-        for part in self._branches(place, "allOf"):
-            said = _both(said, part)
+            parts.append(referred)
+        parts += self._branches(place, "allOf")
         for keyword in ("anyOf", "oneOf"):
             if is_array(node.get(keyword)):
-                said = _both(said, self._any_of(self._branches(place, keyword)))
-        return said
+                parts.append(self._any_of(self._branches(place, keyword)))
+        return _all_of(parts)
 
     def _any_of(self, parts: list[Statement | None]) -> Statement | None:
         possible = [part for part in parts if part is not None]
@@ -175,9 +176,9 @@ class _Reader:
             name: either([*inner, *([True] if silent_on[name] else [])], has_const=has_const)
             for name, inner in named.items()
         }
-        first, *rest = possible
-        required = (name for name in first.required if all(name in part.required for part in rest))
-        return Statement(properties, tuple(required), all(part.is_closed for part in possible))
+        common = set(possible[0].required).intersection(*(part.required for part in possible))
+        required = tuple(name for name in possible[0].required if name in common)
+        return Statement(properties, required, all(part.is_closed for part in possible))
 
     def _branches(self, place: Place, keyword: str) -> list[Statement | None]:
         branches = self._document.schema_at(place).get(keyword)
@@ -198,22 +199,32 @@ def _own(node: Node) -> Statement:
     )
 
 
-def _both(one: Statement | None, other: Statement | None) -> Statement | None:
-    if one is None or other is None:
+def _all_of(parts: Sequence[Statement | None]) -> Statement | None:
+    """Return what is said by all parts together, `None` if no object satisfies them all."""
+    said = [part for part in parts if part is not None]
+    if len(said) < len(parts):
         return None
-    properties = {
-        name: _meet(one.properties.get(name, {}), other.properties.get(name, {}))
-        for name in {**one.properties, **other.properties}
-        if one.allows(name) and other.allows(name)
-    }
-    required = tuple(dict.fromkeys(one.required + other.required))
-    return Statement(properties, required, one.is_closed or other.is_closed)
+    named: dict[str, list[SchemaNode]] = {}
+    for part in said:
+        for name, inner in part.properties.items():
+            named.setdefault(name, []).append(inner)
+    closed = [part.properties.keys() for part in said if part.is_closed]
+    allowed = set(named).intersection(*closed)
+    return Statement(
+        {name: _meet(inner) for name, inner in named.items() if name in allowed},
+        tuple(dict.fromkeys(name for part in said for name in part.required)),
+        bool(closed),
+    )
 
 
-def _meet(one: SchemaNode, other: SchemaNode) -> SchemaNode:
-    if is_anything(other) or _encode(one) == _encode(other):
-        return one
-    return other if is_anything(one) else {"allOf": [one, other]}
+def _meet(schemas: Sequence[SchemaNode]) -> SchemaNode:
+    """Return a schema that admits what all of the schemas admit."""
+    if len(schemas) == 1:
+        return schemas[0]
+    distinct = {_encode(schema): schema for schema in schemas if not is_anything(schema)}
+    if len(distinct) > 1:
+        return {"allOf": list(distinct.values())}
+    return next(iter(distinct.values()), schemas[0])
 
 
 def _is_movable(document: Outline, said: Statement) -> bool:

@@ -15,7 +15,7 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
-from anyshape.documents.types import Types, admits_at
+from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
 
 __all__ = ["NullDropper"]
@@ -46,9 +46,10 @@ class NullDropper:
         self._members: dict[Place, _Members] = {}
         self._items: dict[Place, Place | None] = {}
         try:
-            self._document = Outline(schema)
+            document = Outline(schema)
         except LimitExceeded:
-            self._document = Outline({})  # Nothing is known of a schema too large to index.
+            document = Outline({})  # Nothing is known of a schema too large to index.
+        self._bounds = TypeBounds(document)
 
     def drop(self, arguments: bytes) -> bytes:
         """Return arguments, which are the JSON text of an object, without those nulls."""
@@ -68,7 +69,7 @@ class NullDropper:
         if not is_array(value):
             return False
         if place not in self._items:
-            self._items[place] = _items(self._document, place)
+            self._items[place] = _items(self._bounds, place)
         items = self._items[place]
         # Not `any`, which would stop at the first.
         return items is not None and sum([self._within(item, items) for item in value]) > 0
@@ -76,7 +77,7 @@ class NullDropper:
     def _within_object(self, value: dict[str, Any], place: Place) -> bool:
         members = self._members.get(place)
         if members is None:
-            members = self._members[place] = _gather_members(self._document, place)
+            members = self._members[place] = _gather_members(self._bounds, place)
         is_changed = False
         for name, inner in list(value.items()):
             if inner is None:
@@ -88,33 +89,34 @@ class NullDropper:
         return is_changed
 
 
-def _gather_members(document: Outline, place: Place) -> _Members:
+def _gather_members(bounds: TypeBounds, place: Place) -> _Members:
     never_null: set[str] = set()
     properties: dict[str, Place] = {}
-    for at in _together(document, place, Types.OBJECT):
-        named = document.schema_at(at).get("properties")
+    for at in _together(bounds, place, Types.OBJECT):
+        named = bounds.document.schema_at(at).get("properties")
         for name in named if is_object(named) else ():
             there = (*at, "properties", name)
             properties.setdefault(name, there)
-            if not admits_at(document, there) & Types.NULL:
+            if not bounds.at(there) & Types.NULL:
                 never_null.add(name)
     return _Members(frozenset(never_null), properties)
 
 
-def _items(document: Outline, place: Place) -> Place | None:
+def _items(bounds: TypeBounds, place: Place) -> Place | None:
     """Return the schema of all items of an array at a place, if there is one."""
-    for at in _together(document, place, Types.ARRAY):
-        node = document.schema_at(at)
+    for at in _together(bounds, place, Types.ARRAY):
+        node = bounds.document.schema_at(at)
         if is_object(node.get("items")) and "prefixItems" not in node:
             return (*at, "items")
     return None
 
 
-def _together(document: Outline, place: Place, kind: Types) -> list[Place]:
+def _together(bounds: TypeBounds, place: Place, kind: Types) -> list[Place]:
     """Return the schemas that every value of one kind at a place satisfies together.
 
     Of alternatives that is the one that admits such values, if there is only one: a model or null.
     """
+    document = bounds.document
     found: list[Place] = []
     seen: set[Place] = set()
     waiting = [place]
@@ -133,11 +135,8 @@ def _together(document: Outline, place: Place, kind: Types) -> list[Place]:
         found.append(at)
         waiting += _branches(node, at, "allOf")
         for keyword in ("anyOf", "oneOf"):
-            possible = [
-                branch
-                for branch in _branches(node, at, keyword)
-                if admits_at(document, branch) & kind
-            ]
+            branches = _branches(node, at, keyword)
+            possible = [branch for branch in branches if bounds.at(branch) & kind]
             waiting += possible if len(possible) == 1 else []
     return found
 

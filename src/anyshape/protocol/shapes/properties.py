@@ -7,7 +7,7 @@ from typing import Final, cast
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
-from anyshape.documents.types import Types, admits_at
+from anyshape.documents.types import TypeBounds, Types
 
 __all__ = ["property_types"]
 
@@ -27,6 +27,7 @@ def property_types(schema: Node, name: str) -> Types | None:
 class _Search:
     def __init__(self, document: Outline, name: str) -> None:
         self._document = document
+        self._bounds = TypeBounds(document)
         self._name = name
         self._known: dict[Place, Types | None] = {}
 
@@ -43,7 +44,7 @@ class _Search:
         said: list[Types | None] = []
         properties = node.get("properties")
         if isinstance(properties, dict) and self._name in properties:
-            said.append(admits_at(self._document, (*place, "properties", self._name)))
+            said.append(self._bounds.at((*place, "properties", self._name)))
         reference = node.get("$ref")
         if isinstance(reference, str):
             target = self._document.resolve(place, reference)
