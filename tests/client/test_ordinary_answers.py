@@ -111,6 +111,8 @@ def test_no_broken_frame_is_taken_for_an_ordinary_one(data: st.DataObject) -> No
         b'{"content":[{"priority":1e999}]}',
         b'{"content":[{"priority":NaN}]}',
         b'{"content":[{"priority":01}]}',
+        b'{"structuredContent":{"a":[9223372036854775808]}}',
+        b'{"_meta":{"a":-9223372036854775809}}',
         b'{"content":{}}',
         b'{"content":null}',
         b'{"isError":null}',

@@ -44,8 +44,8 @@ class CallOptions(TypedDict, total=False):
 
 _encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
-_MEASURED: Final = 500_000
-"""Arguments that may be this long are not measured: whoever calls holds them already."""
+_UNBOUNDED: Final = 500_000
+"""Arguments that may be this long may be any longer: whoever calls holds them already."""
 
 
 def write_call(
@@ -62,12 +62,18 @@ def write_call(
     Without `check` they only have to be JSON; `proved` says that they are, and that they fit.
     """
     given = _as_object(arguments)
+    try:
+        text = encode_object(given, "arguments")
+    except NotJson:
+        if not proved:  # which finds out where in them it is that they are no JSON
+            _check(given, tool.input, check, text_size(given))
+        raise
     if not proved:
-        _check(given, tool.input, check)
+        _check(given, tool.input, check, len(text))
     plan = tool.header_plan
     return Question(
         TOOLS_CALL,
-        encode_object(given, "arguments"),
+        text,
         tool.name,
         plan.extract(given) if plan.parameters else None,
         write_meta(meta) if meta else b"",
@@ -78,9 +84,10 @@ def write_call(
     )
 
 
-def _check(given: Any, schema: Schema, check: Check) -> None:
+def _check(given: Any, schema: Schema, check: Check, size: int) -> None:
     fitting = schema if check else _anything()
-    size = text_size(given) if fitting.cost.free_bytes < _MEASURED else 0
+    if fitting.cost.free_bytes >= _UNBOUNDED:
+        size = 0
     if fitting.waits(size):
         leave_loop()
     if check == "lenient" and not fitting.accepts(given, size):
@@ -132,8 +139,8 @@ def read_answer(
                     "and gave no structured content"
                 )
         else:
-            size = ORDINARY_BYTES if isinstance(result, OrdinaryResult) else None
-            if size is None or output.waits(size):
+            size = 0
+            if not isinstance(result, OrdinaryResult) or output.waits(ORDINARY_BYTES):
                 size = text_size(structured)
                 if output.waits(size):
                     leave_loop()

@@ -3,12 +3,13 @@
 https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 
 It is read in one typed pass that leaves nothing to check. A result with other members, with members
-of other types, or nested deeper than `DEPTH`, does not decode as one and has to be read patiently.
+of other types, with integers of more than 64 bits, or nested deeper than `DEPTH`, does not decode
+as one and has to be read patiently.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -20,7 +21,8 @@ __all__ = ["DEPTH", "ORDINARY_BYTES", "OrdinaryResult"]
 DEPTH: Final = 7
 """How deeply an ordinary result may nest; the result itself is one level."""
 ORDINARY_BYTES: Final = 60_000
-"""How long the frame of an ordinary result may be: values of that size need not be measured."""
+"""How long the frame of an ordinary result may be: a value of that size, without longer integers,
+need not be measured."""
 
 if TYPE_CHECKING:
     _Value: TypeAlias = Any
@@ -32,9 +34,10 @@ else:
         """Return the type of JSON values in which arrays and objects nest at most so deep."""
         # To bound depth while decoding costs nothing, unlike counting brackets or walking values.
         # Each level doubles the decoder, though: it has one branch for arrays, one for objects.
-        value = str | int | float | bool | None
+        integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+        value = scalar = str | integer | float | bool | None
         for _ in range(levels):
-            value = str | int | float | bool | None | list[value] | dict[str, value]
+            value = scalar | list[value] | dict[str, value]
         return value
 
     _Value = _nested(DEPTH - 1)
