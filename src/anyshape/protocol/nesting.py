@@ -19,11 +19,12 @@ _OTHERS: Final = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 
 def is_too_deep(frame: bytes, limit: int) -> bool:
     """Tell whether arrays and objects nest more than `limit` deep; the outermost is one level."""
-    return (
-        len(frame) > 2 * limit
-        and frame.count(b"{") + frame.count(b"[") > limit
-        and nesting(frame) > limit
-    )
+    if len(frame) <= 2 * limit:
+        return False
+    # Taking brackets out skips from one to the next, where `count` compares byte by byte: it takes
+    # half the time, and ends where there are too many.
+    rest = frame.replace(b"{", b"", limit + 1).replace(b"[", b"", limit + 1)
+    return len(frame) - len(rest) > limit and nesting(frame) > limit
 
 
 def nesting(frame: bytes) -> int:
