@@ -18,7 +18,7 @@ from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
-from anyshape.protocol.shapes.meaning import Meaning, may_mean_less
+from anyshape.protocol.shapes.meaning import Meaning
 from anyshape.server.failures import invalid_params, missing_capability, unknown_tool
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.calls import (
@@ -164,8 +164,11 @@ class Tools(Feature):
                 raise invalid_params("arguments have to be an object")
             arguments = None  # How some clients say that there are none.
         becomes_task = offered.is_guarded and _guard(offered, arguments, request)
-        if arguments is not None and may_mean_less(arguments):
-            arguments = offered.meant(arguments, peer.needs_in(parameters.meta))
+        if arguments is not None:
+            # Who asks is looked up at once; arguments may be long, and are searched for few.
+            needs = peer.needs_in(parameters.meta)
+            if needs:
+                arguments = offered.meant(arguments, needs)
         if becomes_task and offered.task is not None:
             return await offered.task.tasks.begin(offered, arguments, parameters, request)
         check_room(service)
