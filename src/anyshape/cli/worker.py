@@ -10,7 +10,7 @@ from anyshape.cli import terminal
 from anyshape.cli.failure import CommandError
 from anyshape.cli.loading import load_server
 from anyshape.cli.serve import TARGET_VARIABLE, WORKERS_VARIABLE
-from anyshape.server.options import HttpOptions
+from anyshape.server.http_options import HttpOptions
 
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication

@@ -39,7 +39,8 @@ from anyshape.schema import Limits
 from anyshape.server.connection import Connection
 from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.http_options import HttpOptions
+from anyshape.server.options import ServerOptions
 from anyshape.server.server import Server
 from anyshape.server.settings import check_transport
 

@@ -19,7 +19,7 @@ from anyshape.gateway.naming import Naming
 from anyshape.server.authorization import Authorization
 from anyshape.server.bodies import Receive
 from anyshape.server.http import HttpApplication, Scope
-from anyshape.server.options import HttpOptions
+from anyshape.server.http_options import HttpOptions
 from anyshape.server.response import Send
 from anyshape.server.service import Service
 

@@ -9,7 +9,7 @@ import msgspec
 
 from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import CONTENT_TYPE, GatewayMetrics
-from anyshape.server.options import ServePage
+from anyshape.server.http_options import ServePage
 
 __all__ = ["probe_pages"]
 

@@ -13,7 +13,8 @@ from anyshape.gateway.audit import AuditOptions
 from anyshape.gateway.pins import Pins, PinTerms
 from anyshape.gateway.vetting import ScreeningTerms, Vetting
 from anyshape.screening import Severity
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.http_options import HttpOptions
+from anyshape.server.options import ServerOptions
 from anyshape.server.sessions import Sessions
 from anyshape.server.stores.redis_store import RedisStore
 

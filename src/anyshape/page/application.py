@@ -25,7 +25,8 @@ from anyshape.server.bodies import Bodies, BodyRefusedError, Receive
 from anyshape.server.guard import Guard
 from anyshape.server.headers import is_json
 from anyshape.server.http_host import settings_of_uvicorn
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.http_options import HttpOptions
+from anyshape.server.options import ServerOptions
 from anyshape.server.response import EventStream, Send
 
 __all__ = ["PageApplication", "run_page"]

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Need
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.shapes import ShapeOptions
-from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
 from anyshape.server.connection import Connection
-from anyshape.server.options import HttpOptions, ServerOptions, Streams
+from anyshape.server.options import ServerOptions
 from anyshape.server.server import Server
-from anyshape.server.sessions import Sessions
 
 if TYPE_CHECKING:
+    from anyshape.server.authorization import AccessToken, Authorization, TokenVerifier
+    from anyshape.server.http_options import HttpOptions, Streams
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware, MiddlewareAnswer, MiddlewareRequest, Proceed
     from anyshape.server.rate_limit import RateLimit
+    from anyshape.server.sessions import Sessions
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
     from anyshape.server.tasks.redis_tasks import RedisTasks
@@ -53,6 +54,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AccessToken": "anyshape.server.authorization",
+    "Authorization": "anyshape.server.authorization",
+    "HttpOptions": "anyshape.server.http_options",
     "Introspection": "anyshape.server.tokens.introspection",
     "JwtVerifier": "anyshape.server.tokens.jwt_verifier",
     "LogHandler": "anyshape.server.log_routing",
@@ -63,7 +67,10 @@ _HOMES = {
     "RateLimit": "anyshape.server.rate_limit",
     "RedisStore": "anyshape.server.stores.redis_store",
     "RedisTasks": "anyshape.server.tasks.redis_tasks",
+    "Sessions": "anyshape.server.sessions",
+    "Streams": "anyshape.server.http_options",
     "TaskOptions": "anyshape.server.tasks.options",
+    "TokenVerifier": "anyshape.server.authorization",
 }
 """What is loaded when somebody asks for it: most servers have no need of it."""
 

@@ -12,7 +12,8 @@ from types import CoroutineType
 from typing import Any, Final, TypeAlias, cast
 
 from anyshape.resumption import start
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.http_options import HttpOptions
+from anyshape.server.options import ServerOptions
 from anyshape.server.response import Event
 
 __all__ = ["Bodies", "BodyRefusedError", "Receive", "first_event"]

@@ -35,9 +35,9 @@ from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_even
 from anyshape.server.failures import http_status, translate, unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
+from anyshape.server.http_options import HttpOptions
 from anyshape.server.http_peer import HttpPeer
 from anyshape.server.incoming import Call, read
-from anyshape.server.options import HttpOptions
 from anyshape.server.request import (
     IN_MESSAGE,
     IN_PARAMETERS,
@@ -72,8 +72,11 @@ _LONGEST_LENGTH: Final = 30
 class HttpApplication:
     """The HTTP service of a server, for any ASGI host."""
 
-    def __init__(self, service: Service, options: HttpOptions, *, is_local: bool = False) -> None:
+    def __init__(
+        self, service: Service, options: HttpOptions | None = None, *, is_local: bool = False
+    ) -> None:
         """Serve `service`; `is_local` says that we can be reached from this machine alone."""
+        options = options or HttpOptions()
         self.service = service
         self.keep_alive = options.keep_alive
         self.takes_turns = True

@@ -12,12 +12,16 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from anyshape.server.guard import is_local
+from anyshape.server.http import HttpApplication
+
 if TYPE_CHECKING:
     import uvicorn
 
-    from anyshape.server.http import HttpApplication
+    from anyshape.server.http_options import HttpOptions
+    from anyshape.server.service import Service
 
-__all__ = ["run_http", "run_workers", "serve_http", "settings_of_uvicorn"]
+__all__ = ["hosting", "run_http", "run_workers", "serve_http", "settings_of_uvicorn"]
 
 _SLACK: Final = 1
 """Seconds that uvicorn waits after ours are over, for the last answers to leave."""
@@ -40,6 +44,19 @@ def settings_of_uvicorn(
         "timeout_graceful_shutdown": math.ceil(grace) + _SLACK,
         **chosen,
     }
+
+
+def hosting(
+    service: Service,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    options: HttpOptions | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Return what `run_http` and `serve_http` are given to serve a service on its own."""
+    application = HttpApplication(service, options, is_local=is_local(host))
+    return {"application": application, "host": host, "port": port, "settings": settings}
 
 
 def run_http(

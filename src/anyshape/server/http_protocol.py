@@ -21,8 +21,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 from anyshape.server.http import HOSTED
+from anyshape.server.http_options import HttpOptions
 from anyshape.server.joined_writes import JoiningTransport
-from anyshape.server.options import HttpOptions
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle

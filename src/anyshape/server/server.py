@@ -18,10 +18,8 @@ from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
-from anyshape.server.guard import is_local
-from anyshape.server.http import HttpApplication
 from anyshape.server.lifespan import check_lifespan
-from anyshape.server.options import HttpOptions, ServerOptions
+from anyshape.server.options import ServerOptions
 from anyshape.server.service import Service
 from anyshape.server.settings import check_transport, checked_icon, refuse_brought
 from anyshape.tools.migration import refuse_settings
@@ -30,6 +28,8 @@ from anyshape.tools.signature import name_of
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
+    from anyshape.server.http import HttpApplication
+    from anyshape.server.http_options import HttpOptions
     from anyshape.server.log_routing import LogHandler
     from anyshape.server.middleware import Middleware
     from anyshape.server.tasks.options import TaskUse
@@ -370,7 +370,9 @@ class Server:
 
         An application that mounts it takes its `lifespan`, to drain what is in flight at the end.
         """
-        return HttpApplication(self._service, options or HttpOptions())
+        from anyshape.server.http import HttpApplication
+
+        return HttpApplication(self._service, options)
 
     @overload
     def run(self, transport: Literal["stdio"] = "stdio") -> None: ...
@@ -398,9 +400,9 @@ class Server:
 
             run_stdio(self._service)
         else:
-            from anyshape.server.http_host import run_http
+            from anyshape.server.http_host import hosting, run_http
 
-            run_http(**self._http(**settings))
+            run_http(**hosting(self._service, **settings))
 
     @overload
     async def run_async(self, transport: Literal["stdio"] = "stdio") -> None: ...
@@ -426,25 +428,12 @@ class Server:
 
             await serve_stdio(self._service)
         else:
-            from anyshape.server.http_host import serve_http
+            from anyshape.server.http_host import hosting, serve_http
 
-            await serve_http(**self._http(**settings))
+            await serve_http(**hosting(self._service, **settings))
 
     async def work(self, *, concurrency: int = 10) -> None:
         """Work on tasks in Valkey or Redis until cancelled, as `anyshape worker` does."""
         from anyshape.server.tasks.worker import work_on_tasks
 
         await work_on_tasks(self._service, concurrency)
-
-    def _http(
-        self,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 8000,
-        options: HttpOptions | None = None,
-        **settings: Any,
-    ) -> dict[str, Any]:
-        application = HttpApplication(
-            self._service, options or HttpOptions(), is_local=is_local(host)
-        )
-        return {"application": application, "host": host, "port": port, "settings": settings}

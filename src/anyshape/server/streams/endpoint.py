@@ -16,8 +16,8 @@ from anyshape.server.admission import admit
 from anyshape.server.bodies import Receive
 from anyshape.server.failures import busy, http_status, unsupported_version
 from anyshape.server.features.announcements import Position, Topic
+from anyshape.server.http_options import Streams
 from anyshape.server.http_peer import HttpPeer
-from anyshape.server.options import Streams
 from anyshape.server.parameters import read_cancellation
 from anyshape.server.request import Interruption
 from anyshape.server.response import EventStream, Send, accept, refuse, send_json

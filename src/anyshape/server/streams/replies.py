@@ -15,7 +15,7 @@ from anyshape.server.response import write_event
 from anyshape.server.streams.event_ids import ReplyId
 
 if TYPE_CHECKING:
-    from anyshape.server.options import Streams
+    from anyshape.server.http_options import Streams
 
 __all__ = ["Archive", "ReplyOutlet", "ReplyStream"]
 

@@ -15,7 +15,7 @@ from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.streams.standing import StandingStream
 
 if TYPE_CHECKING:
-    from anyshape.server.options import Streams
+    from anyshape.server.http_options import Streams
     from anyshape.server.service import Service
 
 __all__ = ["LiveSession", "SessionTable"]
