@@ -16,8 +16,8 @@ from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import PARSE_ERROR, Response
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import shape
 from anyshape.protocol.shapes.ordinary_result import DEPTH
+from anyshape.protocol.shapes.result_reader import result_reader
 
 if TYPE_CHECKING:
     from .conftest import Scripted
@@ -78,7 +78,7 @@ def test_both_ways_of_reading_agree(result: Json, schema: Json, revision: Revisi
         return
     wire = read_patiently(frame, DEPTH)
     assert quick.wire() == wire == result
-    read = shape(revision).reader(schema)
+    read = result_reader(revision, schema)
     one, other = read(quick), read(wire)
     assert (one.value, one.structured, one.is_error) == (
         other.value,

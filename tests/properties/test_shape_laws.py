@@ -23,6 +23,7 @@ from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import NATURAL, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
+from anyshape.protocol.shapes.result_reader import result_reader
 
 Json = Any
 Schema = dict[str, Any]
@@ -334,7 +335,7 @@ def test_reading_returns_the_natural_value(
 ) -> None:
     assume(isinstance(schema, Absent) or accepts(schema, value))
     listed = shape(revision).output_schema(schema, chosen)
-    read = shape(revision).reader(listed)(sent(revision, schema, chosen, value))
+    read = result_reader(revision, listed)(sent(revision, schema, chosen, value))
     assert not isinstance(read.value, Absent)
     assert msgspec.json.encode(read.value) == msgspec.json.encode(value)
 

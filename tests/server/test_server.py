@@ -623,6 +623,22 @@ def test_making_a_server_touches_nothing() -> None:
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
+def test_a_server_in_memory_or_on_stdio_loads_nothing_of_http_and_of_clients() -> None:
+    script = (
+        "import sys\n"
+        "from anyshape import Server\n"
+        "Server('quiet').connect(print)\n"
+        "unused = ('http', 'http_options', 'http_peer', 'authorization', 'sessions', 'streams')\n"
+        "others = {'anyshape.protocol.shapes.result_reader', 'anyshape.client', 'pydantic'}\n"
+        "others |= {f'anyshape.server.{name}' for name in unused}\n"
+        "print(sorted(others & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_log_of_the_server_has_no_handlers_of_ours() -> None:
     assert logging.getLogger("anyshape").handlers == []
     assert logging.getLogger("anyshape.server").handlers == []

@@ -27,6 +27,7 @@ from anyshape.protocol.jsonrpc import encode_response
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
+from anyshape.protocol.shapes.result_reader import result_reader
 from anyshape.server import ServerOptions
 
 HERE = Path(__file__).parent
@@ -166,7 +167,7 @@ def test_a_client_reads_the_natural_value_back(
     loaded = load(case)
     frames = frames_of(loaded, revision, **chosen)
     [entry] = frames["list"]["result"]["tools"]
-    read = shape(revision).reader(entry.get("outputSchema", ABSENT))
+    read = result_reader(revision, entry.get("outputSchema", ABSENT))
     for result, call in zip(loaded["results"], frames["calls"], strict=True):
         answer = read(call["result"])
         assert answer.is_error == result.get("is_error", False)

@@ -124,7 +124,7 @@ def _show(
 ) -> None:
     from rich.text import Text
 
-    from anyshape.protocol.shapes import is_envelope
+    from anyshape.protocol.shapes.result_reader import is_envelope
 
     parts: list[RenderableType] = []
     for tool in listed:

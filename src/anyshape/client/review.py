@@ -16,7 +16,8 @@ from anyshape.client.tools import ListedTool, Terms, admit
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import OLDER, is_envelope, shape
+from anyshape.protocol.shapes import OLDER, shape
+from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import Limits, compile
 from anyshape.screening import Finding, screen_entry, screen_schema
 

@@ -12,7 +12,7 @@ from anyshape.client.review import ListedEntries
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import is_envelope
+from anyshape.protocol.shapes.result_reader import is_envelope
 
 if TYPE_CHECKING:
     from anyshape.client.client import Client

@@ -9,8 +9,8 @@ import msgspec
 
 from anyshape.client import Client, ListedTool
 from anyshape.errors import AnyshapeError, Problem
-from anyshape.protocol.shapes import is_envelope
 from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE
+from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import aside
 from anyshape.schema.notation import signature
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import msgspec
@@ -61,8 +60,7 @@ NOTHING: Final[Needs] = frozenset()
 """What nearly all clients need beyond the protocol."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownClient:
+class KnownClient(msgspec.Struct, frozen=True):
     """What is known of the clients that go by one name, of some versions or of all.
 
     `since` and `until` are the first and last of those versions. `program` is what people call it,

@@ -11,7 +11,7 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Text, UnknownContent
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes import is_envelope, shape
+from anyshape.protocol.shapes.result_reader import is_envelope, result_reader
 
 OLDER = Revision.V2025_11_25
 NEWER = Revision.V2026_07_28
@@ -116,26 +116,26 @@ def answer(structured: Any, *texts: str, **members: Any) -> dict[str, Any]:
 def test_the_value_is_what_the_tool_returned(
     schema: Any, wire: Any, older: Any, newer: Any
 ) -> None:
-    assert shape(OLDER).reader(schema)(wire).value == older
+    assert result_reader(OLDER, schema)(wire).value == older
     if schema is not ABSENT or "_meta" in wire:
-        assert shape(NEWER).reader(schema)(wire).value == newer
+        assert result_reader(NEWER, schema)(wire).value == newer
 
 
 @pytest.mark.parametrize("schema", [PLAIN, PYTHON, FASTMCP, ABSENT])
 def test_without_unwrapping_the_value_is_what_came(schema: Any) -> None:
     wire = answer({"result": 5}, "5", _meta={"fastmcp": {"wrap_result": True}})
-    read = shape(OLDER).reader(schema, unwrap=False)(wire)
+    read = result_reader(OLDER, schema, unwrap=False)(wire)
     assert read.value == read.structured == {"result": 5}
 
 
 def test_absent_and_null_stay_different() -> None:
-    read = shape(NEWER).reader()
+    read = result_reader(NEWER)
     assert read({"content": []}).value is ABSENT
     assert read({"content": [], "structuredContent": None}).value is None
 
 
 def test_an_answer_without_content_is_read() -> None:
-    read = shape(OLDER).reader(PLAIN)({"structuredContent": {"result": 5}})
+    read = result_reader(OLDER, PLAIN)({"structuredContent": {"result": 5}})
     assert (read.value, read.content, read.is_error, read.meta) == (5, (), False, {})
 
 
@@ -150,11 +150,11 @@ def test_an_answer_without_content_is_read() -> None:
     ],
 )
 def test_a_nullable_object_sent_as_nothing_is_null(wire: Any, value: Any) -> None:
-    read = shape(OLDER).reader({"type": "object"})(wire)
+    read = result_reader(OLDER, {"type": "object"})(wire)
     assert read.value is value
     assert read.structured is ABSENT
-    assert shape(NEWER).reader({"type": "object"})(wire).value is ABSENT
-    assert shape(OLDER).reader(ABSENT)(wire).value is ABSENT
+    assert result_reader(NEWER, {"type": "object"})(wire).value is ABSENT
+    assert result_reader(OLDER, ABSENT)(wire).value is ABSENT
 
 
 @pytest.mark.parametrize("schema", [PLAIN, PYTHON, FASTMCP, ZOD_OBJECT])
@@ -169,12 +169,12 @@ def test_null_that_no_text_repeats_is_no_value_where_no_schema_was_listed() -> N
 
 
 def test_an_error_is_never_unwrapped() -> None:
-    read = shape(OLDER).reader(FASTMCP)(answer({"result": 5}, "failed", isError=True))
+    read = result_reader(OLDER, FASTMCP)(answer({"result": 5}, "failed", isError=True))
     assert (read.value, read.is_error) == ({"result": 5}, True)
 
 
 def test_unknown_blocks_are_kept() -> None:
-    read = shape(NEWER).reader()({"content": [{"type": "text", "text": "a"}, 5, {"type": "new"}]})
+    read = result_reader(NEWER)({"content": [{"type": "text", "text": "a"}, 5, {"type": "new"}]})
     assert read.content == (Text("a"), UnknownContent(5), UnknownContent({"type": "new"}))
 
 
@@ -194,19 +194,19 @@ def test_unknown_blocks_are_kept() -> None:
 )
 def test_what_is_no_result_is_a_protocol_error(wire: Any) -> None:
     with pytest.raises(ProtocolError, match="tools/call"):
-        shape(NEWER).reader()(wire)
+        result_reader(NEWER)(wire)
 
 
 @pytest.mark.parametrize(
     "text", ["{" * 100_000, '{"result":' * 50_000, '{"result":1e999}', '{"result":', "\ud800"]
 )
 def test_hostile_texts_decide_nothing(text: str) -> None:
-    assert shape(OLDER).reader(PLAIN)(answer({"result": 5}, text)).value == 5
+    assert result_reader(OLDER, PLAIN)(answer({"result": 5}, text)).value == 5
 
 
 def test_texts_of_an_odd_kind_decide_nothing() -> None:
     wire = {"content": [{"text": 5}, {"text": None}, None], "structuredContent": {"result": 5}}
-    assert shape(OLDER).reader(PLAIN)(wire).value == 5
+    assert result_reader(OLDER, PLAIN)(wire).value == 5
 
 
 @pytest.mark.parametrize(

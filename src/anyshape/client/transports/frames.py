@@ -10,6 +10,7 @@ mended part is ever taken for what the server said.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, Literal
 
 import msgspec
@@ -56,7 +57,10 @@ class _OrdinaryAnswer(msgspec.Struct, forbid_unknown_fields=True):
     result: OrdinaryResult
 
 
-_decode_ordinary: Final = msgspec.json.Decoder(_OrdinaryAnswer).decode
+@cache
+def _ordinary_decoder() -> msgspec.json.Decoder[_OrdinaryAnswer]:
+    """Return what reads ordinary answers; it takes milliseconds to make, so the first call does."""
+    return msgspec.json.Decoder(_OrdinaryAnswer)
 
 
 def read_ordinary(frame: bytes, id: int, max_depth: int) -> OrdinaryResult | None:
@@ -67,7 +71,7 @@ def read_ordinary(frame: bytes, id: int, max_depth: int) -> OrdinaryResult | Non
     if max_depth < DEPTH or len(frame) > ORDINARY_BYTES:
         return None
     try:
-        answer = _decode_ordinary(frame)
+        answer = _ordinary_decoder().decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return answer.result if answer.id == id else None

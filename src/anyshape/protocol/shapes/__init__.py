@@ -12,7 +12,6 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
 from anyshape.protocol.shapes.family import ShapeOptions
 from anyshape.protocol.shapes.natural import NATURAL
-from anyshape.protocol.shapes.result_reader import Read, ReadResult, is_envelope
 from anyshape.protocol.shapes.shape import Encode, Shape
 from anyshape.protocol.shapes.unstructured import UNSTRUCTURED
 
@@ -20,12 +19,9 @@ __all__ = [
     "OLDER",
     "Carriage",
     "Encode",
-    "Read",
-    "ReadResult",
     "Shape",
     "ShapeOptions",
     "carriage_of",
-    "is_envelope",
     "shape",
 ]
 

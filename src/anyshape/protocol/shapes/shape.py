@@ -17,13 +17,12 @@ from anyshape.protocol.completed import SERVER_INFO_KEY, opening, server_meta
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.meta import SERVER_INFO
-from anyshape.protocol.result import ABSENT, Absent, EncodedResult
+from anyshape.protocol.result import Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.booleans import without_booleans
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.folding import fold_root, name_properties
-from anyshape.protocol.shapes.result_reader import Read, result_reader
 
 __all__ = ["Encode", "Shape"]
 
@@ -147,10 +146,6 @@ class Shape(msgspec.Struct, frozen=True):
             )
 
         return encode
-
-    def reader(self, output_schema: object = ABSENT, *, unwrap: bool = True) -> Read:
-        """Return the function that reads a tool's answers, given the schema it was listed with."""
-        return result_reader(self.revision, output_schema, unwrap=unwrap)
 
 
 def _joined_meta(meta: bytes, server_info: bytes | None) -> bytes:

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any, Final, cast
+
+import msgspec
 
 from anyshape.documents.dialects import Dialect, Step
 from anyshape.documents.json import is_array, is_object
@@ -119,8 +120,7 @@ _NAMING: Final = frozenset(("dependentRequired", "dependencies"))
 _LONG: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(msgspec.Struct, frozen=True):
     """What was proved about the work of judging one value.
 
     confined:   every value is judged in a process of its own, within `Limits.seconds` and `memory`
