@@ -73,7 +73,6 @@ def shop() -> Watched:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "_LINGER", 0.01)
     monkeypatch.setattr(upstream_module, "_FIRST_DELAY", 0.01)
 
 
@@ -114,7 +113,7 @@ async def test_a_change_upstream_reaches_the_client_that_watches(
 
 @pytest.mark.parametrize("front", [MODERN, LATER])
 async def test_an_upstream_is_asked_once_and_told_when_the_last_client_leaves(
-    shop: Watched, front: str
+    shop: Watched, front: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gateway = Gateway({"shop": Upstream(target=shop, revision=LATER)})
     async with Client(gateway, revision=front) as first:
@@ -128,8 +127,11 @@ async def test_an_upstream_is_asked_once_and_told_when_the_last_client_leaves(
         shop.resource_changed(ORDERS)
         assert await ears[0].next() == ORDERS
         assert shop.count("resources/unsubscribe") == 0
-        await first.unsubscribe(ORDERS)
-        await turn_until(lambda: shop.count("resources/unsubscribe") == 1)
+        # Only here: who is about to listen would be given up, too, if that took longer.
+        with monkeypatch.context() as impatiently:
+            impatiently.setattr(subscriptions, "_LINGER", 0.01)
+            await first.unsubscribe(ORDERS)
+            await turn_until(lambda: shop.count("resources/unsubscribe") == 1)
         await first.subscribe(ORDERS, ears[0])
         assert shop.count("resources/subscribe") == 2
         shop.resource_changed(ORDERS)
