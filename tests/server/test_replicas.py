@@ -193,6 +193,19 @@ async def test_who_names_no_event_goes_on_where_the_other_replica_left_it(site: 
         assert await stream.heard() == [about("note:a")]
 
 
+async def test_who_opens_another_stream_is_not_told_again_what_the_first_has_told(
+    site: Site,
+) -> None:
+    async with site.session() as (here, _):
+        await here.ask("resources/subscribe", uri="note:a")
+        first = await here.listen()
+        site.two.server.resource_changed("note:a")
+        assert await first.heard() == [about("note:a")]
+        second = await here.listen()  # before the first is known to be gone
+        site.two.server.remove_tool("ask")
+        assert await second.heard() == [TOOLS_CHANGED]
+
+
 async def test_a_session_has_one_stream_among_all_replicas(site: Site) -> None:
     async with site.session() as (here, there):
         first = await here.listen()

@@ -189,6 +189,7 @@ class SessionStreams:
             return
         service = self._service
         self._check_room()
+        is_known_here = self.table.find(session.key) is not None
         live = self.table.touch(session.key)
         live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
         response = EventStream(send, self._application.keep_alive)
@@ -204,7 +205,8 @@ class SessionStreams:
                 if known is not None:
                     topics += known.topics
                     if heard is None and known.told is not None:
-                        stream.told = known.told
+                        # What was told here a moment ago may not be in the store yet.
+                        stream.told = max(known.told, told) if is_known_here else known.told
             if revision.has_empty_events:
                 stream.begin(topics, self.options.retry, self.options.hold)
             else:
