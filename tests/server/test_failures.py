@@ -11,13 +11,16 @@ from anyshape.errors import (
     NotJson,
     Problem,
     ProtocolError,
+    RateLimited,
     ToolError,
     ValidationError,
 )
 from anyshape.protocol.revision import Revision
 from anyshape.server import failures
 from anyshape.server.failures import Failure, http_status, translate
+from anyshape.tools.workers import CrowdedError
 
+HANDSHAKE = (Revision.V2025_03_26, Revision.V2025_11_25, Revision.V2026_06_30)
 SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 
 
@@ -48,7 +51,11 @@ SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05
         ),
         (
             failures.stopping(),
-            Failure(503, "Server stopping: the call was given up before it was done; try again"),
+            Failure(
+                503,
+                "Server stopping: the call was given up before it was done; try again",
+                status=503,
+            ),
         ),
         (
             msgspec.ValidationError("Expected `str`"),
@@ -99,15 +106,35 @@ def test_an_unexpected_exception_is_logged_and_not_shown(
         (-32020, 400, 200),
         (-32021, 400, 200),
         (-32022, 400, 200),
-        (failures.SERVER_BUSY, 503, 503),
-        (failures.NOT_ACCEPTABLE, 406, 406),
+        (404, 200, 200),
+        (503, 200, 200),
         (12345, 200, 200),
     ],
 )
 def test_a_code_travels_under_its_status(code: int, modern: int, handshake: int) -> None:
-    assert http_status(code, Revision.V2026_07_28) == modern
-    for revision in (Revision.V2025_03_26, Revision.V2025_11_25, Revision.V2026_06_30):
-        assert http_status(code, revision) == handshake
+    failure = translate(ProtocolError("No", code=code), "tools/call")
+    assert http_status(failure, Revision.V2026_07_28) == modern
+    for revision in HANDSHAKE:
+        assert http_status(failure, revision) == handshake
+
+
+@pytest.mark.behaviour("transport.http.statuses")
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (failures.busy(1), 503),
+        (failures.stopping(), 503),
+        (failures.store_away(), 503),
+        (CrowdedError("all threads are busy"), 503),
+        (failures.not_acceptable(), 406),
+        (failures.unknown_session(), 404),
+        (RateLimited("too often", 1), 429),
+    ],
+)
+def test_what_is_not_served_has_a_status_of_its_own(error: Exception, status: int) -> None:
+    failure = translate(error, "tools/call")
+    for revision in (Revision.V2026_07_28, *HANDSHAKE):
+        assert http_status(failure, revision) == status
 
 
 @pytest.mark.behaviour("base.error-codes.ranges")

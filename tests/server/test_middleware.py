@@ -183,6 +183,33 @@ async def test_a_protocol_error_is_told_as_it_is_and_others_are_not(
     assert "the password is 1234" in caplog.text
 
 
+@pytest.mark.parametrize("code", [404, 406, 429, 503])
+async def test_a_code_of_its_own_is_no_word_on_the_connection(server: Server, code: int) -> None:
+    @server.middleware
+    async def refuse(request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
+        raise ProtocolError("no such user", code=code)
+
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for visit in (call("double"), Visit(body)):
+        reply = await visit.to(server.asgi())
+        assert (reply.status, reply.json["error"]["code"]) == (200, code)
+
+
+@pytest.mark.parametrize(
+    "error", [ProtocolError("no", data=object()), ProtocolError("no \ud800")], ids=["data", "words"]
+)
+async def test_an_error_that_cannot_be_written_is_an_internal_one(
+    server: Server, error: ProtocolError, caplog: pytest.LogCaptureFixture
+) -> None:
+    @server.middleware
+    async def refuse(request: MiddlewareRequest, proceed: Proceed) -> MiddlewareAnswer:
+        raise error
+
+    told = await Asker(server).error("tools/list")
+    assert told == {"code": -32603, "message": "Internal error"}
+    assert "cannot be written" in caplog.text
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_result_of_its_own_has_the_shape_of_the_revision(
     server: Server, revision: str

@@ -138,7 +138,7 @@ class Connection(Peer):
         if isinstance(message, Notification):
             self._notice(message)
         elif isinstance(message, Malformed):
-            return Answer(self._refuse(message), message.code)
+            return Answer(self._refuse(message))
         elif isinstance(message, Batch):
             return Answer(await self._answer_all(message))
         else:

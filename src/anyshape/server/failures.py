@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from anyshape.errors import LimitExceeded, ProtocolError, ValidationError
+from anyshape.errors import LimitExceeded, ProtocolError, RateLimited, ValidationError
 from anyshape.protocol.jsonrpc import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
@@ -32,9 +32,9 @@ __all__ = [
     "NOT_ACCEPTABLE",
     "OF_THE_CONNECTION",
     "SERVER_BUSY",
-    "TOO_MANY_REQUESTS",
     "UNKNOWN_SESSION",
     "Failure",
+    "UnservedError",
     "busy",
     "duplicate_id",
     "header_mismatch",
@@ -68,47 +68,51 @@ _LONGEST: Final = 2_000
 _log = logging.getLogger("anyshape.server")
 
 
+class UnservedError(ProtocolError):
+    """Says why a request is not served at all; over HTTP its code is the status, too.
+
+    The same code in an error of somebody else's, such as an author's middleware, is no status: 404
+    would tell a client that its session is over.
+    """
+
+
 class Failure(NamedTuple):
-    """The parts of a JSON-RPC error."""
+    """The parts of a JSON-RPC error, and what HTTP says of it beside them.
+
+    `status` is there if it is not that of the code; `retry_after` is in how many seconds the same
+    request may have an answer.
+    """
 
     code: int
     message: str
     data: object = None
+    status: int | None = None
+    retry_after: int | None = None
 
 
 def translate(error: Exception, method: str) -> Failure:
     """Return what the peer is told of an exception; what it must not know goes to the log."""
+    if isinstance(error, RateLimited):
+        return Failure(error.code, error.message, error.data, error.code, error.retry_after)
     if isinstance(error, ProtocolError):
-        return Failure(error.code, error.message, error.data)
-    if isinstance(error, msgspec.ValidationError):
+        status = error.code if isinstance(error, UnservedError) else None
+        return Failure(error.code, error.message, error.data, status)
+    if isinstance(error, msgspec.ValidationError | ValidationError):
         return Failure(INVALID_PARAMS, f"Invalid params: {error}")
     if isinstance(error, msgspec.DecodeError | RecursionError):
         return Failure(PARSE_ERROR, "Parse error: the parameters cannot be read")
     if isinstance(error, LimitExceeded):
         return Failure(INVALID_PARAMS, f"Invalid params: {error.message}")
-    if isinstance(error, ValidationError):
-        return Failure(INVALID_PARAMS, f"Invalid params: {error}")
     if isinstance(error, RoutineError):
         return Failure(INTERNAL_ERROR, str(error))
     if isinstance(error, CrowdedError):
-        return Failure(SERVER_BUSY, f"Server busy: {error}; try again")
+        return Failure(SERVER_BUSY, f"Server busy: {error}; try again", None, SERVER_BUSY)
     _log.error("%s failed", method[:_SHOWN], exc_info=error)
     return Failure(INTERNAL_ERROR, "Internal error")
 
 
-_STATUS: Final = {
-    PARSE_ERROR: 400,
-    INVALID_REQUEST: 400,
-    SERVER_BUSY: 503,
-    TOO_MANY_REQUESTS: 429,
-    NOT_ACCEPTABLE: 406,
-    UNKNOWN_SESSION: 404,
-}
-
-OF_THE_CONNECTION: Final = frozenset(_STATUS)
-"""Codes that tell a client something of its connection to us; an error from elsewhere has none."""
-
-_OWN_STATUS: Final = {
+_STATUS: Final = {PARSE_ERROR: 400, INVALID_REQUEST: 400}
+_MODERN_STATUS: Final = {
     **_STATUS,
     INVALID_PARAMS: 400,
     HEADER_MISMATCH: 400,
@@ -118,13 +122,20 @@ _OWN_STATUS: Final = {
     INTERNAL_ERROR: 500,
 }
 
+OF_THE_CONNECTION: Final = frozenset(
+    {*_STATUS, SERVER_BUSY, TOO_MANY_REQUESTS, NOT_ACCEPTABLE, UNKNOWN_SESSION}
+)
+"""Codes that tell a client something of its connection to us; an error from elsewhere has none."""
 
-def http_status(code: int, revision: Revision) -> int:
+
+def http_status(failure: Failure, revision: Revision) -> int:
     """Return the HTTP status an error travels under.
 
     The handshake revisions leave it at 200 for everything that was understood as a request.
     """
-    return (_OWN_STATUS if revision.has_error_statuses else _STATUS).get(code, 200)
+    if failure.status is not None:
+        return failure.status
+    return (_MODERN_STATUS if revision.has_error_statuses else _STATUS).get(failure.code, 200)
 
 
 def invalid_params(reason: str) -> ProtocolError:
@@ -186,17 +197,17 @@ def missing_capability(missing: dict[str, Any]) -> ProtocolError:
     )
 
 
-def not_acceptable() -> ProtocolError:
+def not_acceptable() -> UnservedError:
     """Return the error for a subscription of a client that takes no stream."""
-    return ProtocolError(
+    return UnservedError(
         "Not acceptable: a subscription is a stream; Accept has to allow text/event-stream",
         code=NOT_ACCEPTABLE,
     )
 
 
-def unknown_session() -> ProtocolError:
+def unknown_session() -> UnservedError:
     """Return the error for a session id that is over, or none of ours."""
-    return ProtocolError(
+    return UnservedError(
         "Session not found: it is over, or was never opened here; initialize again without its id",
         code=UNKNOWN_SESSION,
     )
@@ -210,23 +221,23 @@ def untold() -> ProtocolError:
     )
 
 
-def busy(allowed: int, what: str = "calls") -> ProtocolError:
+def busy(allowed: int, what: str = "calls") -> UnservedError:
     """Return the error for a call, or a subscription, that would be one too many at a time."""
-    return ProtocolError(
+    return UnservedError(
         f"Server busy: {allowed} {what} are in flight, which is all it takes; try again",
         code=SERVER_BUSY,
     )
 
 
-def store_away() -> ProtocolError:
+def store_away() -> UnservedError:
     """Return the error for what needs the store that replicas share, while that is away."""
-    return ProtocolError(
+    return UnservedError(
         "Server busy: what its replicas share cannot be reached; try again", code=SERVER_BUSY
     )
 
 
-def stopping() -> ProtocolError:
+def stopping() -> UnservedError:
     """Return the error for a call that was not done when the server had to end."""
-    return ProtocolError(
+    return UnservedError(
         "Server stopping: the call was given up before it was done; try again", code=SERVER_BUSY
     )

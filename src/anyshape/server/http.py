@@ -27,12 +27,12 @@ from anyshape.protocol.jsonrpc import (
     encode_error,
 )
 from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
-from anyshape.protocol.revision import MODERN, WITHOUT_HEADER, Revision
-from anyshape.server.admission import admit, challenge
+from anyshape.protocol.revision import WITHOUT_HEADER, Revision
+from anyshape.server.admission import admit, challenge, send_error
 from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
-from anyshape.server.failures import http_status, translate, unsupported_version
+from anyshape.server.failures import unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_options import HttpOptions
@@ -311,19 +311,15 @@ class HttpApplication:
         if isinstance(message, Malformed):
             await send_json(send, 400, encode_error(message.id, message.code, message.message))
             return
-        version = headers.version
-        if version is not None and Revision.parse(version) is None:
-            failure = translate(unsupported_version(version), "")
-            body = encode_error(None, failure.code, failure.message, failure.data)
-            await send_json(send, 400, body)
-            return
         try:
+            version = headers.version
+            if version is not None and Revision.parse(version) is None:
+                raise unsupported_version(version)
             peer.recall()
             messages = message.messages if isinstance(message, Batch) else (message,)
             await self._take_answers(messages, peer)
         except ProtocolError as error:
-            status = http_status(error.code, MODERN[-1])
-            await send_json(send, status, encode_error(None, error.code, error.message))
+            await send_error(send, error)
             return
         if isinstance(message, Batch):
             await self._answer_all(message, peer, headers.revision, send)

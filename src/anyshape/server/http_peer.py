@@ -184,9 +184,10 @@ class HttpPeer(Peer):
             await respond(json_start(200, message, *self._given))
             await respond({"type": "http.response.body", "body": message})
         else:
-            status = 200 if answer.failure is None else http_status(answer.failure, revision)
+            failure = answer.failure
+            status = 200 if failure is None else http_status(failure, revision)
             if self._takes_json:
-                wait = answer.retry_after
+                wait = None if failure is None else failure.retry_after
                 advice = () if wait is None else ((b"retry-after", b"%d" % wait),)
                 await send_json(self._respond, status, message, *advice)
             else:

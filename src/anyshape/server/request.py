@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 import msgspec
 from msgspec import UNSET
 
-from anyshape.errors import AskError, ProtocolError, RateLimited
+from anyshape.errors import AskError, ProtocolError
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.meta import CLIENT_INFO
 from anyshape.protocol.revision import MODERN, Revision
 from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
-from anyshape.server.failures import duplicate_id, stopping, translate
+from anyshape.server.failures import Failure, duplicate_id, stopping, translate
 from anyshape.server.lazy_object import LazyObject
 from anyshape.tools.questions import Unanswered
 
@@ -53,13 +53,11 @@ IN_PARAMETERS: Final = ("_meta",)
 class Answer(msgspec.Struct, gc=False, frozen=True):
     """What goes back for a request: a message, unless nobody wants it any more.
 
-    `failure` is the code of the error, if it is one, and `retry_after` says in how many seconds the
-    same request may have an answer.
+    `failure` is what the message says, if that is an error.
     """
 
     message: bytes | None
-    failure: int | None = None
-    retry_after: int | None = None
+    failure: Failure | None = None
 
 
 NO_ANSWER: Final = Answer(None)
@@ -148,10 +146,16 @@ class OpenRequest(msgspec.Struct, eq=False):
             except Unanswered:
                 return Answer(encode_response(self.id, self.ask_back()))
         except Exception as error:
-            failure = translate(error, method)
+            return self._fail(translate(error, method), method)
+
+    def _fail(self, failure: Failure, method: str) -> Answer:
+        """Return the answer that says so; an error of an author's may hold what is no JSON."""
+        try:
             message = encode_error(self.id, failure.code, failure.message, failure.data)
-            wait = error.retry_after if isinstance(error, RateLimited) else None
-            return Answer(message, failure.code, wait)
+        except (TypeError, ValueError, RecursionError) as error:
+            unwritable = TypeError(f"the error cannot be written: {error}")
+            return self._fail(translate(unwritable, method), method)
+        return Answer(message, failure)
 
     async def _wait(self, rest: Awaitable[bytes]) -> Answer:
         """Return the answer that the rest of a handler gives, or what stops it."""

@@ -10,17 +10,17 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from anyshape.errors import ProtocolError
-from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification, encode_error
-from anyshape.protocol.revision import MODERN, Revision
-from anyshape.server.admission import admit
+from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification
+from anyshape.protocol.revision import Revision
+from anyshape.server.admission import admit, send_error
 from anyshape.server.bodies import Receive
-from anyshape.server.failures import busy, http_status, unsupported_version
+from anyshape.server.failures import busy, unsupported_version
 from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.http_options import Streams
 from anyshape.server.http_peer import HttpPeer
 from anyshape.server.parameters import read_cancellation
 from anyshape.server.request import Interruption
-from anyshape.server.response import EventStream, Send, accept, refuse, send_json
+from anyshape.server.response import EventStream, Send, accept, refuse
 from anyshape.server.streams.event_ids import (
     ReplyId,
     is_of_session,
@@ -77,8 +77,7 @@ class SessionStreams:
                 revision = _stated(headers) or session.revision
                 await self._listen(session, revision, headers.get(_LAST_EVENT), receive, send)
         except ProtocolError as error:
-            status = http_status(error.code, MODERN[-1])
-            await send_json(send, status, encode_error(None, error.code, error.message, error.data))
+            await send_error(send, error)
 
     @property
     def position(self) -> Position:

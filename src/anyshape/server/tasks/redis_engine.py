@@ -21,9 +21,8 @@ import msgspec
 from docket import Docket
 from redis.exceptions import RedisError
 
-from anyshape.errors import ProtocolError
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
-from anyshape.server.failures import SERVER_BUSY, Failure, busy
+from anyshape.server.failures import SERVER_BUSY, Failure, UnservedError, busy
 from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import TaskCall, TaskEngine, TaskOutcome, next_look
 from anyshape.server.tasks.options import TaskOptions
@@ -256,7 +255,7 @@ def _reaching() -> Generator[None]:
         yield
     except (RedisError, OSError) as error:
         _log.exception("the store of tasks cannot be reached")
-        raise ProtocolError(
+        raise UnservedError(
             "Server busy: tasks cannot be reached now; try again", code=SERVER_BUSY
         ) from error
 
