@@ -169,3 +169,24 @@ async def test_a_listing_that_depends_on_scopes_is_for_no_shared_cache() -> None
 async def test_everything_is_listed_to_everybody_where_that_was_asked_for() -> None:
     application = _application(_server(), list_everything=True)
     assert await _listed(application, "tools", "use") == ["look", "change", "erase"]
+
+
+async def test_scopes_for_what_is_not_there_are_told_of_at_the_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rules = {"change": ("write",), "earse": ("write",)}
+    application = _application(_server(), tool_scopes=rules, prompt_scopes={"paln": ("plan",)})
+    async with application.lifespan():
+        assert [record.getMessage() for record in caplog.records] == [
+            "tool_scopes is for 'earse', which is no tool that the server has at its start; "
+            "did you mean 'erase'?",
+            "prompt_scopes is for 'paln', which is no prompt that the server has at its start; "
+            "did you mean 'plan'?",
+        ]
+
+
+async def test_scopes_for_what_is_there_are_not_worth_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with _application(_server()).lifespan():
+        assert not caplog.records

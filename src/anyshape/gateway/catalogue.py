@@ -66,6 +66,7 @@ class Catalogue:
         self._service = service
         self._disclosed = disclosed
         # What an upstream will offer is not known when clients ask what there is.
+        service.knows_names = False
         self._prompts = service.feature(Prompts)
         self._resources = service.feature(Resources)
         service.feature(Completion)

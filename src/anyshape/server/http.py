@@ -229,6 +229,8 @@ class HttpApplication:
         async with self.service.lifespan.held():
             self._is_unopened = False
             self._draining = None
+            if self._scopes is not None and self.service.knows_names:
+                self._scopes.warn_of_unknown(self.service)
             await self._join_replicas()
             try:
                 yield

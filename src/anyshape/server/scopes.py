@@ -5,7 +5,9 @@ They decide, too, which of those a caller is told of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -25,8 +27,11 @@ from anyshape.server.incoming import Call
 if TYPE_CHECKING:
     from anyshape.server.authorization import AccessToken, Authorization, Refusal
     from anyshape.server.incoming import Incoming
+    from anyshape.server.service import Service
 
 __all__ = ["ScopeRules"]
+
+_log = logging.getLogger("anyshape.server")
 
 
 class _Name(msgspec.Struct, gc=False, frozen=True):
@@ -90,6 +95,29 @@ class ScopeRules:
             "resources": self._of_uri,
             "resourceTemplates": self._of_uri,
         }
+
+    def warn_of_unknown(self, service: Service) -> None:
+        """Log the rules for tools and prompts that the server does not have.
+
+        One with a misspelt name protects nothing. It is no error: things may be added later.
+        """
+        prompts: Collection[str] = ()
+        if self._prompts:
+            from anyshape.server.features.prompts import Prompts
+
+            offered = service.find(Prompts)
+            prompts = () if offered is None else offered.roster.things
+        for kind, rules, known in (
+            ("tool", self._tools, service.tools.roster.things),
+            ("prompt", self._prompts, prompts),
+        ):
+            for name in rules.keys() - set(known):
+                close = get_close_matches(name, known, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                _log.warning(
+                    "%s_scopes is for %r, which is no %s that the server has at its start%s",
+                    *(kind, name, kind, hint),
+                )
 
     def held(self, access: AccessToken) -> frozenset[str]:
         """Return those scopes of a token on which it depends what is listed."""

@@ -63,6 +63,8 @@ class Service:
         self.log_messages: LogMessages | None = None
         """What the server logs for its clients, once something of it can."""
         self._routes_logging = False
+        self.knows_names = True
+        """Whether all that is offered is known at the start; what is behind a gateway is not."""
         self.features: tuple[Feature, ...] = ()
         self.methods: dict[str, Method] = dict(METHODS)
         """Every request that is answered, by its method."""
