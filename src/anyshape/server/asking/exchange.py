@@ -82,6 +82,9 @@ class LocalExchange:
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
 
+    def __contains__(self, address: str) -> bool:
+        return address in self._waiting
+
     @asynccontextmanager
     async def expect(self, address: str) -> AsyncGenerator[Awaitable[bytes]]:
         """Wait for an answer, for as long as the context is open."""

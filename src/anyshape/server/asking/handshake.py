@@ -16,12 +16,12 @@ from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import Response, decode, encode_notification, encode_request
 from anyshape.protocol.methods import CANCELLED
+from anyshape.server.asking.questions import WaitingAsker, read_answer
 from anyshape.server.request import OpenRequest
 from anyshape.tools.deadline import Interruptible
 
 __all__ = ["HandshakeAsker"]
 
-_decode: Final = msgspec.json.Decoder().decode
 _SHOWN: Final = 200
 
 
@@ -35,7 +35,7 @@ class _ErrorObject(msgspec.Struct, gc=False, frozen=True):
 _decode_error: Final = msgspec.json.Decoder(_ErrorObject).decode
 
 
-class HandshakeAsker:
+class HandshakeAsker(WaitingAsker):
     """Asks a client that has shaken hands, while one of its requests waits."""
 
     def __init__(self, request: OpenRequest, call: Interruptible) -> None:
@@ -61,17 +61,7 @@ class HandshakeAsker:
             self._resume()
         if not isinstance(response, Response) or response.result is None:
             raise self._failure(question, response)
-        try:
-            return _decode(response.result)
-        except msgspec.DecodeError as error:  # A number that is too large, say.
-            raise self.refuse(question, str(error)) from None
-
-    def refuse(self, question: InputRequest, reason: str) -> AskError:
-        """Return the error for an answer that does not fit its question."""
-        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
-
-    def check(self) -> None:
-        """Do nothing: a question here is waited for."""
+        return read_answer(response.result, question, self)
 
     async def _exchange(self, question: InputRequest) -> bytes:
         """Return the whole response to a question."""

@@ -16,13 +16,17 @@ import msgspec
 from msgspec import UNSET
 
 from anyshape.errors import AskError
-from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.completed import encode_input_required
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
-from anyshape.server.asking.names import QuestionNames, question_digest
+from anyshape.server.asking.questions import (
+    QuestionNames,
+    check_declared,
+    question_digest,
+    read_answer,
+)
 from anyshape.server.asking.state import GivenAnswer, RoundState
-from anyshape.server.failures import invalid_params, missing_capability
+from anyshape.server.failures import invalid_params
 from anyshape.server.parameters import RoundParameters
 from anyshape.server.request import OpenRequest
 from anyshape.tools.questions import Unanswered
@@ -32,7 +36,6 @@ __all__ = ["RoundAsker"]
 _log = logging.getLogger("anyshape.server")
 
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
-_decode: Final = msgspec.json.Decoder().decode
 _decode_responses: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -65,10 +68,7 @@ class RoundAsker:
 
     async def ask(self, question: InputRequest, key: str | None) -> Any:
         """Return the answer if it is there; else have it asked for."""
-        missing = lacking(question.requires, self.capabilities)
-        if missing:
-            refusal = missing_capability(missing)
-            raise AskError(refusal.message, refusal=refusal)
+        check_declared(question, self.capabilities)
         name = self._names.name(question, key)
         digest = question_digest(question)
         known = self._answers.get(name)
@@ -78,10 +78,7 @@ class RoundAsker:
                 self._pending[name] = question
                 raise Unanswered
             known = self._answers[name] = GivenAnswer(digest, answer)
-        try:
-            return _decode(known.answer)
-        except msgspec.DecodeError as error:  # A number that is too large, say.
-            raise self.refuse(question, str(error)) from None
+        return read_answer(known.answer, question, self)
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:
         """Return the error for an answer that does not fit its question."""

@@ -7,12 +7,12 @@ until whoever asked has it, and for a minute at most.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+from anyshape.server.asking.exchange import LocalExchange
 from anyshape.server.failures import store_away
 from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
 
@@ -40,27 +40,27 @@ class StoreExchange:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._here = LocalExchange()
         self._bound: StoreLink | None = None
 
     @asynccontextmanager
     async def expect(self, address: str) -> AsyncGenerator[Awaitable[bytes]]:
         """Wait for an answer, for as long as the context is open."""
-        answer = self._waiting[address] = asyncio.get_running_loop().create_future()
         link = self._link()
-        try:
-            if link is not None:
+        async with self._here.expect(address) as answer:
+            if link is None:
+                yield answer
+                return
+            try:
                 await self._register(link, address)
-            yield answer
-        finally:
-            del self._waiting[address]
-            if link is not None:
+                yield answer
+            finally:
                 link.spawn(_forget(link, address))
 
     async def deliver(self, address: str, answer: bytes) -> bool:
         """Hand an answer to whoever waits for it, here or elsewhere."""
-        if address in self._waiting:
-            return self._settle(address, answer)
+        if address in self._here:
+            return await self._here.deliver(address, answer)
         link = self._link()
         if link is None:
             if self._service.link is not None:  # Somebody may wait elsewhere, whom we cannot reach.
@@ -88,13 +88,6 @@ class StoreExchange:
                 *(link.store.place, error),
             )
 
-    def _settle(self, address: str, answer: bytes) -> bool:
-        waiting = self._waiting.get(address)
-        if waiting is None or waiting.done():
-            return False
-        waiting.set_result(answer)
-        return True
-
     def _link(self) -> StoreLink | None:
         link = self._service.link
         if link is not None and link is not self._bound:
@@ -104,10 +97,10 @@ class StoreExchange:
 
     async def _fetch(self, signal: Signal) -> None:
         address = str(signal.get("address"))
-        if address in self._waiting and self._bound is not None:
+        if address in self._here and self._bound is not None:
             found = await self._bound.client.get(self._bound.key("answer", address))
             if isinstance(found, bytes):
-                self._settle(address, found)
+                await self._here.deliver(address, found)
 
 
 async def _forget(link: StoreLink, address: str) -> None:

@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from anyshape.errors import AskError
-from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
-from anyshape.server.asking.names import QuestionNames, question_digest
-from anyshape.server.failures import missing_capability
+from anyshape.server.asking.questions import (
+    QuestionNames,
+    WaitingAsker,
+    check_declared,
+    question_digest,
+    read_answer,
+)
 from anyshape.server.lazy_object import LazyObject
 from anyshape.server.tasks.engine import TaskCall, TaskLink
 from anyshape.tools.asking import Asker
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["TaskAsker", "ask_ahead"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_decode: Final = msgspec.json.Decoder().decode
 
 
 class _AllAnsweredError(BaseException):
@@ -102,7 +105,7 @@ async def ask_ahead(
         return answers
 
 
-class TaskAsker:
+class TaskAsker(WaitingAsker):
     """Asks the client of a task, and waits for the answer while the task does."""
 
     def __init__(
@@ -118,24 +121,11 @@ class TaskAsker:
 
     async def ask(self, question: InputRequest, key: str | None) -> Any:
         """Return the client's answer."""
-        missing = lacking(question.requires, self.capabilities)
-        if missing:
-            refusal = missing_capability(missing)
-            raise AskError(refusal.message, refusal=refusal)
+        check_declared(question, self.capabilities)
         name = self._names.name(question, key)
         known = self._known.get(name)
         answer = await self._wait(question, name) if known is None else known
-        try:
-            return _decode(answer)
-        except msgspec.DecodeError as error:  # A number that is too large, say.
-            raise self.refuse(question, str(error)) from None
-
-    def refuse(self, question: InputRequest, reason: str) -> AskError:
-        """Return the error for an answer that does not fit its question."""
-        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
-
-    def check(self) -> None:
-        """Do nothing: a question here is waited for."""
+        return read_answer(answer, question, self)
 
     async def _wait(self, question: InputRequest, name: str) -> bytes:
         # Work that is begun again may word a question anew, and that is another question.
