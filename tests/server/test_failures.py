@@ -124,7 +124,7 @@ def test_a_code_travels_under_its_status(code: int, modern: int, handshake: int)
     [
         (failures.busy(1), 503),
         (failures.stopping(), 503),
-        (failures.store_away(), 503),
+        (failures.StoreAwayError(), 503),
         (CrowdedError("all threads are busy"), 503),
         (failures.not_acceptable(), 406),
         (failures.unknown_session(), 404),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyshape.errors import ProtocolError, VerifierUnavailable
+from anyshape.errors import VerifierUnavailable
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, encode_error
-from anyshape.protocol.revision import MODERN
 from anyshape.server.authorization import Refusal
-from anyshape.server.failures import http_status, translate
+from anyshape.server.failures import translate
 from anyshape.server.response import Send, refuse, send_json
 
 if TYPE_CHECKING:
     from anyshape.server.authorization import AccessToken, Authorization
     from anyshape.server.headers import RequestHeaders
 
-__all__ = ["admit", "challenge", "send_error"]
+__all__ = ["admit", "challenge"]
 
 
 async def admit(
@@ -36,13 +35,6 @@ async def admit(
         await challenge(send, admitted)
         return None
     return admitted
-
-
-async def send_error(send: Send, error: ProtocolError) -> None:
-    """Send an error that answers no request in particular, under its status."""
-    failure = translate(error, "")
-    body = encode_error(None, failure.code, failure.message, failure.data)
-    await send_json(send, http_status(failure, MODERN[-1]), body)
 
 
 async def challenge(send: Send, refusal: Refusal) -> None:

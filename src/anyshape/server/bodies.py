@@ -16,7 +16,7 @@ from anyshape.server.http_options import HttpOptions
 from anyshape.server.options import ServerOptions
 from anyshape.server.response import Event
 
-__all__ = ["Bodies", "BodyRefusedError", "Receive", "first_event"]
+__all__ = ["Bodies", "BodyRefusedError", "Receive", "disconnected", "first_event"]
 
 Receive: TypeAlias = Callable[[], Awaitable[Event]]
 
@@ -43,6 +43,12 @@ def first_event(receive: Receive) -> Event | Awaitable[Event]:
     if type(pending) is CoroutineType:
         return start(cast("Coroutine[Any, Any, Event]", pending))
     return pending
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until whoever sent a request, and has been read to its end, is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class Bodies:

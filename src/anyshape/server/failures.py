@@ -34,6 +34,7 @@ __all__ = [
     "SERVER_BUSY",
     "UNKNOWN_SESSION",
     "Failure",
+    "StoreAwayError",
     "UnservedError",
     "busy",
     "duplicate_id",
@@ -46,7 +47,6 @@ __all__ = [
     "not_acceptable",
     "resource_not_found",
     "stopping",
-    "store_away",
     "translate",
     "unknown_session",
     "unknown_tool",
@@ -74,6 +74,15 @@ class UnservedError(ProtocolError):
     The same code in an error of somebody else's, such as an author's middleware, is no status: 404
     would tell a client that its session is over.
     """
+
+
+class StoreAwayError(UnservedError):
+    """What needs the store that replicas share cannot be done while that is away."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Server busy: what its replicas share cannot be reached; try again", code=SERVER_BUSY
+        )
 
 
 class Failure(NamedTuple):
@@ -226,13 +235,6 @@ def busy(allowed: int, what: str = "calls") -> UnservedError:
     return UnservedError(
         f"Server busy: {allowed} {what} are in flight, which is all it takes; try again",
         code=SERVER_BUSY,
-    )
-
-
-def store_away() -> UnservedError:
-    """Return the error for what needs the store that replicas share, while that is away."""
-    return UnservedError(
-        "Server busy: what its replicas share cannot be reached; try again", code=SERVER_BUSY
     )
 
 

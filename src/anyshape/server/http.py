@@ -28,7 +28,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
 from anyshape.protocol.revision import WITHOUT_HEADER, Revision
-from anyshape.server.admission import admit, challenge, send_error
+from anyshape.server.admission import admit, challenge
 from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
@@ -46,7 +46,16 @@ from anyshape.server.request import (
     Interruption,
     OpenRequest,
 )
-from anyshape.server.response import Event, Send, accept, dismiss, refuse, send_json, send_page
+from anyshape.server.response import (
+    Event,
+    Send,
+    accept,
+    dismiss,
+    refuse,
+    send_error,
+    send_json,
+    send_page,
+)
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
 

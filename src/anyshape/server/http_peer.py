@@ -15,7 +15,7 @@ from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
 from anyshape.protocol.revision import LATEST_HANDSHAKE, WITHOUT_HEADER, Revision
-from anyshape.server.bodies import Receive
+from anyshape.server.bodies import Receive, disconnected
 from anyshape.server.failures import http_status, missing_meta, unsupported_version, untold
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.lazy_object import LazyObject
@@ -258,6 +258,5 @@ class HttpPeer(Peer):
         self._watch = asyncio.get_running_loop().create_task(self._await_disconnect(request))
 
     async def _await_disconnect(self, request: OpenRequest) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        await disconnected(self._receive)
         request.interrupt(Interruption.CANCELLED)

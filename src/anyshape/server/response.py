@@ -13,7 +13,10 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
+from anyshape.protocol.revision import MODERN
+from anyshape.server.failures import http_status, translate
 
 __all__ = [
     "Event",
@@ -23,6 +26,7 @@ __all__ = [
     "dismiss",
     "json_start",
     "refuse",
+    "send_error",
     "send_json",
     "send_page",
     "write_event",
@@ -80,6 +84,13 @@ async def send_page(
 async def refuse(send: Send, status: int, reason: str, *headers: Header) -> None:
     """Send the reason why a request is not served, as an error without an id."""
     await send_json(send, status, encode_error(None, INVALID_REQUEST, reason), *headers)
+
+
+async def send_error(send: Send, error: ProtocolError) -> None:
+    """Send an error that answers no request in particular, under its status."""
+    failure = translate(error, "")
+    body = encode_error(None, failure.code, failure.message, failure.data)
+    await send_json(send, http_status(failure, MODERN[-1]), body)
 
 
 async def accept(send: Send, status: int = 202) -> None:

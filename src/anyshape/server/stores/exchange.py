@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from anyshape.server.asking.exchange import LocalExchange
-from anyshape.server.failures import store_away
+from anyshape.server.failures import StoreAwayError
 from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class StoreExchange:
         link = self._link()
         if link is None:
             if self._service.link is not None:  # Somebody may wait elsewhere, whom we cannot reach.
-                raise store_away()
+                raise StoreAwayError
             return False
         signal = link.write_signal("answer", address=address)
         keys = link.key("question", address), link.key("answer", address), link.signals
@@ -75,7 +75,7 @@ class StoreExchange:
             )
         except failures_of_store() as error:
             _log.warning("%s did not take an answer: %s", link.store.place, error)
-            raise store_away() from error
+            raise StoreAwayError from error
         return given == 1
 
     async def _register(self, link: StoreLink, address: str) -> None:

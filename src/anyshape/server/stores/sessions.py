@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, TypeVarTuple, cast
 
-from anyshape.server.failures import busy, store_away
+from anyshape.server.failures import StoreAwayError, busy
 from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.stores.link import (
     Signal,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from anyshape.server.response import EventStream
     from anyshape.server.streams.endpoint import SessionStreams
     from anyshape.server.streams.event_ids import ReplyId
+    from anyshape.server.streams.standing import StandingStream
 
 __all__ = ["KnownSession", "RemoteReply", "SharedSessions"]
 
@@ -48,10 +49,6 @@ _MOST_PASSED_ON: Final = 1024
 _MOST_ENDED: Final = 10_000
 
 
-class _AwayError(Exception):
-    """The store cannot be reached."""
-
-
 class KnownSession(NamedTuple):
     """What the store knows of a session: its topics, and where in the news it was."""
 
@@ -64,7 +61,7 @@ class SharedSessions:
 
     def __init__(self, streams: SessionStreams, link: StoreLink) -> None:
         self._streams = streams
-        self.link = self._link = link
+        self.link = link
         self._all = link.key("sessions")
         self._ended = link.key("ended")
         self._untold: dict[tuple[Callable[..., Awaitable[None]], tuple[Any, ...]], None] = {}
@@ -75,32 +72,26 @@ class SharedSessions:
 
     async def insist(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found:
         """Return what the store was asked for; that it is away is an error for who asked."""
+        if not self.link.is_linked:  # It was said already, and nobody has to wait for it.
+            raise StoreAwayError
         try:
-            return await self._ask(ask, *of)
-        except _AwayError:
-            raise store_away() from None
+            return await self.link.persist(lambda: ask(*of))
+        except failures_of_store() as error:
+            _log.warning("%s could not be asked: %s", self.link.store.place, error)
+            raise StoreAwayError from error
 
     async def attempt(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found | None:
         """Return what the store was asked for, `None` if it is away."""
         try:
-            return await self._ask(ask, *of)
-        except _AwayError:
+            return await self.insist(ask, *of)
+        except StoreAwayError:
             return None
-
-    async def _ask(self, ask: Callable[[*Of], Awaitable[Found]], *of: *Of) -> Found:
-        if not self._link.is_linked:  # It was said already, and nobody has to wait for it.
-            raise _AwayError
-        try:
-            return await self._link.persist(lambda: ask(*of))
-        except failures_of_store() as error:
-            _log.warning("%s could not be asked: %s", self._link.store.place, error)
-            raise _AwayError from error
 
     async def _tell(self, tell: Callable[[*Of], Awaitable[None]], *of: *Of) -> None:
         """Tell the store something now, or when it is back."""
         try:
-            await self._ask(tell, *of)
-        except _AwayError:
+            await self.insist(tell, *of)
+        except StoreAwayError:
             self._untold[tell, of] = None
             if len(self._untold) > _MOST_ENDED:
                 del self._untold[next(iter(self._untold))]
@@ -111,7 +102,7 @@ class SharedSessions:
             await tell(*of)
             self._untold.pop((tell, of), None)
         now = time.time()
-        client = cast("Any", self._link.client)
+        client = cast("Any", self.link.client)
         found = await client.zrangebyscore(
             self._ended, now, "+inf", start=0, num=_MOST_ENDED, withscores=True
         )
@@ -120,19 +111,19 @@ class SharedSessions:
         for key, stream in self._streams.table.streaming():
             for topic in await self._topics(key):
                 stream.add(topic)
-            if await self._link.client.zscore(self._all, key) is None:
+            if await self.link.client.zscore(self._all, key) is None:
                 await self._restore(key, stream.topics)
 
     async def _restore(self, session: str, topics: Iterable[Topic]) -> None:
         """Tell a store that has lost everything what a session has subscribed to."""
-        lists = self._streams.list_topics()
+        lists = self._streams.service.list_topics()
         for topic in topics:
             if topic not in lists:
                 await self.subscribe(session, topic, sys.maxsize)
 
     async def subscribe(self, session: str, topic: Topic, allowed: int) -> None:
         """Have a session told of a topic, wherever its stream is or will be."""
-        key, client = self._link.key("topics", session), self._link.client
+        key, client = self.link.key("topics", session), self.link.client
         text = write_topic(topic)
         options = self._streams.options
         pipeline = client.pipeline(transaction=True)
@@ -140,7 +131,7 @@ class SharedSessions:
         pipeline.scard(key)
         pipeline.zadd(self._all, {session: time.time()})
         pipeline.zcard(self._all)
-        pipeline.set(self._told(session), _write(self._streams.position), nx=True)
+        pipeline.set(self._told(session), _write(self._streams.service.listeners.position), nx=True)
         self._renew(pipeline, session)
         _, count, _, sessions, *_ = await pipeline.execute()
         if count > allowed:
@@ -148,35 +139,35 @@ class SharedSessions:
             raise busy(allowed, "subscriptions")
         if sessions > options.max_sessions:
             await self._make_room(sessions - options.max_sessions)
-        await self._link.signal("subscribed", session=session, topic=text.decode())
+        await self.link.signal("subscribed", session=session, topic=text.decode())
 
     async def unsubscribe(self, session: str, topic: Topic) -> None:
         """Tell a session no more of a topic."""
         text = write_topic(topic)
-        await self._link.client.srem(self._link.key("topics", session), text)
-        await self._link.signal("unsubscribed", session=session, topic=text.decode())
+        await self.link.client.srem(self.link.key("topics", session), text)
+        await self.link.signal("unsubscribed", session=session, topic=text.decode())
 
     async def listen(self, session: str) -> KnownSession:
         """Return a session's topics, and where in the news it was; its other streams end."""
-        told = cast("bytes | None", await self._link.client.get(self._told(session)))
+        told = cast("bytes | None", await self.link.client.get(self._told(session)))
         topics = await self._topics(session)
-        await self._link.signal("listening", session=session)
+        await self.link.signal("listening", session=session)
         return KnownSession(topics, None if told is None else _read(told))
 
     def leave_later(self, session: str, told: Position) -> None:
         """Remember where in the news a session was; nobody waits for that."""
-        self._link.spawn(self._leave(session, told))
+        self.link.spawn(self._leave(session, told))
 
     async def _leave(self, session: str, told: Position) -> None:
         """Remember where in the news a session was, for as long as it may be idle."""
-        pipeline = self._link.client.pipeline(transaction=True)
+        pipeline = self.link.client.pipeline(transaction=True)
         pipeline.set(self._told(session), _write(told))
         self._renew(pipeline, session)
         await pipeline.execute()
 
     async def renew(self, session: str) -> None:
         """Have a session that has a stream remembered for longer."""
-        pipeline = self._link.client.pipeline(transaction=True)
+        pipeline = self.link.client.pipeline(transaction=True)
         self._renew(pipeline, session)
         await pipeline.execute()
 
@@ -185,21 +176,21 @@ class SharedSessions:
         await self._tell(self._end, session, expires)
 
     async def _end(self, session: str, expires: float) -> None:
-        pipeline = self._link.client.pipeline(transaction=True)
-        pipeline.delete(self._link.key("topics", session), self._told(session))
+        pipeline = self.link.client.pipeline(transaction=True)
+        pipeline.delete(self.link.key("topics", session), self._told(session))
         pipeline.zrem(self._all, session)
         pipeline.zadd(self._ended, {session: expires})
         pipeline.zremrangebyscore(self._ended, 0, time.time())
         pipeline.zremrangebyrank(self._ended, 0, -_MOST_ENDED - 1)
         await pipeline.execute()
-        await self._link.signal("ended", session=session, expires=expires)
+        await self.link.signal("ended", session=session, expires=expires)
 
     async def cancel(self, session: str, request: bytes) -> None:
         """Stop a request of a session wherever it is answered, or as soon as the store is back."""
         await self._tell(self._cancel, session, request)
 
     async def _cancel(self, session: str, request: bytes) -> None:
-        await self._link.signal("cancelled", session=session, request=request.decode())
+        await self.link.signal("cancelled", session=session, request=request.decode())
 
     async def resume(
         self, session: str, heard: ReplyId, response: EventStream
@@ -208,11 +199,11 @@ class SharedSessions:
 
         What is returned is done when the reply is over, or goes on elsewhere.
         """
-        key = self._link.key("reply", secrets.token_urlsafe(12))
+        key = self.link.key("reply", secrets.token_urlsafe(12))
         loop = asyncio.get_running_loop()
         found: asyncio.Future[bool] = loop.create_future()
         done: asyncio.Future[None] = loop.create_future()
-        done.add_done_callback(lambda _: self._link.leave(key))
+        done.add_done_callback(lambda _: self.link.leave(key))
 
         def take(fields: dict[bytes, bytes]) -> None:
             if not found.done():
@@ -225,8 +216,8 @@ class SharedSessions:
         wanted = {"session": session, "stream": heard.stream, "after": heard.number, "key": key}
         is_found = False
         try:
-            await self._link.follow(key, take)
-            await self._link.signal("resume", **wanted)
+            await self.link.follow(key, take)
+            await self.link.signal("resume", **wanted)
             with contextlib.suppress(TimeoutError):
                 is_found = await asyncio.wait_for(found, _HEARD_WITHIN)
         finally:
@@ -237,20 +228,23 @@ class SharedSessions:
     # What other replicas say.
 
     def _on_subscribed(self, signal: Signal) -> None:
-        live = self._streams.table.find(str(signal.get("session")))
-        topic = read_topic(str(signal.get("topic")).encode())
-        if live is not None and live.stream is not None and topic is not None:
-            live.stream.add(topic)
+        stream, topic = self._stream_in(signal), read_topic(str(signal.get("topic")).encode())
+        if stream is not None and topic is not None:
+            stream.add(topic)
 
     def _on_unsubscribed(self, signal: Signal) -> None:
+        stream, topic = self._stream_in(signal), read_topic(str(signal.get("topic")).encode())
+        if stream is not None and topic is not None:
+            stream.remove(topic)
+
+    def _stream_in(self, signal: Signal) -> StandingStream | None:
+        """Return the stream that the session of a signal has here, if it has one."""
         live = self._streams.table.find(str(signal.get("session")))
-        topic = read_topic(str(signal.get("topic")).encode())
-        if live is not None and live.stream is not None and topic is not None:
-            live.stream.remove(topic)
+        return None if live is None else live.stream
 
     def _on_listening(self, signal: Signal) -> None:
         live = self._streams.table.find(str(signal.get("session")))
-        if live is not None and signal.get("from") != self._link.replica:
+        if live is not None and signal.get("from") != self.link.replica:
             live.leave()
 
     def _on_ended(self, signal: Signal) -> None:
@@ -265,9 +259,9 @@ class SharedSessions:
     def _on_resume(self, signal: Signal) -> None:
         stream = self._streams.archive.find(str(signal.get("session")), str(signal.get("stream")))
         after, key = signal.get("after"), str(signal.get("key"))
-        if stream is None or not isinstance(after, int) or signal.get("from") == self._link.replica:
+        if stream is None or not isinstance(after, int) or signal.get("from") == self.link.replica:
             return
-        remote = RemoteReply(self._link, key)
+        remote = RemoteReply(self.link, key)
         if stream.reaches(after):
             done = stream.resume(after, remote)
             done.add_done_callback(lambda _: remote.close())
@@ -276,27 +270,27 @@ class SharedSessions:
 
     async def _topics(self, session: str) -> list[Topic]:
         found = cast(
-            "set[bytes]", await self._link.client.smembers(self._link.key("topics", session))
+            "set[bytes]", await self.link.client.smembers(self.link.key("topics", session))
         )
         topics = (read_topic(text) for text in sorted(found))
         return [topic for topic in topics if topic is not None]
 
     async def _make_room(self, count: int) -> None:
         """Forget the sessions that were used longest ago."""
-        popped = await self._link.client.zpopmin(self._all, count)
+        popped = await self.link.client.zpopmin(self._all, count)
         for session, _ in cast("list[tuple[bytes, float]]", popped):
             key = session.decode()
-            await self._link.client.delete(self._link.key("topics", key), self._told(key))
+            await self.link.client.delete(self.link.key("topics", key), self._told(key))
 
     def _renew(self, pipeline: Any, session: str) -> None:
         idle = int(self._streams.options.idle) + 1
-        pipeline.expire(self._link.key("topics", session), idle)
+        pipeline.expire(self.link.key("topics", session), idle)
         pipeline.expire(self._told(session), idle)
         pipeline.zadd(self._all, {session: time.time()}, xx=True)
         pipeline.zremrangebyscore(self._all, 0, time.time() - idle)
 
     def _told(self, session: str) -> str:
-        return self._link.key("told", session)
+        return self.link.key("told", session)
 
 
 class RemoteReply:

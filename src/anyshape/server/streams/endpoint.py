@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification
 from anyshape.protocol.revision import Revision
-from anyshape.server.admission import admit, send_error
-from anyshape.server.bodies import Receive
+from anyshape.server.admission import admit
+from anyshape.server.bodies import Receive, disconnected
 from anyshape.server.failures import busy, unsupported_version
-from anyshape.server.features.announcements import Position, Topic
+from anyshape.server.features.announcements import Topic
 from anyshape.server.http_options import Streams
 from anyshape.server.http_peer import HttpPeer
 from anyshape.server.parameters import read_cancellation
 from anyshape.server.request import Interruption
-from anyshape.server.response import EventStream, Send, accept, refuse
+from anyshape.server.response import EventStream, Send, accept, refuse, send_error
 from anyshape.server.streams.event_ids import (
     ReplyId,
     is_of_session,
@@ -47,7 +47,7 @@ class SessionStreams:
 
     def __init__(self, application: HttpApplication) -> None:
         self._application = application
-        self._service = application.service
+        self.service = application.service
         self.options = application.options.streams or Streams()
         self.table = SessionTable(application.service, self.options)
         self.archive = Archive(self.options)
@@ -79,18 +79,9 @@ class SessionStreams:
         except ProtocolError as error:
             await send_error(send, error)
 
-    @property
-    def position(self) -> Position:
-        """Where the news are."""
-        return self._service.listeners.position
-
-    def list_topics(self) -> list[Topic]:
-        """Return what every session is told of."""
-        return self._service.list_topics()
-
     def share(self) -> SharedSessions | None:
         """Return what is shared with other replicas, `None` if there is no store to do so."""
-        link = self._service.link
+        link = self.service.link
         if link is None:
             return None
         if self._shared is None or self._shared.link is not link:
@@ -111,7 +102,7 @@ class SessionStreams:
         if shared is None:
             self.table.subscribe(session, topic)
         else:
-            allowed = self._service.options.max_resource_subscriptions
+            allowed = self.service.options.max_resource_subscriptions
             await shared.insist(shared.subscribe, session, topic, allowed)
 
     async def unsubscribe(self, session: str, topic: Topic) -> None:
@@ -186,7 +177,7 @@ class SessionStreams:
         if isinstance(heard, ReplyId):
             await self._resume(session, heard, receive, send)
             return
-        service = self._service
+        service = self.service
         self._check_room()
         is_known_here = self.table.find(session.key) is not None
         live = self.table.touch(session.key)
@@ -195,7 +186,7 @@ class SessionStreams:
         told = live.told if heard is None else heard.position
         stream = live.stream = StandingStream(service, response, revision, told)
         service.subscriptions.add(stream.ended)
-        watch = asyncio.ensure_future(_disconnected(receive))
+        watch = asyncio.ensure_future(disconnected(receive))
         try:
             topics = [*service.list_topics(), *live.topics]
             shared = self.share()
@@ -223,8 +214,8 @@ class SessionStreams:
                 shared.leave_later(session.key, stream.told)
 
     def _check_room(self) -> None:
-        allowed = self._service.options.max_subscriptions
-        if len(self._service.subscriptions) >= allowed:
+        allowed = self.service.options.max_subscriptions
+        if len(self.service.subscriptions) >= allowed:
             raise busy(allowed, "subscriptions")
 
     async def _hold(
@@ -250,7 +241,7 @@ class SessionStreams:
         stream = self.archive.find(session.key, heard.stream)
         response = EventStream(send, self._application.keep_alive)
         left: asyncio.Future[None] | None = None
-        watch = asyncio.ensure_future(_disconnected(receive))
+        watch = asyncio.ensure_future(disconnected(receive))
         try:
             if stream is None:
                 left = await self._find(session, heard, response)
@@ -280,8 +271,8 @@ class SessionStreams:
         self._check_room()
         left = await shared.insist(shared.resume, session.key, heard, response)
         if left is not None:
-            self._service.subscriptions.add(left)
-            left.add_done_callback(self._service.subscriptions.discard)
+            self.service.subscriptions.add(left)
+            left.add_done_callback(self.service.subscriptions.discard)
         return left
 
 
@@ -301,8 +292,3 @@ def _stated(headers: RequestHeaders) -> Revision | None:
     if revision is None or revision.is_modern:
         raise unsupported_version(version)
     return revision
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
