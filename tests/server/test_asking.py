@@ -569,26 +569,29 @@ async def test_a_context_of_no_server_has_nobody_to_ask() -> None:
     assert Context().capabilities == {}
 
 
-async def test_the_time_for_an_answer_is_not_the_tools() -> None:
-    server = Server("asking", options=ServerOptions(call_timeout=0.05))
-
+@pytest.mark.parametrize("tool", ["ask", "timed"])
+async def test_the_time_for_an_answer_is_not_the_tools(tool: str) -> None:
     async def ask(context: Context) -> str:
         await asyncio.sleep(0)
         one, two = await asyncio.gather(context.elicit("Sure?"), context.elicit("Really?"))
         return one.action if one == two else "unsure"
 
-    server.tool(ask)
-    server.tool(name="timed", timeout=0.05)(ask)
-
     async def slowly(question: Elicitation) -> ElicitAnswer:
         loop = asyncio.get_running_loop()
-        until = loop.time() + 0.1
+        until = loop.time() + 2 * limit
         await turn_until(lambda: loop.time() > until, pause=0.01)
         return "accept"
 
-    async with Client(server, revision="2025-11-25", on_elicit=slowly) as client:
-        assert (await client.call_tool("ask", {})).value == "accept"
-        assert (await client.call_tool("timed", {})).value == "accept"
+    answer: object = None
+    for limit in (0.05, 0.5, 5.0):  # A busy machine may take that long before it asks.
+        server = Server("asking", options=ServerOptions(call_timeout=limit))
+        server.tool(ask)
+        server.tool(name="timed", timeout=limit)(ask)
+        async with Client(server, revision="2025-11-25", on_elicit=slowly) as client:
+            answer = (await client.call_tool(tool, {})).value
+        if answer is not None:
+            break
+    assert answer == "accept"
 
 
 async def test_after_the_answer_the_time_of_the_tool_goes_on() -> None:
