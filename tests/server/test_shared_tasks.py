@@ -108,6 +108,16 @@ async def test_a_task_is_kept_until_a_worker_comes_and_ends_as_a_direct_call_wou
     assert wrong["result"]["isError"] is True
 
 
+async def test_a_task_can_be_cancelled_when_there_is_no_room_left(
+    place: Place, peer: TaskAsker
+) -> None:
+    id = await peer.begin("double", number=21)
+    crowded = TaskAsker(place.server(max_bytes=1))
+    await crowded.result("tasks/cancel", taskId=id)
+    assert (await peer.look(id))["status"] == "cancelled"
+    await crowded.connection.close()
+
+
 async def test_any_process_of_the_server_answers_for_a_task(place: Place, peer: TaskAsker) -> None:
     id = await peer.begin("wait", name="a")
     worker = place.work()

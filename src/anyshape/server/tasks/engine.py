@@ -10,7 +10,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -18,6 +18,7 @@ from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.authorization import AccessToken
 
 __all__ = [
+    "CANCELLED",
     "TaskCall",
     "TaskEngine",
     "TaskLink",
@@ -60,11 +61,14 @@ class TaskCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
-    """What the work on a task came to: a result, or an error, as JSON text."""
+    """What the work on a task came to: a result or an error, as JSON text, unless cancelled."""
 
     status: TaskStatus
-    text: bytes
+    text: bytes = b""
     message: str | None = None
+
+
+CANCELLED: Final = TaskOutcome(TaskStatus.CANCELLED)
 
 
 class TaskLink(Protocol):

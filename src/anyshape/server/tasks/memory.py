@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
-from anyshape.server.failures import Failure, busy
+from anyshape.server.failures import busy
 from anyshape.server.tasks.engine import (
+    CANCELLED,
     TaskCall,
     TaskEngine,
     TaskOutcome,
@@ -98,12 +99,12 @@ class _KeptTask:
         if on_change is not None:
             on_change(self.id, self.snapshot)
 
-    def end(self, status: TaskStatus, outcome: bytes | None, message: str | None) -> None:
+    def end(self, outcome: TaskOutcome) -> None:
         self.kept_until = time.time() + self._engine.options.keep
-        self.outcome = outcome
-        self.message = message
+        self.outcome = outcome.text or None
+        self.message = outcome.message
         self._questions.clear()
-        self.enter(status)
+        self.enter(outcome.status)
 
     def _forget(self, key: str) -> None:
         self._answers.pop(key, None)
@@ -123,7 +124,7 @@ class MemoryTasks(TaskEngine):
         self._owned: Counter[str] = Counter()
         self._bytes = 0
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:
         """Stop the work when the server ends: nobody could ask for it any more."""
         try:
@@ -168,7 +169,7 @@ class MemoryTasks(TaskEngine):
         task = self._tasks.get(id)
         if task is None or task.status.is_final:
             return
-        self._end(task, TaskStatus.CANCELLED)
+        self._end(task, CANCELLED)
         if task.work is not None:
             self._on_loop_of(task, task.work.cancel)
 
@@ -179,27 +180,22 @@ class MemoryTasks(TaskEngine):
             self._on_loop_of(task, partial(task.take_answers, answers))
 
     async def _work(self, task: _KeptTask, call: TaskCall) -> None:
+        outcome = CANCELLED
         try:
-            outcome = await perform(self._service, call, task, self.options.timeout)
-        except asyncio.CancelledError:
-            self._end(task, TaskStatus.CANCELLED)
-        else:
-            self._end(task, outcome.status, outcome)
+            with contextlib.suppress(asyncio.CancelledError):
+                outcome = await perform(self._service, call, task, self.options.timeout)
+            self._end(task, outcome)
         finally:
             task.work = None
 
-    def _end(self, task: _KeptTask, status: TaskStatus, outcome: TaskOutcome | None = None) -> None:
+    def _end(self, task: _KeptTask, outcome: TaskOutcome) -> None:
         if task.status.is_final:
             return
-        if outcome is not None and self._bytes + len(outcome.text) > self.options.max_bytes:
-            full = busy(self.options.max_bytes, "bytes of tasks")
-            outcome = failed_outcome(Failure(full.code, full.message))
-            status = outcome.status
-        if outcome is not None:
-            task.size += len(outcome.text)
-            self._bytes += len(outcome.text)
-        text, message = (None, None) if outcome is None else (outcome.text, outcome.message)
-        task.end(status, text, message)
+        if outcome.text and self._bytes + len(outcome.text) > self.options.max_bytes:
+            outcome = failed_outcome(busy(self.options.max_bytes, "bytes of tasks"))
+        task.size += len(outcome.text)
+        self._bytes += len(outcome.text)
+        task.end(outcome)
         self._ended.append(task)
 
     def _forget_old(self) -> None:

@@ -11,7 +11,7 @@ from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.tasks import TaskStatus
-from anyshape.server.failures import Failure, translate, unknown_tool
+from anyshape.server.failures import translate, unknown_tool
 from anyshape.server.features.calls import read_id
 from anyshape.server.lazy_object import LazyObject
 from anyshape.server.tasks.asking import TaskAsker
@@ -48,11 +48,12 @@ async def perform(
         encode = offered.encoders.get(revision) or offered.make_encoder(revision)
         return TaskOutcome(TaskStatus.COMPLETED, encode(result))
     except Exception as error:
-        return failed_outcome(translate(error, TOOLS_CALL))
+        return failed_outcome(error)
 
 
-def failed_outcome(failure: Failure) -> TaskOutcome:
+def failed_outcome(cause: Exception) -> TaskOutcome:
     """Return what a task comes to whose call is answered by an error."""
+    failure = translate(cause, TOOLS_CALL)
     error: dict[str, Any] = {"code": failure.code, "message": failure.message}
     if failure.data is not None:
         error["data"] = failure.data

@@ -25,7 +25,7 @@ __all__ = [
 QUESTION: Final = "question:"
 """What the field of an open question begins with; that of its answer is written in `ASK`."""
 
-# Arguments of the same name mean the same in all scripts; keys are `_Keys` of `redis_engine`.
+# Arguments of the same name mean the same in all scripts; keys are `TaskKeys` of `redis_engine`.
 _FORGET: Final = """
 local function forget(index, sizes, now)
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now)) do
@@ -42,6 +42,19 @@ local function is_over(task)
     return not status or status == 'completed' or status == 'failed' or status == 'cancelled'
 end
 """
+
+_GO_ON: Final = """
+local function go_on(task, id, now, channel)
+    for _, field in ipairs(redis.call('HKEYS', task)) do
+        if string.sub(field, 1, 9) == 'question:' then return end
+    end
+    if redis.call('HGET', task, 'status') == 'input_required' then
+        redis.call('HSET', task, 'status', 'working', 'updated', now)
+        redis.call('PUBLISH', channel, id)
+    end
+end
+"""
+"""Has a task be worked on again, once no question of it is open."""
 
 BEGIN: Final = (
     _FORGET
@@ -79,7 +92,7 @@ local task, call, index, owned, sizes = unpack(KEYS)
 local id, now, until_, status, outcome, message, most_bytes, full, channel = unpack(ARGV)
 if is_over(task) then return 0 end
 local total = tonumber(redis.call('HGET', sizes, 'total') or '0')
-if total + #outcome > tonumber(most_bytes) then
+if outcome ~= '' and total + #outcome > tonumber(most_bytes) then
     status, outcome, message = 'failed', full, ''
 end
 redis.call('HSET', task, 'status', status, 'updated', now, 'until', until_)
@@ -131,6 +144,7 @@ return 1
 
 ANSWER: Final = (
     _IS_OVER
+    + _GO_ON
     + """
 local task, sizes = KEYS[1], KEYS[2]
 local id, now, channel, most_bytes = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -147,31 +161,20 @@ for place = 5, #ARGV, 2 do
         redis.call('HSET', task, 'answer:' .. ARGV[place], text)
     end
 end
-for _, field in ipairs(redis.call('HKEYS', task)) do
-    if string.sub(field, 1, 9) == 'question:' then return '' end
-end
-if redis.call('HGET', task, 'status') == 'input_required' then
-    redis.call('HSET', task, 'status', 'working', 'updated', now)
-    redis.call('PUBLISH', channel, id)
-end
+go_on(task, id, now, channel)
 return ''
 """
 )
 
 WITHDRAW: Final = (
     _IS_OVER
+    + _GO_ON
     + """
 local task = KEYS[1]
 local id, now, channel, key = unpack(ARGV)
 if is_over(task) then return 0 end
 redis.call('HDEL', task, 'question:' .. key)
-for _, field in ipairs(redis.call('HKEYS', task)) do
-    if string.sub(field, 1, 9) == 'question:' then return 0 end
-end
-if redis.call('HGET', task, 'status') == 'input_required' then
-    redis.call('HSET', task, 'status', 'working', 'updated', now)
-    redis.call('PUBLISH', channel, id)
-end
+go_on(task, id, now, channel)
 return 1
 """
 )

@@ -22,9 +22,9 @@ from docket import Docket
 from redis.exceptions import RedisError
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
-from anyshape.server.failures import SERVER_BUSY, Failure, UnservedError, busy
+from anyshape.server.failures import SERVER_BUSY, UnservedError, busy
 from anyshape.server.stores.link import stop
-from anyshape.server.tasks.engine import TaskCall, TaskEngine, TaskOutcome, next_look
+from anyshape.server.tasks.engine import CANCELLED, TaskCall, TaskEngine, TaskOutcome, next_look
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome
 from anyshape.server.tasks.records import ANSWER, BEGIN, END, read_record
@@ -101,7 +101,7 @@ class RedisEngine(TaskEngine):
             try:
                 await docket.add(WORK, key=work_key(call.id))(call.id)
             except BaseException:
-                await self.end(call.id, TaskStatus.CANCELLED)
+                await self.end(call.id, CANCELLED)
                 raise
         return TaskSnapshot(
             id=call.id,
@@ -123,7 +123,7 @@ class RedisEngine(TaskEngine):
     async def cancel(self, id: str) -> None:
         """End a task, and have the worker that has it, if any, stop."""
         with _reaching():
-            await self.end(id, TaskStatus.CANCELLED)
+            await self.end(id, CANCELLED)
             await (await self.docket()).cancel(work_key(id))
 
     async def answer(self, id: str, answers: Mapping[str, bytes]) -> None:
@@ -149,23 +149,20 @@ class RedisEngine(TaskEngine):
         if self._open is not None:
             self._open.listen(docket, self._hear)
 
-    async def end(self, id: str, status: TaskStatus, outcome: TaskOutcome | None = None) -> None:
+    async def end(self, id: str, outcome: TaskOutcome) -> None:
         """End a task that has not ended."""
         docket, now, options = await self.docket(), time.time(), self.options
         fields = await self._fields(id)
         if not fields:
             return
-        full = busy(options.max_bytes, "bytes of tasks")
+        full = failed_outcome(busy(options.max_bytes, "bytes of tasks"))
         await self.run(
             docket,
             END,
             self.keys(docket, id, fields[b"owner"]),
-            *(id, now, now + options.keep, status.value),
-            b"" if outcome is None else outcome.text,
-            "" if outcome is None else outcome.message or "",
-            options.max_bytes,
-            failed_outcome(Failure(full.code, full.message)).text,
-            channel(docket),
+            *(id, now, now + options.keep),
+            *(outcome.status.value, outcome.text, outcome.message or ""),
+            *(options.max_bytes, full.text, channel(docket)),
         )
 
     async def run(self, docket: Docket, script: str, keys: tuple[str, ...], *values: Any) -> Any:

@@ -14,8 +14,8 @@ import msgspec
 from docket import Docket, Worker
 from redis.exceptions import RedisError
 
+from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
-from anyshape.server.failures import Failure
 from anyshape.server.features.tasks import Tasks
 from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import TaskCall, describe_progress
@@ -69,7 +69,11 @@ async def work_on_tasks(service: Service, concurrency: int) -> None:
         )
     async with service.lifespan.held():
         docket = await engine.docket()
-        docket.register(_Work(engine, docket).perform, names=[WORK])
+
+        async def work(id: str) -> None:
+            await _work_on(id, engine, docket)
+
+        docket.register(work, names=[WORK])
         worker = Worker(
             docket,
             concurrency=concurrency,
@@ -91,52 +95,45 @@ async def work_on_tasks(service: Service, concurrency: int) -> None:
             running.result()
 
 
-class _Work:
-    """How this process works on one task after another."""
+async def _work_on(id: str, engine: RedisEngine, docket: Docket) -> None:
+    """Work on a task, unless it has ended or was begun too often."""
+    task, text, *_ = engine.keys(docket, id)
 
-    def __init__(self, engine: RedisEngine, docket: Docket) -> None:
-        self._engine = engine
-        self._docket = docket
+    async def begin() -> tuple[bytes | None, int]:
+        async with docket.redis() as redis:
+            client = cast("Any", redis)
+            found: bytes | None = await client.get(text)
+            return found, 0 if found is None else await client.hincrby(task, "attempts", 1)
 
-    async def perform(self, id: str) -> None:
-        """Work on a task, unless it has ended or was begun too often."""
-        engine = self._engine
-        task, text, *_ = keys = engine.keys(self._docket, id)
+    async def fail(reason: str) -> None:
+        failure = failed_outcome(ProtocolError(reason, code=INTERNAL_ERROR))
+        await _insist(lambda: engine.end(id, failure))
 
-        async def begin() -> tuple[bytes | None, int]:
-            async with self._docket.redis() as redis:
-                client = cast("Any", redis)
-                found: bytes | None = await client.get(text)
-                return found, 0 if found is None else await client.hincrby(task, "attempts", 1)
-
-        kept, attempt = await _insist(begin)
-        if kept is None:  # It was cancelled, or has ended in the hands of another worker.
-            return
-        if attempt > engine.store.attempts:
-            _log.error("a task was begun %d times and never ended", attempt - 1)
-            reason = f"The work was begun {attempt - 1} times and never ended"
-            failure = failed_outcome(Failure(INTERNAL_ERROR, reason))
-            await _insist(lambda: engine.end(id, failure.status, failure))
-            return
+    kept, attempt = await _insist(begin)
+    if kept is None:  # It was cancelled, or has ended in the hands of another worker.
+        return
+    if attempt > engine.store.attempts:
+        _log.error("a task was begun %d times and never ended", attempt - 1)
+        await fail(f"The work was begun {attempt - 1} times and never ended")
+        return
+    try:
+        call = _decode(kept)
+    except msgspec.DecodeError:
+        _log.exception("a task cannot be read; has another version accepted it?")
+        await fail("This worker cannot read the call")
+        return
+    link = _StoredLink(engine, docket, task, id)
+    async with link.writing():
         try:
-            call = _decode(kept)
-        except msgspec.DecodeError:
-            _log.exception("a task cannot be read; has another version accepted it?")
-            unread = failed_outcome(Failure(INTERNAL_ERROR, "This worker cannot read the call"))
-            await _insist(lambda: engine.end(id, unread.status, unread))
-            return
-        link = _StoredLink(engine, self._docket, keys.task, id)
-        async with link.writing():
-            try:
-                outcome = await perform(engine.service, call, link, engine.options.timeout)
-            except asyncio.CancelledError:
-                # This worker stops, or the task was cancelled; neither is a failed attempt.
-                with contextlib.suppress(RedisError, OSError):
-                    async with self._docket.redis() as redis:
-                        if await cast("Any", redis).exists(task):
-                            await cast("Any", redis).hincrby(task, "attempts", -1)
-                raise
-        await _insist(lambda: engine.end(id, outcome.status, outcome))
+            outcome = await perform(engine.service, call, link, engine.options.timeout)
+        except asyncio.CancelledError:
+            # This worker stops, or the task was cancelled; neither is a failed attempt.
+            with contextlib.suppress(RedisError, OSError):
+                async with docket.redis() as redis:
+                    if await cast("Any", redis).exists(task):
+                        await cast("Any", redis).hincrby(task, "attempts", -1)
+            raise
+    await _insist(lambda: engine.end(id, outcome))
 
 
 class _StoredLink:
