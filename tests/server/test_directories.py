@@ -264,3 +264,14 @@ def test_what_cannot_be_a_directory_is_refused(tmp_path: Path) -> None:
     for prefix, options in wrong:
         with pytest.raises(ToolDefinitionError, match=r"directory\(\)"):
             Server("s").directory(prefix, tmp_path, **options)
+
+
+async def test_directories_keep_their_order_when_another_is_removed(tmp_path: Path) -> None:
+    server = Server("s")
+    names = [f"{number}" for number in range(8)]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text("a")
+        server.directory(f"at{name}:///", tmp_path / name)
+    server.remove_resource("at3:///{+path}")
+    assert list(await listed(server)) == [f"at{name}:///a.txt" for name in names if name != "3"]

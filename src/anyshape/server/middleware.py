@@ -212,10 +212,7 @@ class Layers:
 
         async def serve(depth: int, request: MiddlewareRequest) -> MiddlewareAnswer:
             if depth == len(functions):
-                try:
-                    return MiddlewareAnswer(await _innermost(method, handler, request))
-                except Unanswered:
-                    return MiddlewareAnswer(opened.ask_back())
+                return MiddlewareAnswer(await _innermost(method, handler, request))
 
             async def proceed(request: MiddlewareRequest) -> MiddlewareAnswer:
                 return await serve(depth + 1, request)

@@ -17,7 +17,6 @@ __all__ = ["MEBIBYTE", "ServerOptions"]
 
 MEBIBYTE = 1024 * 1024
 
-
 _COUNTS = (
     "page_size",
     "max_concurrent_calls",
@@ -77,10 +76,10 @@ class ServerOptions:
         for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} has to be 1 or more, got {getattr(self, name)}")
-        if self.call_timeout is not None and self.call_timeout <= 0:
-            raise ValueError(f"call_timeout has to be above 0 or None, got {self.call_timeout}")
-        if self.answer_timeout is not None and self.answer_timeout <= 0:
-            raise ValueError(f"answer_timeout has to be above 0 or None, got {self.answer_timeout}")
+        for name in ("call_timeout", "answer_timeout"):
+            seconds: float | None = getattr(self, name)
+            if seconds is not None and seconds <= 0:
+                raise ValueError(f"{name} has to be above 0 or None, got {seconds}")
         check_keys(self.state_keys, "state")
         if self.state_lifetime <= 0:
             raise ValueError(f"state_lifetime has to be above 0, got {self.state_lifetime}")

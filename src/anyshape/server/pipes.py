@@ -223,9 +223,7 @@ class PipeWriter:
         if self._thread is not None:
             self._thread.stop()
             return
-        if self._waiting:
-            self._loop.remove_writer(self._descriptor)
-            self._waiting = False
+        self._stop_waiting()
         with contextlib.suppress(OSError):
             os.set_blocking(self._descriptor, True)
 
@@ -239,15 +237,18 @@ class PipeWriter:
             return
         self._backlog = data[written:]
         if not self._backlog:
-            if self._waiting:
-                self._loop.remove_writer(self._descriptor)
-                self._waiting = False
+            self._stop_waiting()
             self._mark_empty()
             return
         if not self._waiting:
             self._waiting = True
             self._loop.add_writer(self._descriptor, self._writable)
         self._mark_full()
+
+    def _stop_waiting(self) -> None:
+        if self._waiting:
+            self._loop.remove_writer(self._descriptor)
+            self._waiting = False
 
     def _writable(self) -> None:
         self._push(self._backlog)
@@ -268,9 +269,7 @@ class PipeWriter:
         """Write nothing more: there is nobody to read it."""
         self._broken = True
         self._backlog = b""
-        if self._waiting:
-            self._loop.remove_writer(self._descriptor)
-            self._waiting = False
+        self._stop_waiting()
         self._mark_empty()
         self._tell_broken()
 

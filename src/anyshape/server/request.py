@@ -126,6 +126,11 @@ class OpenRequest(msgspec.Struct, eq=False):
         return {} if self.source is None else LazyObject(self.source, *self.path)
 
     @property
+    def server_info(self) -> bytes:
+        """What its answer says of this server, as JSON text."""
+        return self.peer.service.introduction.server_info(self.revision)
+
+    @property
     def client(self) -> Mapping[str, Any] | None:
         """What its client says of itself, in it or in a handshake."""
         info = self.meta.get(CLIENT_INFO)

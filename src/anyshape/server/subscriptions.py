@@ -58,5 +58,5 @@ async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
         peer.send(
             encode_notification(CANCELLED, b'{"_meta":%b,"requestId":%b}' % (meta, request.id))
         )
-    info = service.introduction.server_info(request.revision)
+    info = request.server_info
     return b'{"resultType":"complete","_meta":{%b,%b:%b}}' % (tag, SERVER_INFO_KEY, info)

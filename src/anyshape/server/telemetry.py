@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import Meta
     from anyshape.server.request import OpenRequest
 
-__all__ = ["Traced", "active_tracer", "traced"]
+__all__ = ["Traced", "active_tracer", "traced", "traced_if_wanted"]
 
 Given = TypeVar("Given")
 
@@ -82,6 +82,14 @@ class Traced(NamedTuple):
     def resource(cls, uri: str) -> Traced:
         """Return what a request for a resource is about."""
         return cls(RESOURCES_READ, None, {"mcp.resource.uri": uri})
+
+
+def traced_if_wanted(
+    about: Traced, meta: Meta, request: OpenRequest, call: Coroutine[Any, Any, Given]
+) -> Coroutine[Any, Any, Given]:
+    """Return a call that is awaited inside a span of its own, if there is a tracer."""
+    tracer = active_tracer()
+    return call if tracer is None else traced(tracer, about, meta, request, call)
 
 
 async def traced(

@@ -47,7 +47,7 @@ class RoundAsker:
         self.revision = request.revision
         self.capabilities: Mapping[str, Any] = request.meta.get(CLIENT_CAPABILITIES, {})
         self._states = service.request_states()
-        self._server_info = service.introduction.server_info(request.revision)
+        self._server_info = request.server_info
         access = request.peer.access
         caller = None if access is None else (access.subject, access.client_id)
         self._binding = hashlib.sha256(_encode((*parameters.identity, caller))).digest()

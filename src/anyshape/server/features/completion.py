@@ -83,8 +83,8 @@ class Completion(Feature):
             "total": len(found),
             "hasMore": len(found) > _MOST_VALUES,
         }
-        info = service.introduction.server_info(request.revision)
-        return encode_result(request.revision, b'"completion":%b' % _encode(values), info)
+        completion = b'"completion":%b' % _encode(values)
+        return encode_result(request.revision, completion, request.server_info)
 
     def _find(self, reference: _Reference, argument: str) -> Completer | None:
         """Return what completes an argument, `None` if nothing does; raise if it is not there."""

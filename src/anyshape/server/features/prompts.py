@@ -27,7 +27,7 @@ from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
-from anyshape.server.telemetry import Traced, active_tracer, traced
+from anyshape.server.telemetry import Traced, traced_if_wanted
 from anyshape.tools.completion import Completer
 from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
@@ -121,14 +121,12 @@ class Prompts(Feature):
             make_context(parameters.meta, request, parameters) if prompt.takes_context else None
         )
         saying = prompt.messages(values, context, service.options.call_timeout)
-        tracer = active_tracer()
-        if tracer is not None:
-            saying = traced(tracer, Traced.prompt(prompt.name), parameters.meta, request, saying)
-        messages = await saying
+        about = Traced.prompt(prompt.name)
+        messages = await traced_if_wanted(about, parameters.meta, request, saying)
         if context is not None:
             end_reports(request)
-        info = service.introduction.server_info(request.revision)
-        return encode_prompt(request.revision, messages, prompt.listing.description, info)
+        description, info = prompt.listing.description, request.server_info
+        return encode_prompt(request.revision, messages, description, info)
 
 
 def _texts(arguments: dict[str, Any] | None) -> dict[str, str]:

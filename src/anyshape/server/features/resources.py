@@ -40,7 +40,7 @@ from anyshape.server.features.feature import Feature, Grant, Method, read_member
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
-from anyshape.server.telemetry import Traced, active_tracer, traced
+from anyshape.server.telemetry import Traced, traced_if_wanted
 from anyshape.tools.completion import Completer
 from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.resource import Resource
@@ -157,10 +157,10 @@ class Resources(Feature):
         if kind != "ref/resource":
             return None
         offered = self.templates.things.get(name)
-        if offered is None or offered.resource.template is None:
+        template = None if offered is None else offered.resource.template
+        if offered is None or template is None:
             return {} if name in self.roster.things else None
-        resource = offered.resource
-        return {each: resource.completers.get(each) for each in offered.resource.template.names}
+        return {each: offered.resource.completers.get(each) for each in template.names}
 
     def add(self, resource: Resource) -> None:
         """Offer a resource, or a template, whose URI is free."""
@@ -184,10 +184,13 @@ class Resources(Feature):
             self.roster.remove(uri)
             return
         gone = self.templates.remove(uri).resource
+        left: list[_Directory] = []
         for directory in self._directories:
             if directory.resource is gone:
-                self._directories = tuple(set(self._directories) - {directory})
                 self.roster.replace(directory.listed, {})
+            else:
+                left.append(directory)
+        self._directories = tuple(left)
 
     async def list(self, parameters: ListParameters, request: OpenRequest) -> bytes:
         """Answer a request for a page of the resources; the first looks at directories again."""
@@ -199,21 +202,18 @@ class Resources(Feature):
 
     async def read(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Answer a request for the contents of a resource."""
-        service, uri = self._service, parameters.uri
-        check_room(service)
+        uri = parameters.uri
+        check_room(self._service)
         resource, values = await self._find(uri, request.revision)
         context = (
             make_context(parameters.meta, request, parameters) if resource.takes_context else None
         )
         reading = self._read(resource, uri, values, context, request.revision)
-        tracer = active_tracer()
-        if tracer is not None:
-            reading = traced(tracer, Traced.resource(uri), parameters.meta, request, reading)
-        contents = await reading
+        about = Traced.resource(uri)
+        contents = await traced_if_wanted(about, parameters.meta, request, reading)
         if context is not None:
             end_reports(request)
-        info = service.introduction.server_info(request.revision)
-        return encode_contents(request.revision, contents, resource.caching, info)
+        return encode_contents(request.revision, contents, resource.caching, request.server_info)
 
     async def subscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Have a peer of a handshake told of changes to a resource."""

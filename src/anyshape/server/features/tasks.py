@@ -98,30 +98,25 @@ class Tasks(Feature):
             answers=answers,
         )
         task = await self.engine.begin(call)
-        return encode_created(task, self._service.introduction.server_info(request.revision))
+        return encode_created(task, request.server_info)
 
     async def get(self, parameters: TaskParameters, request: OpenRequest) -> bytes:
         """Answer `tasks/get`."""
         task = await self._find(parameters.task_id, request)
-        info = self._service.introduction.server_info(request.revision)
-        return encode_result(request.revision, encode_task(task), info)
+        return encode_result(request.revision, encode_task(task), request.server_info)
 
     async def update(self, parameters: TaskUpdateParameters, request: OpenRequest) -> bytes:
         """Answer `tasks/update`."""
         task = await self._find(parameters.task_id, request)
         answers = {key: bytes(raw) for key, raw in parameters.input_responses.items()}
         await self.engine.answer(task.id, answers)
-        return self._acknowledge(request)
+        return _acknowledge(request)
 
     async def cancel(self, parameters: TaskParameters, request: OpenRequest) -> bytes:
         """Answer `tasks/cancel`."""
         task = await self._find(parameters.task_id, request)
         await self.engine.cancel(task.id)
-        return self._acknowledge(request)
-
-    def _acknowledge(self, request: OpenRequest) -> bytes:
-        info = self._service.introduction.server_info(request.revision)
-        return b'%b"_meta":%b}' % (opening(request.revision), server_meta(info))
+        return _acknowledge(request)
 
     async def _find(self, id: str, request: OpenRequest) -> TaskSnapshot:
         """Return a task of whoever asks, or raise."""
@@ -199,6 +194,11 @@ def no_tasks() -> ProtocolError:
 def unknown_task() -> ProtocolError:
     """Return the error for an id that stands for no task of whoever asks."""
     return invalid_params("there is no task of that id; it may have expired")
+
+
+def _acknowledge(request: OpenRequest) -> bytes:
+    meta = server_meta(request.server_info)
+    return b'%b"_meta":%b}' % (opening(request.revision), meta)
 
 
 def _declares_tasks(request: OpenRequest) -> bool:
