@@ -25,10 +25,6 @@ LONGEST_TOKEN: Final = 16 * 1024
 """Characters of a token that anybody looks at."""
 
 
-def _no_claims() -> Mapping[str, object]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class AccessToken:
     """What a verifier learned from a token: whose it is, what it allows, until when and for whom.
@@ -42,7 +38,7 @@ class AccessToken:
     scopes: frozenset[str] = frozenset()
     expires_at: float | None = None
     audience: tuple[str, ...] | None = None
-    claims: Mapping[str, object] = field(default_factory=_no_claims, repr=False)
+    claims: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
 
 
 @runtime_checkable

@@ -92,9 +92,8 @@ class Connection(Peer):
         self.shares_task = on_wait is not None
         self.revision: Revision | None = None
         self.flights = self._flights = dict[bytes, OpenRequest]()
-        self._batches: list[dict[bytes, set[bytes]]] = []
-        """For each batch its requests, and where to put those that are cancelled before they begin.
-        """
+        self._batches: list[tuple[set[bytes], set[bytes]]] = []
+        """Of each batch the keys of its requests, and of those that were cancelled unbegun."""
         self._landed: asyncio.Future[None] | None = None
         self._listener: Listener | None = None
         self._subscribed: dict[Topic, Listener] = {}
@@ -286,12 +285,12 @@ class Connection(Peer):
             self._on_wait()
         # They begin in the next turn of the loop, and may be cancelled before.
         unwanted: set[bytes] = set()
-        keys = {request_key(request.id): unwanted for request in requests}
-        self._batches.append(keys)
+        batch = {request_key(request.id) for request in requests}, unwanted
+        self._batches.append(batch)
         try:
             return await answer_requests(self, requests, unwanted)
         finally:
-            self._batches = [other for other in self._batches if other is not keys]
+            self._batches = [other for other in self._batches if other is not batch]
 
     def _why_no_batch(self, batch: Batch) -> str:
         """Return what is wrong with a batch, from a peer whose revision has none."""
@@ -328,9 +327,9 @@ class Connection(Peer):
         key, reason = cancellation
         flight = self._flights.get(key)
         if flight is None:
-            for batch in self._batches:
-                if key in batch:
-                    batch[key].add(key)
+            for keys, unwanted in self._batches:
+                if key in keys:
+                    unwanted.add(key)
         else:
             _log.info(
                 "request %.*s cancelled: %.*r",

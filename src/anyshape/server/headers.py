@@ -6,7 +6,7 @@ Only modern requests have headers to agree with; older ones are read for their r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +29,17 @@ _NAME: Final = NAME_HEADER.encode()
 _SHOWN: Final = 80
 
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1").strip(" \t")
+
+
+def _decoded(value: bytes) -> str | None:
+    try:
+        return decode_header_value(_text(value))
+    except ValueError:
+        return None
 
 
 class RequestHeaders(dict[bytes, bytes]):
@@ -74,37 +85,32 @@ class RequestHeaders(dict[bytes, bytes]):
 
     def check_version(self, version: str) -> None:
         """Raise unless `MCP-Protocol-Version` is what the body's `_meta` says."""
-        stated = self.get(_VERSION)
-        if stated is None:
-            raise header_mismatch("MCP-Protocol-Version is missing")
-        if stated != version.encode() and _text(stated) != version:
-            raise header_mismatch(
-                f"MCP-Protocol-Version is {_text(stated)[:_SHOWN]!r}, "
-                f"but _meta says {version[:_SHOWN]!r}"
-            )
+        self._demand(_VERSION, "MCP-Protocol-Version", version, "_meta")
 
     def check(self, method: str, name: str | None, *, may_omit: bool = False) -> None:
         """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body.
 
         With `may_omit` the latter may be missing, but not say anything else.
         """
-        stated = self.get(_METHOD)
+        self._demand(_METHOD, "Mcp-Method", method, "the body")
+        if name is not None and not (may_omit and _NAME not in self):
+            self._demand(_NAME, "Mcp-Name", name, "the body", _decoded)
+
+    def _demand(
+        self,
+        header: bytes,
+        shown: str,
+        wanted: str,
+        place: str,
+        read: Callable[[bytes], str | None] = _text,
+    ) -> None:
+        """Raise unless a header, `shown` by that name, is there and says what `place` says."""
+        stated = self.get(header)
         if stated is None:
-            raise header_mismatch("Mcp-Method is missing")
-        if stated != method.encode() and _text(stated) != method:
+            raise header_mismatch(f"{shown} is missing")
+        if stated != wanted.encode() and read(stated) != wanted:
             raise header_mismatch(
-                f"Mcp-Method is {_text(stated)[:_SHOWN]!r}, but the body says {method[:_SHOWN]!r}"
-            )
-        if name is None:
-            return
-        stated = self.get(_NAME)
-        if stated is None:
-            if may_omit:
-                return
-            raise header_mismatch("Mcp-Name is missing")
-        if stated != name.encode() and _decoded(stated) != name:
-            raise header_mismatch(
-                f"Mcp-Name is {_text(stated)[:_SHOWN]!r}, but the body says {name[:_SHOWN]!r}"
+                f"{shown} is {_text(stated)[:_SHOWN]!r}, but {place} says {wanted[:_SHOWN]!r}"
             )
 
     def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
@@ -131,17 +137,6 @@ class _Texts(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._headers)
-
-
-def _text(value: bytes) -> str:
-    return value.decode("latin-1").strip(" \t")
-
-
-def _decoded(value: bytes) -> str | None:
-    try:
-        return decode_header_value(_text(value))
-    except ValueError:
-        return None
 
 
 def is_json(content_type: bytes | None) -> bool:

@@ -1,10 +1,15 @@
-"""Secrets that the replicas of a server share, and the one of a server that was given none."""
+"""Secrets that the replicas of a server share, and how what was made with them is written.
+
+A server that was given none has one of its own.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import Final
 
-__all__ = ["check_keys", "process_key"]
+__all__ = ["check_keys", "process_key", "spell", "unspell"]
 
 _SHORTEST: Final = 16
 
@@ -31,3 +36,20 @@ def process_key() -> bytes:
     from multiprocessing import current_process
 
     return bytes(current_process().authkey)
+
+
+def spell(made: bytes) -> bytes:
+    """Return bytes as a text for headers and JSON: base64url without padding."""
+    return base64.urlsafe_b64encode(made).rstrip(b"=")
+
+
+def unspell(text: bytes) -> bytes | None:
+    """Return the bytes of a text, `None` if it is none that `spell` gives.
+
+    Other spellings of the same bytes are refused, so that one thing cannot pass for several.
+    """
+    try:
+        made = base64.b64decode(text + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return made if spell(made) == text else None

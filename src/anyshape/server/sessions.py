@@ -10,8 +10,6 @@ opened by.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import hmac
 import secrets
@@ -26,7 +24,7 @@ from anyshape.protocol.capabilities import expand
 from anyshape.protocol.clients import NOTHING, KnownClients, Needs
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server.failures import unknown_session
-from anyshape.server.keys import check_keys, process_key
+from anyshape.server.keys import check_keys, process_key, spell, unspell
 
 __all__ = ["Handshake", "SessionIds", "Sessions"]
 
@@ -144,7 +142,7 @@ class SessionIds:
         if len(text) > _LONGEST_TICKET:
             text = _encode(msgspec.structs.replace(ticket, client=None))
         signed = _sign(self._all_keys()[0], _ID, text) + text
-        return base64.urlsafe_b64encode(signed).rstrip(b"=")
+        return spell(signed)
 
     def find(self, id: bytes, subject: str | None = None) -> Handshake | None:
         """Return the session of an id, `None` if it is to be passed over; raise if it is over."""
@@ -185,12 +183,9 @@ class SessionIds:
     def _read(self, id: bytes) -> Handshake | None:
         if len(id) > _LONGEST_ID:
             return None
-        try:
-            signed = base64.b64decode(id + b"=" * (-len(id) % 4), altchars=b"-_", validate=True)
-        except (binascii.Error, ValueError):
+        signed = unspell(id)
+        if signed is None:
             return None
-        if base64.urlsafe_b64encode(signed).rstrip(b"=") != id:
-            return None  # Another spelling of the same bytes, which we have not given.
         code, text = signed[:_MAC], signed[_MAC:]
         if not _is_signed(self._all_keys(), _ID, text, code):
             return None
@@ -221,7 +216,7 @@ def _sign(key: bytes, purpose: bytes, text: bytes) -> bytes:
 
 
 def _seal(key: bytes, text: str) -> str:
-    return base64.urlsafe_b64encode(_sign(key, _STREAM, text.encode())[:12]).decode()
+    return spell(_sign(key, _STREAM, text.encode())[:12]).decode()
 
 
 def _is_signed(keys: tuple[bytes, ...], purpose: bytes, text: bytes, code: bytes) -> bool:

@@ -9,8 +9,6 @@ own, derived from the server's by a random salt, so that no number of states wea
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hmac
 import secrets
 import time
@@ -22,6 +20,7 @@ import msgspec
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.failures import invalid_params
+from anyshape.server.keys import spell, unspell
 
 __all__ = ["GivenAnswer", "RequestStates", "RoundState"]
 
@@ -76,7 +75,7 @@ class RequestStates:
         """Return a state as text that opens only together with `binding`."""
         salt = secrets.token_bytes(_SALT)
         sealed = self._cipher(_derive(self._keys[0], salt)).encrypt(_NONCE, _encode(state), binding)
-        text = base64.urlsafe_b64encode(_FORM + salt + sealed).rstrip(b"=").decode()
+        text = spell(_FORM + salt + sealed).decode()
         if len(text) > self._max_bytes:
             raise ProtocolError(
                 f"Internal error: the answers so far make a requestState of {len(text)} bytes, "
@@ -102,13 +101,7 @@ class RequestStates:
     def _unseal(self, text: str, binding: bytes) -> RoundState | None:
         from cryptography.exceptions import InvalidTag
 
-        padding = "=" * (-len(text) % 4)
-        try:
-            raw = base64.b64decode(text + padding, altchars=b"-_", validate=True)
-        except (binascii.Error, ValueError):
-            return None
-        if base64.urlsafe_b64encode(raw).decode().rstrip("=") != text:
-            return None  # Another spelling of the same bytes, which we have not given.
+        raw = unspell(text.encode(errors="replace")) or b""
         salt, sealed = raw[1 : 1 + _SALT], raw[1 + _SALT :]
         if not raw.startswith(_FORM) or len(salt) != _SALT:
             return None

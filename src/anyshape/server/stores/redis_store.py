@@ -9,11 +9,17 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-__all__ = ["RedisStore"]
+__all__ = ["RedisStore", "check_store_url"]
 
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _PATIENCE: Final = 5.0
 """Seconds for a connection, and for an answer."""
+
+
+def check_store_url(url: str) -> None:
+    """Raise unless a URL says where Valkey or Redis could be."""
+    if urlsplit(url).scheme not in _SCHEMES:
+        raise ValueError(f"url has to begin with {'://, '.join(_SCHEMES)}://, got {url!r:.20}")
 
 
 class RedisStore:
@@ -26,8 +32,7 @@ class RedisStore:
     """
 
     def __init__(self, url: str, *, namespace: str | None = None, max_news: int = 4096) -> None:
-        if urlsplit(url).scheme not in _SCHEMES:
-            raise ValueError(f"url has to begin with {'://, '.join(_SCHEMES)}://, got {url!r:.20}")
+        check_store_url(url)
         if namespace == "":
             raise ValueError("namespace has to have a character or more; leave it out for our own")
         if max_news < 1:

@@ -84,8 +84,7 @@ class ReplyStream:
         response, left = self._part()
         if response is not None:
             await response.end(event, status)
-        if left is not None and not left.done():
-            left.set_result(None)
+        _let_go(left)
 
     def abandon(self) -> None:
         """Send nothing more: there will be no answer."""
@@ -93,8 +92,7 @@ class ReplyStream:
         response, left = self._part()
         if response is not None:
             response.abandon()
-        if left is not None and not left.done():
-            left.set_result(None)
+        _let_go(left)
 
     def break_silence(self) -> None:
         """Send a comment if nothing else is on its way."""
@@ -106,8 +104,7 @@ class ReplyStream:
         if self._polled and not self.is_over:
             response, left = self._part()
             if left is not None:
-                if not left.done():
-                    left.set_result(None)
+                _let_go(left)
             elif response is not None:
                 self._end(response)
 
@@ -178,6 +175,12 @@ class ReplyStream:
         response, left = self._response, self._left
         self._response = self._left = None
         return response, left
+
+
+def _let_go(waiting: asyncio.Future[None] | None) -> None:
+    """Have whoever waits on a connection, if anybody does, wait no longer."""
+    if waiting is not None and not waiting.done():
+        waiting.set_result(None)
 
 
 async def _end_response(response: ReplyOutlet) -> None:

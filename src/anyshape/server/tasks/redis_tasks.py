@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
+
+from anyshape.server.stores.redis_store import check_store_url
 
 if TYPE_CHECKING:
     from anyshape.server.service import Service
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from anyshape.server.tasks.options import TaskOptions
 
 __all__ = ["RedisTasks"]
-
-_SCHEMES: Final = ("redis", "rediss", "unix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,7 @@ class RedisTasks:
     attempts: int = 5
 
     def __post_init__(self) -> None:
-        if urlsplit(self.url).scheme not in _SCHEMES:
-            known = "://, ".join(_SCHEMES)
-            raise ValueError(f"url has to begin with {known}://, got {self.url!r:.20}")
+        check_store_url(self.url)
         if not 0.1 <= self.redelivery < float("inf"):
             raise ValueError(f"redelivery has to be 0.1 or more, got {self.redelivery}")
         if self.attempts < 1:
