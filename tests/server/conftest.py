@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from patience import PATIENCE, is_listening, until
 
+from .redis_process import RedisProcess
+
 SCRIPT = Path(__file__).parent / "wire_server.py"
 MODERN = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -362,6 +364,20 @@ def start_web() -> Generator[Callable[..., run_web]]:
     yield start
     for each in running:
         each.__exit__()
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Generator[RedisProcess]:
+    """Give a Redis that the tests of a module share."""
+    with RedisProcess(tmp_path_factory.mktemp("redis")) as process:
+        yield process
+
+
+@pytest.fixture
+def mortal_redis(tmp_path: Path) -> Generator[RedisProcess]:
+    """Give one that a test may stop."""
+    with RedisProcess(tmp_path) as process:
+        yield process
 
 
 class run_web:

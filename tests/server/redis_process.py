@@ -27,6 +27,13 @@ class RedisProcess:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    def __enter__(self) -> RedisProcess:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     def start(self) -> None:
         """Start it, empty."""
         process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, cwd=self._folder)

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +28,6 @@ ALL_LISTS = [
     TOOLS_CHANGED,
     {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
 ]
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Generator[RedisProcess]:
-    process = RedisProcess(tmp_path_factory.mktemp("redis"))
-    process.start()
-    yield process
-    process.stop()
-
-
-@pytest.fixture
-def mortal_redis(tmp_path: Path) -> Generator[RedisProcess]:
-    """One that a test may stop."""
-    process = RedisProcess(tmp_path)
-    process.start()
-    yield process
-    process.stop()
 
 
 class Replica:

@@ -24,14 +24,6 @@ from .test_tasks import TaskAsker, seen
 SCRIPT = Path(__file__).parent / "task_server.py"
 
 
-@pytest.fixture(scope="module")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    process = RedisProcess(tmp_path_factory.mktemp("redis"))
-    process.start()
-    yield process.url
-    process.stop()
-
-
 class Place:
     """A folder for marks, a store of the test's own, and workers on it."""
 
@@ -72,8 +64,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, redis_url: str) -> Generator[Place]:
-    place = Place(tmp_path, redis_url)
+def place(tmp_path: Path, redis: RedisProcess) -> Generator[Place]:
+    place = Place(tmp_path, redis.url)
     yield place
     place.stop()
 
@@ -337,24 +329,23 @@ async def test_a_store_that_cannot_be_reached_is_said_to_be_busy() -> None:
     await peer.connection.close()
 
 
-async def test_a_store_that_was_away_is_found_again(tmp_path: Path) -> None:
-    redis = RedisProcess(tmp_path)
-    redis.start()
-    place = Place(tmp_path, redis.url)
+async def test_a_store_that_was_away_is_found_again(
+    tmp_path: Path, mortal_redis: RedisProcess
+) -> None:
+    place = Place(tmp_path, mortal_redis.url)
     peer = TaskAsker(place.server())
     try:
         place.work()
         await peer.end(await peer.begin("double", number=1))
-        redis.stop()
+        mortal_redis.stop()
         error = await peer.error("tools/call", name="double", arguments={"number": 1})
         assert error["code"] == 503
-        redis.start()
+        mortal_redis.start()
         ended = await peer.end(await peer.begin("double", number=4))
         assert ended["result"]["structuredContent"] == 8
     finally:
         await peer.connection.close()
         place.stop()
-        redis.stop()
 
 
 async def test_only_tasks_in_a_store_can_be_worked_on_elsewhere() -> None:

@@ -26,14 +26,6 @@ FAILING = 2.5
 """Seconds: longer than any client of the store tries again by itself."""
 
 
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Generator[RedisProcess]:
-    process = RedisProcess(tmp_path_factory.mktemp("redis"))
-    process.start()
-    yield process
-    process.stop()
-
-
 @pytest.fixture
 def place(tmp_path: Path, redis: RedisProcess) -> Generator[Place]:
     place = Place(tmp_path, redis.url)
