@@ -231,6 +231,7 @@ async def test_subscribers_are_told_of_files(tree: Path) -> None:
     await asker.result("resources/subscribe", uri="docs://deep/er/last%20page.md")
     server.resource_changed("docs://deep/er/last%20page.md")
     await turn_until(lambda: asker.sent)
+    assert asker.sent[0]["params"] == {"uri": "docs://deep/er/last%20page.md"}
 
 
 async def test_paths_complete(tree: Path) -> None:

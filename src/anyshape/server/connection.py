@@ -103,7 +103,7 @@ class Connection(Peer):
 
     @property
     def tells_changes(self) -> bool:
-        """That it does: there is always a way to the peer."""
+        """Always: the connection is there for messages of ours, too."""
         return True
 
     @property

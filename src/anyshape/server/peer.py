@@ -66,6 +66,7 @@ class Peer(ABC):
 
     capabilities: Mapping[str, Any] = MappingProxyType({})
     """What it said in a handshake that it can be asked for."""
+
     is_single_use = False
     """Whether it is known for as long as one message takes, and then forgotten."""
 
@@ -76,7 +77,7 @@ class Peer(ABC):
     """What the handshake of its earlier requests is known by, where each comes on its own."""
 
     log_level: LogLevel = "info"
-    """Which log messages it wants since a handshake, unless its session says so."""
+    """Which log messages it wants after a handshake; over HTTP its session has the last word."""
 
     flights: Mapping[bytes, OpenRequest] = MappingProxyType({})
     """The requests that wait, by their keys, where ids have to differ: not over HTTP."""

@@ -240,7 +240,10 @@ class OpenRequest(msgspec.Struct, eq=False):
             self._timer = loop.call_later(self._left, self.interrupt, Interruption.TIMED_OUT)
 
     def begin(self, handling: Coroutine[Any, Any, bytes]) -> bytes | Awaitable[bytes]:
-        """Run a handler until it first waits, for a request that may wait for something already."""
+        """Run a handler until it first waits, behind layers that may have waited before it.
+
+        What they waited takes neither room nor time of the call, so both count from here on.
+        """
         if self._is_counted:
             self._uncount()
         rest = start(handling)

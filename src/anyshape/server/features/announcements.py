@@ -79,7 +79,7 @@ class Listeners:
         self._changed: dict[Topic, Position] = {}
         self._last = self._forgotten = (time.time_ns() // 1_000_000, 0)
         self.relay: Callable[[Topic], bool] | None = None
-        """Has other processes told; tells whether we will hear of it from them."""
+        """Tells other processes of a change; returns whether we will hear of it as they do."""
         self.on_interest: Callable[[Topic], None] | None = None
         """Called when a topic has got its first listener, or lost its last."""
 
@@ -146,10 +146,10 @@ class Listeners:
         *,
         is_told: bool,
     ) -> None:
-        """Go by news that others keep, which are known from `start` to `end`.
+        """Know of changes what a store does, whose news are complete from `start` to `end`.
 
-        With `is_told` those who listen are told what is new to them: of everything, if what they
-        missed is not all there.
+        With `is_told` those who listen are told what is new to them: that everything may have
+        changed, if the news do not go back to where we were.
         """
         with self._changing:
             before, is_whole = self._last, start <= self._last <= end

@@ -139,7 +139,8 @@ class Resources(Feature):
         self.templates: Roster[OfferedResource] = Roster(service, "resourceTemplates", topic)
         self._directories: tuple[_Directory, ...] = ()
         self.watch: Callable[[str], Awaitable[bool]] | None = None
-        """Has changes heard of, where resources are somewhere else; tells whether they are."""
+        """Set where resources are kept elsewhere: asks there to be told of changes to a URI, and
+        returns whether we will be."""
         self.methods = {
             RESOURCES_LIST: Method(ListParameters, self.list),
             TEMPLATES_LIST: Method(ListParameters, self.templates.list),

@@ -152,7 +152,8 @@ class Tasks(Feature):
         return _TaskTopic(TASK_CHANGED, _encode(id))
 
     def _tell(self, id: str, look: Callable[[], TaskSnapshot]) -> None:
-        topic = self._topic(id)  # Equal to those that are listened for, and so theirs.
+        # It equals the topic that is listened for, so listeners get this one, which can look.
+        topic = self._topic(id)
         if self._service.listeners.has(topic):
             topic.look = look
             self._service.listeners.tell(topic)

@@ -215,8 +215,8 @@ class StoreLink:
         for log, entries in cast("list[tuple[bytes, Entries]]", found or []):
             key = log.decode()
             for id, fields in entries:
-                # Only then: what could not be handled, for the store was away, comes again.
                 await self._take(key, id, fields)
+                # Only now: what could not be handled, as the store was away, is read again.
                 if key in self._at:
                     self._at[key] = id
 

@@ -109,7 +109,7 @@ class ReplyStream:
                 self._end(response)
 
     def reaches(self, after: int) -> bool:
-        """Tell whether what counts is still kept of what follows an event: the answer."""
+        """Tell whether who has heard the event of a number can still get the answer."""
         return not self.is_over or bool(self._events) or after >= self._number
 
     def resume(self, after: int, response: ReplyOutlet) -> asyncio.Future[None]:
@@ -168,7 +168,7 @@ class ReplyStream:
             self._timer = loop.call_later(self._options.hold, self.hang_up)
 
     def _part(self) -> tuple[ReplyOutlet | None, asyncio.Future[None] | None]:
-        """Return the connection, and who waits there, which are no longer written to."""
+        """Write to the connection no more; return it, and whoever waits there."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -83,7 +83,7 @@ class _FirstContext(Context[Any]):
     __slots__ = ()
 
     def end(self) -> None:
-        """Let what the questions came to count more than what became of the call."""
+        """Raise what the questions came to, whatever has become of the call itself."""
         if isinstance(self._asker, _FirstAsker):
             self._asker.finish()
 

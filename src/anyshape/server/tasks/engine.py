@@ -72,7 +72,7 @@ CANCELLED: Final = TaskOutcome(TaskStatus.CANCELLED)
 
 
 class TaskLink(Protocol):
-    """What the work on a task has to do with the task."""
+    """All that the work on a task knows of the task: how to report, and to ask its client."""
 
     def report(self, progress: float, total: float | None, message: str | None) -> None:
         """Have the task say how far the work has come."""

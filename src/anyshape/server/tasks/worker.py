@@ -137,7 +137,7 @@ async def _work_on(id: str, engine: RedisEngine, docket: Docket) -> None:
 
 
 class _StoredLink:
-    """What the work on a task has to do with the task, which is in the store."""
+    """Reports and questions of the work on a task that is in the store."""
 
     def __init__(self, engine: RedisEngine, docket: Docket, key: str, id: str) -> None:
         self._engine = engine

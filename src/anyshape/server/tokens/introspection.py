@@ -30,7 +30,7 @@ _PAUSE: Final = 1.0
 """Seconds for which nobody is asked after an answer that was none."""
 _LONGEST_KEPT: Final = 300.0
 _TYPES: Final = frozenset({None, "bearer", "access_token"})
-"""A refresh token is active, too, and is none to come in with."""
+"""What a token may be: a refresh token is active, too, but nobody comes in with one."""
 _WHAT: Final = "the introspection endpoint"
 
 _log = logging.getLogger("anyshape.server")
