@@ -10,6 +10,11 @@ from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
+from anyshape import Context, Server
+from anyshape.server import Authorization, HttpOptions
+
+from .visiting import Reply, call
+
 RESOURCE = "https://mcp.example.com/mcp"
 START = 4_000_000_000.0
 """When tests begin by their own clock: far ahead, so that no token is old by any other."""
@@ -98,3 +103,17 @@ class Issuer:
             yield self
         finally:
             await runner.cleanup()
+
+
+async def visit_with(verifier: Any, token: str) -> Reply:
+    """Ask a server that believes this verifier whose a token is."""
+    server = Server("here")
+
+    @server.tool
+    def whoami(context: Context) -> str:
+        return context.access.subject
+
+    authorization = Authorization(verifier, RESOURCE, ("https://issuer.example.com",))
+    application = server.asgi(HttpOptions(authorization=authorization))
+    visit = call(whoami.__name__, headers={"authorization": f"Bearer {token}"})
+    return await visit.to(application)

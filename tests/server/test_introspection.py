@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from anyshape import Context, Server
 from anyshape.errors import VerifierUnavailable
-from anyshape.server import AccessToken, Authorization, HttpOptions, Introspection
+from anyshape.server import AccessToken, Introspection
 
-from .issuing import RESOURCE, START, Clock, Issuer
-from .visiting import Reply, call
+from .issuing import RESOURCE, START, Clock, Issuer, visit_with
 
 SECRET = "s3cret of the server"
 
@@ -39,19 +37,6 @@ def verifier(issuer: Issuer, clock: Clock) -> Introspection:
     return Introspection(f"{issuer.url}/introspect", "notes server", SECRET, clock=clock)
 
 
-async def _visit(verifier: Any, token: str) -> Reply:
-    server = Server("here")
-
-    @server.tool
-    def whoami(context: Context) -> str:
-        return context.access.subject
-
-    authorization = Authorization(verifier, RESOURCE, ("https://issuer.example.com",))
-    application = server.asgi(HttpOptions(authorization=authorization))
-    visit = call(whoami.__name__, headers={"authorization": f"Bearer {token}"})
-    return await visit.to(application)
-
-
 async def test_an_active_token_is_believed(issuer: Issuer, verifier: Introspection) -> None:
     assert await verifier.verify("good") == AccessToken(
         subject="ada",
@@ -61,7 +46,7 @@ async def test_an_active_token_is_believed(issuer: Issuer, verifier: Introspecti
         audience=(RESOURCE,),
         claims=issuer.active["good"],
     )
-    reply = await _visit(verifier, "good")
+    reply = await visit_with(verifier, "good")
     assert reply.json["result"]["structuredContent"] == "ada"
     coded = base64.b64encode(b"notes+server:s3cret+of+the+server").decode()
     assert issuer.forms == [
@@ -88,7 +73,7 @@ async def test_a_token_that_does_not_fit_is_kept_out(
     issuer: Issuer, verifier: Introspection, change: dict[str, Any]
 ) -> None:
     issuer.active["good"] |= change
-    reply = await _visit(verifier, "good")
+    reply = await visit_with(verifier, "good")
     assert reply.status == 401
     assert 'error="invalid_token"' in reply.headers["www-authenticate"]
 
@@ -191,7 +176,7 @@ async def test_without_an_answer_nobody_gets_in_and_the_endpoint_is_left_alone(
 ) -> None:
     issuer.documents["/introspect"] = answer
     with caplog.at_level(logging.DEBUG):
-        replies = [await _visit(verifier, "good-token") for _ in range(3)]
+        replies = [await visit_with(verifier, "good-token") for _ in range(3)]
     assert [reply.status for reply in replies] == [503, 503, 503]
     assert replies[0].headers["retry-after"]
     assert issuer.asked == ["/introspect"]
@@ -201,7 +186,7 @@ async def test_without_an_answer_nobody_gets_in_and_the_endpoint_is_left_alone(
     del issuer.documents["/introspect"]
     issuer.active["good-token"] = issuer.active["good"]
     clock.now += 2
-    assert (await _visit(verifier, "good-token")).status == 200
+    assert (await visit_with(verifier, "good-token")).status == 200
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,10 @@ from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 from patience import turn_until
 
-from anyshape import Context, Server
 from anyshape.errors import VerifierUnavailable
-from anyshape.server import AccessToken, Authorization, HttpOptions, JwtVerifier
+from anyshape.server import AccessToken, JwtVerifier
 
-from .issuing import RESOURCE, START, Clock, Issuer
-from .visiting import Reply, call
+from .issuing import RESOURCE, START, Clock, Issuer, visit_with
 
 
 @pytest.fixture
@@ -40,19 +38,6 @@ def verifier(issuer: Issuer, clock: Clock) -> JwtVerifier:
     return JwtVerifier(issuer.url, RESOURCE, clock=clock)
 
 
-async def _visit(verifier: Any, token: str) -> Reply:
-    server = Server("here")
-
-    @server.tool
-    def whoami(context: Context) -> str:
-        return context.access.subject
-
-    authorization = Authorization(verifier, RESOURCE, ("https://issuer.example.com",))
-    application = server.asgi(HttpOptions(authorization=authorization))
-    visit = call(whoami.__name__, headers={"authorization": f"Bearer {token}"})
-    return await visit.to(application)
-
-
 async def test_a_token_of_the_issuer_is_believed(issuer: Issuer, verifier: JwtVerifier) -> None:
     access = await verifier.verify(issuer.sign())
     assert access == AccessToken(
@@ -62,7 +47,7 @@ async def test_a_token_of_the_issuer_is_believed(issuer: Issuer, verifier: JwtVe
         expires_at=START + 630,
         claims=issuer.claims(),
     )
-    reply = await _visit(verifier, issuer.sign())
+    reply = await visit_with(verifier, issuer.sign())
     assert reply.json["result"]["structuredContent"] == "ada"
 
 
@@ -133,7 +118,7 @@ async def test_claims_that_do_not_fit_keep_a_token_out(
     issuer: Issuer, verifier: JwtVerifier, claims: dict[str, Any]
 ) -> None:
     assert await verifier.verify(issuer.sign(**claims)) is None
-    reply = await _visit(verifier, issuer.sign(**claims))
+    reply = await visit_with(verifier, issuer.sign(**claims))
     assert reply.status == 401
     assert 'error="invalid_token"' in reply.headers["www-authenticate"]
 
@@ -248,7 +233,7 @@ async def test_nonsense_is_refused_and_nothing_fetched_for_it(
 
 
 async def test_a_huge_token_is_refused_unread(issuer: Issuer, verifier: JwtVerifier) -> None:
-    reply = await _visit(verifier, issuer.sign(more="x" * 16_384))
+    reply = await visit_with(verifier, issuer.sign(more="x" * 16_384))
     assert reply.status == 401
     assert issuer.asked == []
 
@@ -304,7 +289,7 @@ async def test_an_issuer_that_is_down_is_forgiven_for_an_hour(
     with caplog.at_level(logging.WARNING, "anyshape.server"):
         assert await verifier.verify(token) is not None
         clock.now += 11
-        reply = await _visit(verifier, token)
+        reply = await visit_with(verifier, token)
     assert reply.status == 503
     assert token.split(".")[2] not in caplog.text + reply.body.decode()
     issuer.is_down = False
@@ -338,7 +323,7 @@ async def test_keys_that_are_no_keys_let_nobody_in(
     issuer.documents["/elsewhere"] = json.dumps(issuer.jwks)
     with pytest.raises(VerifierUnavailable):
         await verifier.verify(issuer.sign())
-    assert (await _visit(verifier, issuer.sign())).status == 503
+    assert (await visit_with(verifier, issuer.sign())).status == 503
     assert "/elsewhere" not in issuer.asked
     assert issuer.asked.count("/jwks") == 1
 
