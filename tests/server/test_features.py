@@ -23,11 +23,9 @@ from anyshape.server.parameters import ListParameters, Meta
 from anyshape.server.request import OpenRequest
 from anyshape.server.service import Service
 
+from .visiting import META
+
 CHANGED = "notifications/proverbs/list_changed"
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 class Saying(msgspec.Struct, frozen=True):

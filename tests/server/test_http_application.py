@@ -15,7 +15,7 @@ from patience import PATIENCE
 from anyshape import Context, Server
 from anyshape.server import AccessToken, Authorization, HttpOptions, ServerOptions
 
-from .visiting import MODERN, Visit, call
+from .visiting import META, MODERN, Visit, call
 
 RESOURCE = "https://mcp.example.com/mcp"
 
@@ -410,10 +410,7 @@ async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server:
             "id": 5,
             "method": "subscriptions/listen",
             "params": {
-                "_meta": {
-                    "io.modelcontextprotocol/protocolVersion": MODERN,
-                    "io.modelcontextprotocol/clientCapabilities": {},
-                },
+                "_meta": META,
                 "notifications": {"toolsListChanged": True},
             },
         },
@@ -593,11 +590,7 @@ async def test_the_name_header_repeats_the_uri_or_the_prompt(
 ) -> None:
     server.resource("notes://{text}")(_repeat)
     server.prompt(name="talk")(_repeat)
-    meta: dict[str, Any] = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {**subject, "_meta": meta}
+    params = {**subject, "_meta": META}
     body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = {"mcp-protocol-version": MODERN, "mcp-method": method, "mcp-name": named}
     options = HttpOptions(allowed_hosts=("mcp.example.com",))

@@ -10,7 +10,8 @@ import pytest
 from anyshape import Server
 from anyshape.server import KNOWN_CLIENTS, KnownClient, Need, ServerOptions, ShapeOptions
 
-MODERN = "2026-07-28"
+from .visiting import META, MODERN
+
 CLAUDE = {"name": "claude-code", "version": "2.1.325"}
 CODEX = {"name": "codex-mcp-client", "version": "0.166.0", "title": "Codex"}
 GEMINI = {"name": "gemini-cli-mcp-client", "version": "0.61.0"}
@@ -36,8 +37,7 @@ class Peer:
         params = dict(params or {})
         if self._revision == MODERN:
             params["_meta"] = {
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
+                **META,
                 "io.modelcontextprotocol/clientInfo": self._client,
             }
         elif not self._greeted:

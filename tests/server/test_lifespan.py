@@ -16,11 +16,9 @@ from patience import PATIENCE
 
 from anyshape import Client, Context, Server
 
+from .visiting import META
+
 SCRIPT = Path(__file__).parent / "lifespan_server.py"
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 CALL: dict[str, Any] = {"_meta": META, "name": "state", "arguments": {}}
 
 

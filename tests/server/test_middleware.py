@@ -16,7 +16,7 @@ from anyshape.protocol.revision import RELEASED
 from anyshape.server import MiddlewareAnswer, MiddlewareRequest, Proceed, ServerOptions
 
 from .asking import Asker
-from .visiting import Visit, call
+from .visiting import META, Visit, call
 
 
 @pytest.fixture
@@ -82,10 +82,7 @@ async def test_without_changes_the_answer_is_byte_for_byte_the_same(server: Serv
             "params": {
                 "name": "double",
                 "arguments": {"number": 2},
-                "_meta": {
-                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                    "io.modelcontextprotocol/clientCapabilities": {},
-                },
+                "_meta": META,
             },
         }
     ).encode()

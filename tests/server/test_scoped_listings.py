@@ -9,7 +9,7 @@ import pytest
 from anyshape import Server
 from anyshape.server import AccessToken, Authorization, Caching, HttpOptions, ServerOptions
 
-from .visiting import MODERN, Reply, Visit
+from .visiting import META, MODERN, Reply, Visit
 
 RESOURCE = "https://mcp.example.com/mcp"
 REVISIONS = ["2025-06-18", "2025-11-25", MODERN]
@@ -66,10 +66,7 @@ async def _ask(
     headers = {"authorization": f"Bearer {token}", "mcp-protocol-version": revision}
     if revision == MODERN:
         headers["mcp-method"] = method
-        params["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
+        params["_meta"] = META
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     return await Visit(body, headers=headers).to(application)
 

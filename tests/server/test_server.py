@@ -19,11 +19,7 @@ from anyshape.server import Caching, HttpOptions, ServerOptions
 from anyshape.server.failures import SERVER_BUSY
 from anyshape.tools.workers import WorkerThreads
 
-MODERN = "2026-07-28"
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from .visiting import META
 
 
 class Peer:
@@ -34,12 +30,8 @@ class Peer:
         self.connection = server.connect(lambda message: self.sent.append(json.loads(message)))
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, id: Any = 1) -> Any:
-        meta: dict[str, Any] = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
         body = {"jsonrpc": "2.0", "id": id, "method": method}
-        body["params"] = {"_meta": meta, **(params or {})}
+        body["params"] = {"_meta": META, **(params or {})}
         answer = await self.connection.handle(json.dumps(body).encode())
         return None if answer is None else json.loads(answer)
 
@@ -264,12 +256,7 @@ async def test_a_message_nests_as_deeply_as_it_may_and_no_deeper(plain: bool) ->
     connection = server.connect(lambda _: None)
     # An escape in the name of the method takes the call off the beaten track.
     method = b"tools/call" if plain else b"tools\\/call"
-    meta = json.dumps(
-        {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-    ).encode()
+    meta = json.dumps(META).encode()
 
     async def call(depth: int) -> Any:
         value = b"[" * (depth - 3) + b"]" * (depth - 3)
@@ -444,8 +431,7 @@ async def test_progress_that_does_not_grow_is_not_sent() -> None:
         {
             "name": "steps",
             "_meta": {
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
+                **META,
                 "progressToken": "t",
             },
         },
@@ -562,8 +548,7 @@ async def test_progress_after_the_answer_is_not_sent() -> None:
         {
             "name": "keep",
             "_meta": {
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
+                **META,
                 "progressToken": "t",
             },
         },

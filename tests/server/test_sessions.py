@@ -19,6 +19,8 @@ from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server import HttpOptions, Sessions
 from anyshape.server.sessions import SessionIds
 
+from .visiting import META
+
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 GEMINI = {"name": "gemini-cli-mcp-client", "version": "0.61.0"}
 
@@ -178,12 +180,8 @@ async def test_without_keys_an_id_of_somebody_else_is_passed_over() -> None:
 
 async def test_modern_requests_have_no_session() -> None:
     replica = Replica(Sessions((KEY,)))
-    meta: dict[str, Any] = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
     answer = await replica.ask(
-        "tools/call", {"name": "count", "_meta": meta}, mcp_session_id="over",
+        "tools/call", {"name": "count", "_meta": META}, mcp_session_id="over",
         mcp_protocol_version="2026-07-28", mcp_method="tools/call", mcp_name="count",
     )  # fmt: skip
     assert answer.json["result"]["structuredContent"] == 42

@@ -19,11 +19,7 @@ from anyshape import (
     ToolResult,
 )
 
-MODERN = "2026-07-28"
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from .visiting import META
 
 
 def _ok(arguments: dict[str, Any]) -> str:

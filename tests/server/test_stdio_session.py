@@ -15,10 +15,7 @@ from anyshape.server import ServerOptions
 from anyshape.server.pipes import PipeReader
 from anyshape.server.stdio import StdioSession
 
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from .visiting import META
 
 
 class Ends:

@@ -16,12 +16,7 @@ from patience import PATIENCE
 
 from anyshape import Client, ProtocolError
 
-# The names below are those of conftest.py, which importlib mode does not let us import.
-MODERN = "2026-07-28"
-META: dict[str, Any] = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from .visiting import META, MODERN
 
 
 def _structured(revision: str | None, value: Any) -> Any:
@@ -250,10 +245,7 @@ def test_a_line_that_nests_too_deeply_is_refused_and_the_next_is_answered(
 def test_messages_arrive_however_they_are_cut_and_joined(spoken: Any) -> None:
     params: dict[str, Any] = {"name": "add", "arguments": {"a": 1, "b": 2}}
     if spoken.revision == MODERN:
-        params["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
+        params["_meta"] = META
     lines = b"".join(
         json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": params}).encode()
         + (b"\r\n" if n % 2 else b"\n\n")

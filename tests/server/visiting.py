@@ -10,6 +10,11 @@ from typing import Any
 from patience import PATIENCE
 
 MODERN = "2026-07-28"
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+"""The `_meta` that every modern request needs."""
 
 
 class Reply:
@@ -99,11 +104,7 @@ def call(name: str, arguments: Any = None, **options: Any) -> Visit:
     params: dict[str, Any] = {
         "name": name,
         "arguments": arguments or {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            **options.pop("meta", {}),
-        },
+        "_meta": {**META, **options.pop("meta", {})},
         **options.pop("params", {}),
     }
     headers = {
