@@ -60,6 +60,8 @@ def test_an_id_is_found_at_either_end_of_a_long_message(order: list[str], fillin
         b'{"jsonrpc":"2.0","method":"m","params":{"id":1,"a":"' + b"x" * 100_000 + b'","id":2}}',
         b'{"jsonrpc":"2.0","method":"m","params":"' + b"x" * 100_000 + b',\\"id\\":2}',
         b'{"jsonrpc":"2.0","method":"m","id":null,"params":"' + b"x" * 100_000 + b'"}',
+        b'{"jsonrpc":"2.0","method":"m","\xb6":"' + b"x" * 100_000 + b',"id":2,"\xb6":1}',
+        b'{"jsonrpc":"2.0","method":"m","id":"\xb6","params":"' + b"x" * 100_000 + b'"}',
     ],
 )
 def test_what_is_no_id_of_a_request_is_not_taken_for_one(line: bytes) -> None:

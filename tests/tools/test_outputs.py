@@ -28,6 +28,7 @@ from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLi
 from anyshape.protocol.result import ABSENT, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import shape
+from anyshape.protocol.shapes.result_reader import result_reader
 from anyshape.tools import UNSTRUCTURED, Tool
 
 T = TypeVar("T")
@@ -722,7 +723,7 @@ async def test_what_each_revision_is_listed_validates_what_it_is_then_sent(
         if text.startswith('"') and not revision.is_natural:
             text = json.loads(text)
         assert result["content"][-1] == {"type": "text", "text": text}
-    read = shaping.reader(entry.get("outputSchema", ABSENT))(result)
+    read = result_reader(revision, entry.get("outputSchema", ABSENT))(result)
     if natural.structured is not None and revision.has_structured_content:
         assert read.value == json.loads(natural.structured)
 

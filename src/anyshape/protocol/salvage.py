@@ -45,6 +45,7 @@ def salvage_id(start: bytes, end: bytes) -> bytes | None:
 def _is_whole(text: bytes, id: bytes) -> bool:
     """Tell whether a text is an object with that id."""
     try:
+        id.decode()  # Values of members are skipped over, so nothing else looks at its UTF-8.
         return bytes(_decode_members(text).get("id", b"")) == id
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False

@@ -160,12 +160,12 @@ def test_a_nullable_object_sent_as_nothing_is_null(wire: Any, value: Any) -> Non
 @pytest.mark.parametrize("schema", [PLAIN, PYTHON, FASTMCP, ZOD_OBJECT])
 @pytest.mark.parametrize("wire", [{"content": []}, {}, {"content": [], "structuredContent": None}])
 def test_nothing_in_place_of_an_envelope_is_no_null(schema: Any, wire: Any) -> None:
-    assert shape(OLDER).reader(schema)(wire).value is ABSENT
+    assert result_reader(OLDER, schema)(wire).value is ABSENT
 
 
 def test_null_that_no_text_repeats_is_no_value_where_no_schema_was_listed() -> None:
     wire: Any = {"content": [], "structuredContent": None}
-    assert shape(OLDER).reader(ABSENT)(wire).value is ABSENT
+    assert result_reader(OLDER, ABSENT)(wire).value is ABSENT
 
 
 def test_an_error_is_never_unwrapped() -> None:
