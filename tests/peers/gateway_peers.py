@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ REVISIONS = (MODERN, LATER, LATE, OLDER, OLDEST)
 ENVIRONMENTS = visits.ROOT / ".cache" / "older-peers"
 OLDER_NODE = visits.HERE / "older-node"
 EVERYTHING = "@modelcontextprotocol/server-everything"
+GIVEN_UP = 2.5
+_ended: list[float] = []
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,19 @@ def _is_ready(url: str) -> bool:
 
 
 def visit(column: Column, targets: Sequence[Json]) -> list[Json]:
-    """Return the reports of a client on several gateways; each target has its `plan`."""
+    """Return the reports of a client on several gateways; each target has its `plan`.
+
+    A server on a pipe may ask on behalf of a call that was given up for a moment longer, and nobody
+    else is asked then: so a client waits until those of the one before it do not count any more.
+    """
+    time.sleep(max(0.0, _ended[-1] + GIVEN_UP - time.monotonic()) if _ended else 0.0)
+    try:
+        return _visit(column, targets)
+    finally:
+        _ended.append(time.monotonic())
+
+
+def _visit(column: Column, targets: Sequence[Json]) -> list[Json]:
     over = "command" if column.uses_stdio else "url"
     given = [{over: target[over], "plan": target["plan"]} for target in targets]
     plan = {

@@ -5,7 +5,6 @@ Here it is those that share the environment of the tests; `make older-peers` has
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +16,6 @@ from gateway_peers import COLUMNS, ROWS, Column, Row
 Json = dict[str, Any]
 HERE = [row for row in ROWS if row.at.is_here]
 CLIENTS = [column for column in COLUMNS if column.at.is_here]
-GIVEN_UP = 2.5
-_ended: list[float] = []
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +24,6 @@ def gateways() -> Iterator[dict[Row, Json]]:
         yield targets
 
 
-@pytest.fixture
-def calm() -> Iterator[None]:
-    """Wait until no call that the client before gave up is counted any more.
-
-    A server on a pipe may ask on behalf of such a call for a moment; others are not asked then.
-    """
-    time.sleep(max(0.0, _ended[-1] + GIVEN_UP - time.monotonic()) if _ended else 0.0)
-    yield
-    _ended.append(time.monotonic())
-
-
-@pytest.mark.usefixtures("calm")
 @pytest.mark.timeout(2400)  # Each client meets every server.
 @pytest.mark.parametrize("column", CLIENTS, ids=lambda column: column.id)
 def test_a_client_sees_of_every_server_what_the_table_says(
