@@ -163,11 +163,6 @@ def test_nothing_in_place_of_an_envelope_is_no_null(schema: Any, wire: Any) -> N
     assert result_reader(OLDER, schema)(wire).value is ABSENT
 
 
-def test_null_that_no_text_repeats_is_no_value_where_no_schema_was_listed() -> None:
-    wire: Any = {"content": [], "structuredContent": None}
-    assert result_reader(OLDER, ABSENT)(wire).value is ABSENT
-
-
 def test_an_error_is_never_unwrapped() -> None:
     read = result_reader(OLDER, FASTMCP)(answer({"result": 5}, "failed", isError=True))
     assert (read.value, read.is_error) == ({"result": 5}, True)

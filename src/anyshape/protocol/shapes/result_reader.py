@@ -100,7 +100,7 @@ def result_reader(
     has_schema = isinstance(output_schema, dict)
     null_is_nothing = not revision.is_natural
     # An envelope has a place for null, so that one who sends nothing has not said null.
-    nothing_is_null = unwrap and has_schema and not (marked or enveloped or by_hand)
+    nothing_is_null = not (marked or enveloped or by_hand)
 
     def read(source: object) -> ReadResult:
         draft = None
