@@ -134,6 +134,11 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
             3,
             "the environment has no variable 'NOT_THERE_1'",
         ),
+        (
+            '[upstreams.a]\nurl = "http://x"\nheaders = { A = "${file:a\\u0000b}" }',
+            3,
+            "the file 'a\\x00b' cannot be read: no text",
+        ),
         ('[upstreams.a]\nurl = "http://x"\nroom = { max_calls = 0 }', 3, "above 0"),
         ('[upstreams."a b"]\nurl = "http://x"', 1, "expected a name of letters"),
         ('[upstreams.a]\nurl = "http://x"\n[tols]\n', 3, "did you mean 'tools'?"),
@@ -185,6 +190,10 @@ def test_what_is_wrong_is_told_with_line_and_key(
         ('{"a":' + "1" * 5_000 + "}", "expected JSON: "),
         ("{}", 'expected an object with "mcpServers" in it'),
         ('{"mcpServers": {"a": {"url": 3}}}', 'expected "command" or "url", a string'),
+        (
+            r'{"mcpServers": {"a": {"command": "x", "env": {"A": "${\ud800}"}}}}',
+            r"the environment has no variable '\ud800'",
+        ),
         ('{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', "expected Streamable HTTP"),
     ],
 )

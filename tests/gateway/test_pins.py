@@ -261,6 +261,10 @@ def test_pins_that_cannot_be_written_leave_the_old_ones(tmp_path: Path, pins: Pi
         ('{"version": 1}', "upstreams: expected an object"),
         ('{"version": 1, "upstreams": {"a": 1}}', "a: expected an object"),
         ('{"version": 1, "upstreams": {"a": {"things": {}}}}', "expected one of tools, prompts"),
+        (
+            r'{"version": 1, "upstreams": {"a": {"\ud97d\ude00": {}}}}',
+            r"u\{6f600\}: expected one of",
+        ),
         ('{"version": 1, "upstreams": {"a": {"tools": {"t": {}}}}}', "not what its digest says"),
     ],
 )

@@ -296,10 +296,10 @@ def _filled(file: _File, text: str, *keys: str) -> str:
         if kind == "file":
             try:
                 return (file.path.parent / name).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
+            except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or "no text"
                 raise file.wrong(f"the file {name!r} cannot be read: {reason}", *keys) from None
-        if name not in os.environ:
+        if name not in set(os.environ):  # Asked itself, it raises for what no name can be.
             raise file.wrong(f"the environment has no variable {name!r}", *keys)
         return os.environ[name]
 

@@ -93,7 +93,10 @@ UNSEEN: Final = re.compile(
 
 def visible(text: str) -> str:
     """Return text with everything that is not shown, or that steers what shows it, as escapes."""
-    return UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    text = UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else f"\\u{{{ord(each):x}}}" for each in text)
 
 
 def excerpt(text: str, at: int = 0, width: int = _SHOWN) -> str:
