@@ -205,6 +205,16 @@ async def test_streams_are_bounded_and_room_is_made_when_one_ends() -> None:
         assert (await three.listen()).status == 200
 
 
+async def test_who_comes_back_to_a_full_server_takes_the_place_of_its_own_stream() -> None:
+    application = Server("s", options=ServerOptions(max_subscriptions=1)).asgi()
+    async with Browser(application) as browser, Browser(application) as other:
+        lost = await browser.listen()
+        found = await browser.listen()
+        await lost.over()
+        assert found.status == 200
+        assert (await other.listen()).status == 503
+
+
 async def test_idle_sessions_make_room_and_those_with_a_stream_do_not() -> None:
     server = make_server()
     application = server.asgi(HttpOptions(streams=Streams(max_sessions=2)))

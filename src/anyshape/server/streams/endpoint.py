@@ -178,8 +178,9 @@ class SessionStreams:
             await self._resume(session, heard, receive, send)
             return
         service = self.service
-        self._check_room()
-        is_known_here = self.table.find(session.key) is not None
+        known_here = self.table.find(session.key)
+        if known_here is None or known_here.stream is None:
+            self._check_room()  # Another stream of the same session takes the place of the first.
         live = self.table.touch(session.key)
         live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
         response = EventStream(send, self._application.keep_alive)
@@ -196,7 +197,7 @@ class SessionStreams:
                     topics += known.topics
                     if heard is None and known.told is not None:
                         # What was told here a moment ago may not be in the store yet.
-                        stream.told = max(known.told, told) if is_known_here else known.told
+                        stream.told = max(known.told, told) if known_here else known.told
             if revision.has_empty_events:
                 stream.begin(topics, self.options.retry, self.options.hold)
             else:
