@@ -66,7 +66,8 @@ class Guard:
     def _host_is_allowed(self, host: str | None, at_home: bool) -> bool:
         if self._hosts is None:
             return not at_home or (host is not None and is_local(_name(host)))
-        return self._is_named(host) or "*" in self._hosts
+        is_named = host is not None and (host in self._hosts or _name(host) in self._hosts)
+        return is_named or "*" in self._hosts
 
     def _origin_is_allowed(self, origin: str, host: str | None, at_home: bool) -> bool:
         if origin in self._origins or "*" in self._origins:
@@ -80,10 +81,6 @@ class Guard:
             return False
         # The host is a name that was allowed, any that the operator likes, or an address.
         return self._hosts is not None or _address(_name(host).strip("[]")) is not None
-
-    def _is_named(self, host: str | None) -> bool:
-        hosts = self._hosts or ()
-        return host is not None and (host in hosts or _name(host) in hosts)
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

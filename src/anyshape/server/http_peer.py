@@ -91,8 +91,7 @@ class HttpPeer(Peer):
         """Return the handshake that the session id stands for, if any; raise if it is over."""
         id = self._headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
-            subject = None if self.access is None else self.access.subject
-            self.handshake = session = self._application.session_ids.find(id, subject)
+            self.handshake = session = self._application.session_ids.find(id, self.subject)
             if session is not None:
                 self.client, self.needs, self.session_id = session.client, session.needs, id
                 self.capabilities = session.capabilities
@@ -106,8 +105,7 @@ class HttpPeer(Peer):
             said = bytes(info) if isinstance(info, msgspec.Raw) else None
             declared = parameters.capabilities
             able = abbreviate(LazyObject(declared)) if isinstance(declared, msgspec.Raw) else ""
-            subject = None if self.access is None else self.access.subject
-            self._given = ((_SESSION, ids.issue(revision, said, able, subject)),)
+            self._given = ((_SESSION, ids.issue(revision, said, able, self.subject)),)
 
     @property
     def tells_changes(self) -> bool:

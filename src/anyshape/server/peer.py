@@ -85,6 +85,11 @@ class Peer(ABC):
     service: Service
 
     @property
+    def subject(self) -> str | None:
+        """Whose access token it has, `None` without one."""
+        return None if self.access is None else self.access.subject
+
+    @property
     def tells_changes(self) -> bool:
         """Whether a peer of a handshake is told of changes to what is listed."""
         return False

@@ -187,7 +187,7 @@ class SessionIds:
         if signed is None:
             return None
         code, text = signed[:_MAC], signed[_MAC:]
-        if not _is_signed(self._all_keys(), _ID, text, code):
+        if not any(hmac.compare_digest(code, _sign(key, _ID, text)) for key in self._all_keys()):
             return None
         try:
             ticket = _decode_ticket(text)
@@ -199,10 +199,8 @@ class SessionIds:
         key = ticket.nonce
         expires = 0.0 if key in self._ended else ticket.issued + self._lifetime
         client, abilities = ticket.client, expand(ticket.abilities)
-        if client is None:
-            return Handshake(key, ticket.caller, revision, expires, None, NOTHING, abilities)
-        needs = self._clients.needs(client.name, client.version)
-        said = msgspec.structs.asdict(client)
+        said = None if client is None else msgspec.structs.asdict(client)
+        needs = NOTHING if client is None else self._clients.needs(client.name, client.version)
         return Handshake(key, ticket.caller, revision, expires, said, needs, abilities)
 
     def _all_keys(self) -> tuple[bytes, ...]:
@@ -217,10 +215,6 @@ def _sign(key: bytes, purpose: bytes, text: bytes) -> bytes:
 
 def _seal(key: bytes, text: str) -> str:
     return spell(_sign(key, _STREAM, text.encode())[:12]).decode()
-
-
-def _is_signed(keys: tuple[bytes, ...], purpose: bytes, text: bytes, code: bytes) -> bool:
-    return any(hmac.compare_digest(code, _sign(key, purpose, text)) for key in keys)
 
 
 def _digest(subject: str | None) -> str:

@@ -122,7 +122,7 @@ class Tasks(Feature):
         """Return a task of whoever asks, or raise."""
         if not _declares_tasks(request):
             raise no_tasks()
-        task = await self.engine.find(id, _owner(request))
+        task = await self.engine.find(id, request.peer.subject)
         if task is None:
             raise unknown_task()
         return task
@@ -142,7 +142,7 @@ class Tasks(Feature):
         topics: list[Topic] = []
         known: list[str] = []
         for id in dict.fromkeys(ids):
-            if await self.engine.find(id, _owner(request)) is not None:
+            if await self.engine.find(id, request.peer.subject) is not None:
                 await self.engine.watch(id)
                 known.append(id)
                 topics.append(self._topic(id))
@@ -204,8 +204,3 @@ def _acknowledge(request: OpenRequest) -> bytes:
 
 def _declares_tasks(request: OpenRequest) -> bool:
     return not lacking(TASKS_CAPABILITY, request.meta.get(CLIENT_CAPABILITIES, {}))
-
-
-def _owner(request: OpenRequest) -> str | None:
-    access = request.peer.access
-    return None if access is None else access.subject

@@ -264,7 +264,7 @@ class SharedSessions:
         remote = RemoteReply(self.link, key)
         if stream.reaches(after):
             done = stream.resume(after, remote)
-            done.add_done_callback(lambda _: remote.close())
+            done.add_done_callback(lambda _: remote.abandon())
         else:
             remote.add(lost=b"1")
 
@@ -315,15 +315,11 @@ class RemoteReply:
             self._is_open = False
             self.add(event=last, end=b"1")
 
-    def close(self) -> None:
+    def abandon(self) -> None:
         """Pass on that there is no more here."""
         if self._is_open:
             self._is_open = False
             self.add(end=b"1")
-
-    def abandon(self) -> None:
-        """Pass on that there is no more."""
-        self.close()
 
     def break_silence(self) -> None:
         """Do nothing: the other replica sees to silence."""
