@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -64,6 +65,24 @@ async def test_messages_reach_the_callback_and_bad_ones_do_not(scripted: type[Sc
         server.say("notifications/message", level="info")
         server.say("notifications/message")
     assert heard == [LogMessage("error", {"host": "x"}, "db"), LogMessage("info", None)]
+
+
+async def test_a_callback_that_was_busy_when_the_client_closed_hears_on_after_it_is_opened_again(
+    scripted: type[Scripted],
+) -> None:
+    heard: list[object] = []
+
+    async def stay(message: LogMessage) -> None:
+        heard.append(message.data)
+        await asyncio.Event().wait()
+
+    server = scripted(server__discover=discovered)
+    client = Client(server, on_log=stay)
+    for turn in (1, 2):
+        async with client:
+            server.say("notifications/message", level="info", data=turn)
+            await asyncio.sleep(0)
+    assert heard == [1, 2]
 
 
 async def test_a_callback_that_fails_costs_nothing(

@@ -42,10 +42,11 @@ class Relay(Generic[ReportT]):
             await self._task
 
     def abandon(self) -> None:
-        """Deliver nothing more."""
+        """Deliver none of what has come so far; a client that is opened again may hear more."""
         self._queue.clear()
-        if self._task is not None:
-            self._task.cancel()
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
 
     def _deliver(self, report: ReportT) -> Awaitable[None] | None:
         try:
