@@ -25,6 +25,7 @@ __all__ = [
     "Carried",
     "ListedEntries",
     "Review",
+    "carried_output",
     "count_tokens",
     "review_entry",
     "review_schema",
@@ -136,14 +137,13 @@ def _carried_to(tool: ListedTool, listed: ListedEntries, revision: Revision) -> 
     entry = listed.get(tool.name)
     if entry is None:
         return "this tool is not listed"
-    return _carried(tool.output_schema, entry.get("outputSchema"), revision)
+    return carried_output(tool.output_schema, entry.get("outputSchema"), revision)
 
 
-def _carried(natural: object, listed: object, revision: Revision) -> Carried:
-    if natural is None:
-        return "none"
+def carried_output(natural: object, listed: object, revision: Revision) -> Carried:
+    """Return how an output reaches clients of a revision that are listed this schema for it."""
     if listed is None:
-        return "absent"
+        return "none" if natural is None else "absent"
     if is_envelope(listed, revision):
         return "wrapped"
     return "natural" if listed == natural else "object"
@@ -160,7 +160,8 @@ def _carried_by_shape(document: dict[str, Any] | bool) -> dict[str, str]:
     carried: dict[str, str] = {}
     for revision in OLDER:
         listed = shape(revision).output_schema(document)
-        carried[str(revision)] = _carried(document, None if listed is ABSENT else listed, revision)
+        shown = None if listed is ABSENT else listed
+        carried[str(revision)] = carried_output(document, shown, revision)
     return carried
 
 

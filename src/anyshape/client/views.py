@@ -8,11 +8,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from anyshape.client.review import ListedEntries
+from anyshape.client.review import Carried, ListedEntries, carried_output
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes.result_reader import is_envelope
 
 if TYPE_CHECKING:
     from anyshape.client.client import Client
@@ -40,6 +39,13 @@ ToolChoice: TypeAlias = (
 """Picks the tool to look at, and the arguments to call it with; `None` for not calling it."""
 
 _SHOWN_OF_RESULT: Final = ("structuredContent", "content", "isError")
+_IN_WORDS: Final[Mapping[Carried, str]] = {
+    "natural": "natural",
+    "object": "as an object",
+    "wrapped": 'wrapped, {"result": …}',
+    "absent": "text only",
+    "none": "no output schema",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,6 @@ class View:
     entry: Mapping[str, Any] = field(default_factory=dict[str, Any])
     result: Mapping[str, Any] | None = None
     error: str | None = None
-
-    @property
-    def output_schema(self) -> Any:
-        """The `outputSchema` of the entry, or `MISSING_MEMBER`."""
-        return self.entry.get("outputSchema", MISSING_MEMBER)
 
     def appearance(self) -> tuple[object, ...]:
         """Return everything that is shown, for telling whether two revisions see the same."""
@@ -135,11 +136,5 @@ def describe_output(view: View, newest: View) -> str:
     """Return in a few words what a revision makes of the tool's output."""
     if not view.entry:
         return "not served"
-    listed, natural = view.output_schema, newest.output_schema
-    if listed is MISSING_MEMBER:
-        return "text only" if natural is not MISSING_MEMBER else "no output schema"
-    if is_envelope(listed, view.answered or view.revision):
-        return 'wrapped, {"result": …}'
-    if listed == natural:
-        return "natural"
-    return "as an object"
+    natural, listed = newest.entry.get("outputSchema"), view.entry.get("outputSchema")
+    return _IN_WORDS[carried_output(natural, listed, view.answered or view.revision)]
