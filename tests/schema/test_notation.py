@@ -109,6 +109,25 @@ def test_a_tool_has_a_signature(given: dict[str, Any], returned: Any, written: s
     assert signature(given, returned) == written
 
 
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        {"properties": {f"p{n}": True for n in range(5_000)}},
+        {"required": [f"p{n}" for n in range(5_000)]},
+        {"properties": {"p" * 50_000: True}},
+        {"prefixItems": [True] * 5_000},
+        {"allOf": [True] * 5_000},
+        {"enum": ["x" * 5_000 + str(n) for n in range(100)]},
+    ],
+)
+def test_what_is_repeated_does_not_make_the_line_endless(repeated: dict[str, Any]) -> None:
+    document = {
+        "$defs": {"a": repeated},
+        "properties": {f"q{n}": {"$ref": "#/$defs/a"} for n in range(400)},
+    }
+    assert len(notation(document)) < 100_000
+
+
 def test_hostile_schemas_end_in_an_ellipsis() -> None:
     deep: Any = {}
     for _ in range(100):

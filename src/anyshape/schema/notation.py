@@ -24,7 +24,10 @@ __all__ = ["notation", "signature"]
 _DEEPEST: Final = 12
 _MOST_NODES: Final = 400
 _MOST_CHOICES: Final = 8
+_MOST_LITERALS: Final = 64
+"""How many values of an `enum` are written, to leave out those that read alike."""
 _LONGEST_TEXT: Final = 40
+_LONGEST_NAME: Final = 128
 _ELLIPSIS: Final = "…"
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 
@@ -106,11 +109,11 @@ class _Writer:
         return " & ".join(parts)
 
     def _schema(self, schema: object) -> _Piece:
+        self._left -= 1
         if schema is True or schema == {}:
             return "any", _Binds.TIGHTLY
         if schema is False or schema == {"not": {}}:
             return "never", _Binds.TIGHTLY
-        self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
             return _ELLIPSIS, _Binds.TIGHTLY
         node = cast("Mapping[str, Any]", schema)
@@ -132,7 +135,7 @@ class _Writer:
         if "const" in node:
             return _literal(node["const"]), _Binds.TIGHTLY
         if isinstance(node.get("enum"), list):
-            return _union([(_literal(each), _Binds.TIGHTLY) for each in node["enum"]])
+            return _enumeration(node["enum"])
         declared = node.get("type")
         if declared is None:
             if _OF_OBJECTS & node.keys():
@@ -165,12 +168,18 @@ class _Writer:
 
     def _members(self, node: Mapping[str, Any]) -> list[str]:
         properties = _mapping(node.get("properties"))
-        required = [str(name) for name in _sequence(node.get("required"))]
-        members = [
-            f"{_key(name)}{'' if name in required else '?'}: {self._inner(schema)}"
-            for name, schema in properties.items()
-        ]
-        members += [_key(name) for name in required if name not in properties]
+        required = dict.fromkeys(str(name) for name in _sequence(node.get("required")))
+        members: list[str] = []
+        for name in (*properties, *(name for name in required if name not in properties)):
+            if self._left < 0:
+                members.append(_ELLIPSIS)
+                break
+            if name in properties:
+                mark = "" if name in required else "?"
+                members.append(f"{_key(name)}{mark}: {self._inner(properties[name])}")
+            else:
+                self._left -= 1
+                members.append(_key(name))
         others = node.get("additionalProperties")
         if others is not None and not isinstance(others, bool):
             members.append(f"[any]: {self._inner(others)}")
@@ -181,7 +190,7 @@ class _Writer:
         rest = node.get("items", True)
         if first is None and isinstance(rest, list):  # as written before 2020-12
             first, rest = cast("list[Any]", rest), node.get("additionalItems", True)
-        positions = [self._inner(schema) for schema in _sequence(first)]
+        positions = [text for text, _ in self._pieces(first)]
         bounds = _range(node.get("minItems"), node.get("maxItems"))
         if positions:
             if rest is not False:
@@ -196,15 +205,24 @@ class _Writer:
         reference = node.get("$ref")
         if isinstance(reference, str):
             parts.append(self._referred(reference))
-        parts += [self._guarded(schema) for schema in _sequence(node.get("allOf"))]
+        parts += self._pieces(node.get("allOf"))
         for keyword in ("anyOf", "oneOf"):
-            if branches := _sequence(node.get(keyword)):
-                parts.append(_union([self._guarded(schema) for schema in branches]))
+            if branches := self._pieces(node.get(keyword)):
+                parts.append(_union(branches))
         if "if" in node:
             parts.append((self._conditional(node), _Binds.LOOSELY))
         if "not" in node:
             parts.append((f"not {self._inner(node['not'], _Binds.TIGHTLY)}", _Binds.TIGHTLY))
         return parts
+
+    def _pieces(self, schemas: object) -> list[_Piece]:
+        """Return several schemas, an ellipsis for those that the budget has no room for."""
+        pieces: list[_Piece] = []
+        for schema in _sequence(schemas):
+            pieces.append(self._guarded(schema))
+            if self._left < 0:
+                break
+        return pieces
 
     def _conditional(self, node: Mapping[str, Any]) -> str:
         text = f"if {self._inner(node['if'])}"
@@ -255,13 +273,20 @@ def _at_least(piece: _Piece, least: _Binds) -> str:
     return text if binds >= least else f"({text})"
 
 
-def _union(pieces: list[_Piece]) -> _Piece:
+def _enumeration(values: list[object]) -> _Piece:
+    pieces = [(_literal(value), _Binds.TIGHTLY) for value in values[:_MOST_LITERALS]]
+    return _union(pieces, more=len(values) - len(pieces))
+
+
+def _union(pieces: list[_Piece], more: int = 0) -> _Piece:
+    """Return alternatives, of which `more` are not among the pieces."""
     unique = list(dict.fromkeys(pieces)) or [("never", _Binds.TIGHTLY)]
-    if len(unique) == 1:
+    if len(unique) == 1 and not more:
         return unique[0]
     shown = [_at_least(piece, _Binds.AS_INTERSECTION) for piece in unique[:_MOST_CHOICES]]
-    if len(unique) > _MOST_CHOICES:
-        shown.append(f"{_ELLIPSIS} {len(unique) - _MOST_CHOICES} more")
+    more += len(unique) - len(shown)
+    if more:
+        shown.append(f"{_ELLIPSIS} {more} more")
     return " | ".join(shown), _Binds.AS_UNION
 
 
@@ -310,15 +335,17 @@ def _range(low: object, high: object) -> str:
 def _literal(value: object) -> str:
     if isinstance(value, dict | list) and value:
         return "{…}" if isinstance(value, dict) else "[…]"
+    if isinstance(value, str):
+        value = value[:_LONGEST_TEXT]  # With its quotes that is too long as well.
     return _shortened(json.dumps(value, ensure_ascii=False))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + _ELLIPSIS
+def _shortened(text: str, longest: int = _LONGEST_TEXT) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + _ELLIPSIS
 
 
 def _key(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else _literal(name)
+    return _shortened(name, _LONGEST_NAME) if _PLAIN_NAME.fullmatch(name) else _literal(name)
 
 
 def _name(reference: str, document: Mapping[str, Any] | bool) -> str:
