@@ -498,6 +498,7 @@ def test_what_pydantic_derives_from_ordinary_models_is_judged_in_the_process(
     [
         ({"const": ""}, {"const": "a"}),
         ({"enum": [""]}, {"enum": ["", "a"]}),
+        ({"type": "array", "const": [0.5]}, {"const": 0.5}),
         ({"$schema": DRAFT6, "contentMediaType": "application/json"}, {"$schema": DRAFT6}),
         (
             {"$schema": DRAFT6, "contentMediaType": "text/plain", "contentEncoding": "base64"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import json
 import re
 import threading
@@ -390,6 +391,27 @@ def test_a_keyword_that_the_dialect_lacks_is_not_spoken_of() -> None:
     assert [str(problem) for problem in schema.problems("x")] == [
         'expected an integer or null, got "x"'
     ]
+
+
+class Colour(enum.Enum):
+    RED = [1, "x"]  # noqa: RUF012 - what its value is is the point
+
+
+@pytest.mark.parametrize(
+    ("document", "value", "same"),
+    [
+        ({"items": {"type": "integer"}}, (1, "x"), [1, "x"]),
+        ({"items": {"type": "integer"}}, Colour.RED, [1, "x"]),
+        ({"items": {"items": {"type": "integer"}}}, [(1, "x")], [[1, "x"]]),
+        ({"uniqueItems": True}, [(1, [2]), (1.0, [2])], [[1, [2]], [1.0, [2]]]),
+        ({"contains": {"const": 3}}, (1, 2), [1, 2]),
+    ],
+)
+def test_what_json_has_no_name_for_is_explained_as_what_it_stands_for(
+    document: dict[str, Any], value: object, same: object
+) -> None:
+    schema = compile(document)
+    assert schema.problems(value) == schema.problems(same) != []
 
 
 REPETITIONS: list[tuple[list[Any], tuple[int, int] | None]] = [

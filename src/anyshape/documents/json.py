@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Hashable
 from typing import Any, TypeAlias, TypeGuard, cast
 
-__all__ = ["Json", "identity", "is_array", "is_object"]
+__all__ = ["Json", "identity", "is_array", "is_object", "plain"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -18,6 +19,16 @@ def is_object(value: object) -> TypeGuard[dict[str, object]]:
 def is_array(value: object) -> TypeGuard[list[object]]:
     """Tell whether `value` is a JSON array."""
     return isinstance(value, list)
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON has it: a tuple as an array, a member of an enumeration as its value.
+
+    What stands within it stays as it is.
+    """
+    while isinstance(value, enum.Enum):
+        value = value.value
+    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
 
 def identity(value: object) -> Hashable:

@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
 
-from anyshape.documents.json import is_array, is_object
+from anyshape.documents.json import is_array, is_object, plain
 
 VALUE_WIDTH = 60
 LINE_WIDTH = 500
@@ -108,6 +108,7 @@ def show(value: object) -> str:
 
 def preview(value: object, depth: int = 2) -> str:
     """Return what was expected: a value from a schema, as JSON as far as it is small."""
+    value = plain(value)
     if is_object(value):
         if depth == 0 or len(value) > MOST_LISTED:
             return "{…}" if value else "{}"

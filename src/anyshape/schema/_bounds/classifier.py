@@ -393,20 +393,21 @@ def _constants_rate(values: Any, types: object) -> float:
     """Return what comparing with each of some constants takes; texts alone are looked up.
 
     Integers are looked up too, unless the value is a float or beyond 64 bits. What takes longest
-    are fractions next to zero, which `type` keeps away: the engine looks at it first.
+    are fractions next to zero, which `type` keeps away, except within arrays and objects: the
+    engine looks at it first.
     """
     whole = types is not None and "number" not in cast("str | list[str]", types)
     if all(isinstance(value, str) for value in values):
         return _EMPTY if values == [""] else 0.0
     rate = 0.0
     waiting = list(values)
-    for value in waiting:  # grows while it is walked
+    for index, value in enumerate(waiting):  # grows while it is walked
         if is_object(value) or is_array(value):
             waiting.extend(value.values() if is_object(value) else value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if not -_SMALL < value < _SMALL:
                 raise NotCheap("a constant beyond 2^53")
-            rate += _MEMBER if whole else _NUMBER_MEMBER
+            rate += _MEMBER if whole and index < len(values) else _NUMBER_MEMBER
         else:
             rate += _MEMBER
     return rate

@@ -14,7 +14,7 @@ import jsonschema_rs
 import msgspec
 
 from anyshape.documents.dialects import find_dialect
-from anyshape.documents.json import is_array, is_object
+from anyshape.documents.json import is_array, is_object, plain
 from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
 from anyshape.schema._compile import Engine, Test, spell
@@ -292,6 +292,7 @@ def _number(item: object, numbers: dict[object, int]) -> int:
     stack: list[tuple[object, bool]] = [(item, False)]
     while stack:
         value, opened = stack.pop()
+        value = plain(value)
         if is_array(value) or is_object(value):
             if not opened:
                 stack.append((value, True))

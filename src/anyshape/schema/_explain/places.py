@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from anyshape.documents.json import plain
 from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
 from anyshape.schema._explain.plans import Plan
@@ -22,7 +23,7 @@ class ValuePlace:
     def __init__(
         self, value: object, parent: ValuePlace | None = None, token: str | int = ""
     ) -> None:
-        self.value = value
+        self.value = plain(value)
         self.explained: dict[int, tuple[Problem, ...]] = {}
         self.failing: set[int] = set()
         """Subschemas that are known not to hold here."""
