@@ -16,6 +16,7 @@ Catching `AnyshapeError` is enough to catch them all:
     │   ├── AskError                the client could not be asked, or its answer is of no use
     │   └── RemoteToolError         it was another server's tool, and the words are not ours
     ├── ResourceNotFound            a resource function says that there is no such resource
+    ├── ConfigError                 the file of a gateway cannot be used
     ├── PinError                    a file of pins cannot be used
     ├── OutputMismatch              a server's answer breaks the schema it published
     ├── ProtocolError               a peer answered with, or deserves, a JSON-RPC error
@@ -36,6 +37,7 @@ __all__ = [
     "AskError",
     "AuthorizationError",
     "CannotLower",
+    "ConfigError",
     "InvalidSchema",
     "LimitExceeded",
     "NotJson",
@@ -207,6 +209,10 @@ class RemoteToolError(ToolError):
 
 class ResourceNotFound(AnyshapeError):
     """Raised by a resource of a template to say that there is none with such variables."""
+
+
+class ConfigError(AnyshapeError):
+    """The file of a gateway cannot be used; the message names file, line and key."""
 
 
 class PinError(AnyshapeError):

@@ -215,6 +215,16 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         load(tmp_path / "nothing.toml")
 
 
+def test_a_module_without_a_server_is_told_with_line_and_key(tmp_path: Path) -> None:
+    def find(target: str) -> None:
+        raise ValueError(f"there is no file {Path(target).name}")
+
+    with pytest.raises(ConfigError) as raised:
+        load(write(tmp_path, '[upstreams.a]\nmodule = "gone.py"\n'), find)
+    said = "line 2: upstreams.a.module: there is no file gone.py"
+    assert str(raised.value) == f"{tmp_path / 'fleet.toml'}, {said}"
+
+
 def test_what_a_file_names_is_found_beside_it_wherever_it_is_read(tmp_path: Path) -> None:
     found: list[str] = []
     config = load(

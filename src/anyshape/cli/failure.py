@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from anyshape.errors import (
     AnyshapeError,
     AuthorizationError,
+    ConfigError,
     LimitExceeded,
     OutputMismatch,
     PinError,
@@ -76,6 +77,11 @@ def explain(error: AnyshapeError) -> CommandError:
                 message,
                 hint="`anyshape check` says everything that is wrong with a schema",
                 code=Exit.NO,
+            )
+        case ConfigError():
+            return CommandError(
+                message,
+                hint="correct the file; `anyshape check FILE` tries it without serving",
             )
         case PinError():
             return CommandError(

@@ -12,10 +12,15 @@ from anyshape.client.transports.memory import Connectable, MemoryTransport
 from anyshape.client.transports.transport import Transport
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Target", "choose_revision", "make_transport"]
+__all__ = ["Target", "choose_revision", "is_url", "make_transport"]
 
 Target: TypeAlias = str | Sequence[str] | Connectable
 """A URL, a command, or a server in memory."""
+
+
+def is_url(written: str) -> bool:
+    """Tell whether somebody wrote the URL of a server."""
+    return written.lower().startswith(("http://", "https://"))
 
 
 def choose_revision(revision: str | Revision) -> Revision | None:
@@ -41,7 +46,7 @@ def make_transport(
 ) -> Transport:
     """Return the transport to a target; what it needs is imported only now."""
     if isinstance(target, str):
-        if not target.lower().startswith(("http://", "https://")):
+        if not is_url(target):
             raise ValueError(
                 f"Client({shorten(target, 60)!r}): expected an http or https URL; "
                 "pass a command as a list of strings"

@@ -18,7 +18,8 @@ watching     what is written down of every request: audit and metrics
 fleet        all upstreams, connected to once
 endpoint     a server in front of them, or of one; paths has one of each over HTTP
 gateway      all of it, as one thing to run; collection has its process collect less garbage
-config       the same from a file, our TOML or the JSON that hosts use; settings are other tables
+config       the same from a file, our TOML or the JSON that hosts use; settings are its other
+             tables, and tables reads the values of both
 """
 
 from __future__ import annotations

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from anyshape.errors import AnyshapeError
 from anyshape.gateway.audit import AuditOptions
 from anyshape.gateway.pins import Pins, PinTerms
+from anyshape.gateway.tables import (
+    SettingError,
+    expect_known,
+    fill,
+    read_flag,
+    read_table,
+    read_text,
+    read_texts,
+    with_secrets,
+)
 from anyshape.gateway.vetting import ScreeningTerms, Vetting
 from anyshape.screening import Severity
 from anyshape.server.http_options import HttpOptions
@@ -21,24 +29,7 @@ from anyshape.server.stores.redis_store import RedisStore
 if TYPE_CHECKING:
     from anyshape.gateway.shared_pins import SharedPins
 
-__all__ = [
-    "GatewaySettings",
-    "ReplicaSettings",
-    "SettingError",
-    "fill",
-    "read_settings",
-    "unknown_key",
-]
-
-Options = TypeVar("Options")
-
-
-class SettingError(AnyshapeError):
-    """A table holds what it may not: the keys that lead there, and why."""
-
-    def __init__(self, message: str, *keys: str) -> None:
-        super().__init__(message)
-        self.keys = keys
+__all__ = ["GatewaySettings", "ReplicaSettings", "read_settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,81 +83,38 @@ class GatewaySettings:
 
 
 def read_settings(tables: Mapping[str, Any], folder: Path) -> GatewaySettings:
-    """Return the settings in some tables; paths are relative to `folder`.
-
-    Secrets have been put in where they were named.
-    """
-    for name, table in tables.items():
-        if name not in _TABLES:
-            raise SettingError(unknown_key(name, tuple(_TABLES)), name)
-        if not isinstance(table, dict):
-            raise SettingError(f"expected a table, got {type(table).__name__}", name)
+    """Return the settings in some tables, or a `SettingError`; files are found from `folder`."""
+    expect_known(tables, _TABLES)
     read: dict[str, Any] = {}
     for name, table in tables.items():
-        read.update(_TABLES[name](dict(cast("dict[str, Any]", table)), folder))
+        read.update(_TABLES[name](dict(read_table(table, name)), folder))
     if read.get("shares_pins") and "replicas" not in read:
         raise SettingError("pins are shared by [replicas], and there are none", "pins", "shared")
     return GatewaySettings(**read)
 
 
-def fill(kind: type[Options], table: Mapping[str, Any], *keys: str) -> Options:
-    """Return options made of a table; `SettingError` if it has keys or values that do not fit."""
-    known = {each.name: each for each in fields(cast("Any", kind))}
-    for key, value in table.items():
-        if key not in known:
-            raise SettingError(unknown_key(key, tuple(known)), *keys, key)
-        if not _fits(value, known[key].default):
-            raise SettingError(f"this cannot be {value!r:.40}", *keys, key)
-    try:
-        return kind(**table)
-    except ValueError as error:
-        key, _, rest = str(error).partition("=")
-        if key in known and rest:
-            raise SettingError(rest, *keys, key) from None
-        raise SettingError(str(error), *keys) from None
-
-
-def _fits(value: object, usual: object) -> bool:
-    """Tell whether a value is of the type that an option usually has."""
-    if isinstance(value, bool) or isinstance(usual, bool):
-        return isinstance(value, bool) and isinstance(usual, bool)
-    if isinstance(usual, float):
-        return isinstance(value, int | float)
-    return isinstance(value, str | bytes) if usual is None else isinstance(value, type(usual))
-
-
-def unknown_key(key: str, known: tuple[str, ...]) -> str:
-    """Return what is said of a key that nobody knows."""
-    close = get_close_matches(key, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
-    return f"this key is not known; {hint}"
-
-
 def _tools(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    disclosure = table.pop("disclosure", "all")
-    _expect_empty(table, "tools", "disclosure")
+    expect_known(table, ("disclosure",), "tools")
+    disclosure = table.get("disclosure", "all")
     if disclosure not in ("all", "search"):
         raise SettingError(f"{disclosure!r}: expected 'all' or 'search'", "tools", "disclosure")
     return {"disclosure": disclosure}
 
 
 def _health(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    required = _strings(table.pop("required", []), "health", "required")
-    _expect_empty(table, "health", "required")
-    return {"required": required}
+    expect_known(table, ("required",), "health")
+    return {"required": tuple(read_texts(table.get("required", []), "health", "required"))}
 
 
 def _metrics(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    enabled = table.pop("enabled", True)
-    _expect_empty(table, "metrics", "enabled")
-    if not isinstance(enabled, bool):
-        raise SettingError(f"expected true or false, got {enabled!r:.40}", "metrics", "enabled")
-    return {"metrics": enabled}
+    expect_known(table, ("enabled",), "metrics")
+    return {"metrics": read_flag(table.get("enabled", True), "metrics", "enabled")}
 
 
 def _audit(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    if isinstance(table.get("key"), str):
-        table["key"] = table["key"].encode()
+    if "key" in table:
+        keys = ("audit", "key")
+        table["key"] = with_secrets(read_text(table["key"], *keys), folder, *keys).encode()
     return {
         "audit_file": _file(table, folder, "audit"),
         "audit": fill(AuditOptions, table, "audit"),
@@ -174,9 +122,7 @@ def _audit(table: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _pins(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    shared = table.pop("shared", False)
-    if not isinstance(shared, bool):
-        raise SettingError(f"expected true or false, got {shared!r:.40}", "pins", "shared")
+    shared = read_flag(table.pop("shared", False), "pins", "shared")
     has_file = not shared or "file" in table
     return {
         "shares_pins": shared,
@@ -185,14 +131,18 @@ def _pins(table: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
-def _replicas(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    url, namespace = table.pop("store", None), table.pop("namespace", None)
-    keys = _strings(table.pop("keys", []), "replicas", "keys")
-    _expect_empty(table, "replicas", "store", "namespace", "keys")
-    if not isinstance(url, str):
+def _replicas(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    expect_known(table, ("store", "namespace", "keys"), "replicas")
+    if "store" not in table:
         raise SettingError('expected store = "redis://…"', "replicas")
-    if namespace is not None and not isinstance(namespace, str):
-        raise SettingError("expected a string", "replicas", "namespace")
+    url = with_secrets(read_text(table["store"], "replicas", "store"), folder, "replicas", "store")
+    namespace = table.get("namespace")
+    if namespace is not None:
+        namespace = read_text(namespace, "replicas", "namespace")
+    keys = [
+        with_secrets(each, folder, "replicas", "keys")
+        for each in read_texts(table.get("keys", []), "replicas", "keys")
+    ]
     if not keys:
         raise SettingError("expected a secret that all replicas have", "replicas", "keys")
     try:
@@ -205,9 +155,9 @@ def _replicas(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
 
 
 def _screening(table: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    written = table.pop("withhold", None)
-    ignore = frozenset(_strings(table.pop("ignore", []), "screening", "ignore"))
-    _expect_empty(table, "screening", "withhold", "ignore")
+    expect_known(table, ("withhold", "ignore"), "screening")
+    written = table.get("withhold")
+    ignore = frozenset(read_texts(table.get("ignore", []), "screening", "ignore"))
     levels = {str(each): each for each in Severity}
     if written is not None and written not in levels:
         raise SettingError(
@@ -236,17 +186,3 @@ def _file(table: dict[str, Any], folder: Path, name: str) -> Path:
     if not isinstance(written, str) or not written:
         raise SettingError('expected file = "…"', name)
     return folder / Path(written).expanduser()
-
-
-def _strings(value: object, *keys: str) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise SettingError(f"expected a list of strings, got {type(value).__name__}", *keys)
-    for each in cast("list[object]", value):
-        if not isinstance(each, str):
-            raise SettingError(f"expected strings, got {type(each).__name__}", *keys)
-    return tuple(cast("list[str]", value))
-
-
-def _expect_empty(table: dict[str, Any], name: str, *known: str) -> None:
-    for key in table:
-        raise SettingError(unknown_key(key, known), name, key)
