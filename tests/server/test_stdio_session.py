@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from patience import PATIENCE
 
 from anyshape import Context, Server
 from anyshape.server import ServerOptions
-from anyshape.server.pipes import PipeReader
+from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.stdio import StdioSession
 
 from .visiting import META
@@ -116,3 +117,34 @@ async def test_the_loop_is_not_held_up_for_more_while_answers_wait_to_be_read(
 def _count_bytes(descriptor: int) -> int:
     with os.fdopen(descriptor, "rb") as stream:
         return len(stream.read())
+
+
+async def _seconds_to_write(size: int) -> float:
+    """Return the processor's time for a message of so many bytes, read as it comes."""
+    read_end, write_end = os.pipe()
+    writer = PipeWriter(write_end, congested=lambda _: None, broken=lambda: None)
+
+    def read() -> int:
+        left = size + 1
+        while left:
+            left -= len(os.read(read_end, 64 * 1024))
+        return left
+
+    reading = asyncio.create_task(asyncio.to_thread(read))
+    started = time.process_time()
+    async with asyncio.timeout(PATIENCE):
+        writer.write(b"x" * size)
+        await writer.drain()
+        assert await reading == 0
+    spent = time.process_time() - started
+    writer.close()
+    os.close(read_end)
+    os.close(write_end)
+    return spent
+
+
+async def test_a_long_answer_costs_in_proportion_to_its_length() -> None:
+    mebibyte = 1024 * 1024
+    short = min([await _seconds_to_write(4 * mebibyte) for _ in range(3)])
+    # Sixteen times as long: what is copied again for every piece takes 256 times as much.
+    assert await _seconds_to_write(64 * mebibyte) < 80 * short

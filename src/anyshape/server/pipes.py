@@ -151,7 +151,9 @@ class PipeWriter:
         self._loop = asyncio.get_running_loop()
         self._pending: list[bytes] = []
         self._due = 0.0
-        self._backlog = b""
+        # Taken off at its front in place; a bytes object would be copied for every piece that the
+        # pipe takes, and a long answer in thousands of them.
+        self._backlog = bytearray()
         self._scheduled = False
         self._waiting = False
         self._full = False
@@ -204,9 +206,14 @@ class PipeWriter:
             return
         if self._backlog:
             self._backlog += data
-            self._mark_full()
-            return
-        self._push(data)
+        else:
+            written = self._put(data)
+            if written == len(data) or self._broken:
+                return
+            self._backlog += memoryview(data)[written:]
+            self._waiting = True
+            self._loop.add_writer(self._descriptor, self._writable)
+        self._mark_full()
 
     async def drain(self) -> None:
         """Wait until everything written so far has left, or cannot."""
@@ -227,23 +234,15 @@ class PipeWriter:
         with contextlib.suppress(OSError):
             os.set_blocking(self._descriptor, True)
 
-    def _push(self, data: bytes) -> None:
+    def _put(self, data: bytes | bytearray) -> int:
+        """Write as much as the pipe takes now, and return how much that was."""
         try:
-            written = os.write(self._descriptor, data)
+            return os.write(self._descriptor, data)
         except (BlockingIOError, InterruptedError):
-            written = 0
+            return 0
         except OSError:
             self.give_up()
-            return
-        self._backlog = data[written:]
-        if not self._backlog:
-            self._stop_waiting()
-            self._mark_empty()
-            return
-        if not self._waiting:
-            self._waiting = True
-            self._loop.add_writer(self._descriptor, self._writable)
-        self._mark_full()
+            return 0
 
     def _stop_waiting(self) -> None:
         if self._waiting:
@@ -251,7 +250,11 @@ class PipeWriter:
             self._waiting = False
 
     def _writable(self) -> None:
-        self._push(self._backlog)
+        written = self._put(self._backlog)
+        del self._backlog[:written]
+        if not self._backlog and not self._broken:
+            self._stop_waiting()
+            self._mark_empty()
 
     def _mark_full(self) -> None:
         if not self._full and len(self._backlog) > _HIGH_WATER:
@@ -268,7 +271,7 @@ class PipeWriter:
     def give_up(self) -> None:
         """Write nothing more: there is nobody to read it."""
         self._broken = True
-        self._backlog = b""
+        self._backlog.clear()
         self._stop_waiting()
         self._mark_empty()
         self._tell_broken()
