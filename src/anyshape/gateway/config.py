@@ -121,7 +121,10 @@ def is_configuration(path: str | Path) -> bool:
         document: Any = json.loads(_File(path).text)
     except (ConfigError, ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and any(isinstance(document.get(key), dict) for key in _HOSTS)
+    if not isinstance(document, dict):
+        return False
+    members = cast("dict[str, object]", document)
+    return any(isinstance(members.get(key), dict) for key in _HOSTS)
 
 
 def _read_ours(file: _File, find: FindServer | None) -> GatewayConfig:
@@ -219,12 +222,16 @@ def _read_hosts(file: _File) -> GatewayConfig:
         raise SettingError("expected an object with at least one server", section)
     upstreams = {
         name: _read_host(read_table(entry, section, name), file.folder, section, name)
-        for name, entry in cast("dict[str, Any]", found).items()
-        if not (isinstance(entry, dict) and cast("dict[str, Any]", entry).get("disabled") is True)
+        for name, entry in cast("dict[str, object]", found).items()
+        if not _is_disabled(entry)
     }
     if not upstreams:
         raise SettingError("every server is disabled", section)
     return GatewayConfig(upstreams)
+
+
+def _is_disabled(entry: object) -> bool:
+    return isinstance(entry, dict) and cast("dict[str, object]", entry).get("disabled") is True
 
 
 def _read_host(table: dict[str, Any], folder: Path, *keys: str) -> Upstream:
