@@ -27,6 +27,15 @@ WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
     ({"$schema": OLD, "type": "object", "if": {"required": ["a"]}, "then": False}, [{"a": 1}]),
     (
         {
+            "$schema": OLD,
+            "type": "object",
+            "properties": {"v": {"enum": ["ab"], "format": "relative-json-pointer"}},
+            "required": ["v"],
+        },
+        [{"v": "ab"}],
+    ),
+    (
+        {
             "type": "object",
             "properties": {"a": {"type": "string"}},
             "allOf": [{"unevaluatedProperties": True}],

@@ -14,7 +14,7 @@ from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import AsIs, Codec
 from anyshape.providers._exclusive import Overlaps
-from anyshape.providers._losses import Losses, Said, described
+from anyshape.providers._losses import Losses, Said, described, worded
 from anyshape.providers._members import Field, Members, note_renamed
 from anyshape.providers._names import fits, safe_name
 from anyshape.providers._root import fold, object_cases
@@ -184,11 +184,12 @@ class _Keeper:
         node: dict[str, Any] = {}
         keywords = {keyword for keyword, _ in spot.parts}
         lost = self._hanging_on_formats(spot)
+        hints: list[str] = []
         for keyword, value in spot.words.items():
             if keyword in _DROPPED or keyword in lost:
                 continue
-            if keyword == FORMAT_HINT:
-                node["format"] = value
+            if keyword == FORMAT_HINT:  # As a format it would rule out what the author admits.
+                hints.append(worded("format", value))
                 continue
             inner = exact or keyword in _CONTRARY
             node[keyword] = (
@@ -204,7 +205,9 @@ class _Keeper:
             self._any_of(spot, node)
         for said in lost.values():
             self._losses.assertion(said)
-            node["description"] = described(node.get("description", ""), [said.words])
+            hints.append(said.words)
+        if hints:
+            node["description"] = described(node.get("description", ""), hints)
         if self._profile.nulls_for_optional and not exact:
             self._admit_nulls(spot, node)
         return arranged(node)
