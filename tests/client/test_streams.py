@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from anyshape.client.answers import decode_value
 from anyshape.client.transports.events import EventReader, ReceivedEvent
 from anyshape.client.transports.frames import read_frame
-from anyshape.client.transports.lines import LineReader, LongLine
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Malformed, Notification, Response
 
@@ -56,27 +55,6 @@ def test_an_event_that_grows_without_end_is_refused(text: bytes) -> None:
 def test_many_small_events_are_not_one_large_one() -> None:
     reader = EventReader(100)
     assert len(reader.feed(b"data: x\n\n" * 1000)) == 1000
-
-
-@given(st.lists(st.integers(0, 60)))
-def test_lines_are_the_same_however_they_are_cut(cuts: list[int]) -> None:
-    text = b"one\n\ntwo\r\n" + b"x" * 30 + b"y" * 12 + b"\nthree\nfou"
-    reader = LineReader(20)
-    lines: list[bytes] = []
-    long: list[LongLine] = []
-    for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True):
-        for line in reader.feed(text[start:end]):
-            if isinstance(line, LongLine):
-                long.append(line)
-            else:
-                lines.append(line)
-    assert lines == [b"one", b"", b"two\r", b"three"]
-    *early, last = long
-    assert all(line.tail is None and line.head.startswith(b"x" * 20) for line in early)
-    assert len(early) <= 1
-    assert last.tail is not None
-    assert last.tail.endswith(b"y" * 12)
-    assert reader.unfinished == b"fou"
 
 
 def nested(levels: int) -> bytes:

@@ -12,9 +12,8 @@ import asyncio
 import contextlib
 from collections import deque
 
-from anyshape.protocol.salvage import WINDOW
+from anyshape.protocol.lines import Line, LineSplitter
 from anyshape.server.connection import Connection
-from anyshape.server.lines import Line, LineSplitter
 from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.service import Service
 
@@ -34,7 +33,7 @@ class StdioSession:
         self._loop = asyncio.get_running_loop()
         self._lifespan = service.lifespan
         self._grace = service.options.grace
-        self._splitter = LineSplitter(service.options.max_message_bytes, WINDOW)
+        self._splitter = LineSplitter(service.options.max_message_bytes)
         self._lines: deque[Line] = deque()
         self._runners: set[asyncio.Task[None]] = set()
         self._idle: list[asyncio.Future[None]] = []
@@ -141,8 +140,10 @@ class StdioSession:
                     line = lines.popleft()
                     if isinstance(line, bytes):
                         answer = (await receive(line)).message
-                    else:  # It was too long to be kept.
-                        answer = self._connection.oversized(line.start, line.end)
+                    elif line.tail is None:  # It gets too long; who waits for it shows at its end.
+                        answer = None
+                    else:
+                        answer = self._connection.oversized(line.head, line.tail)
                     if term != self._term:
                         if answer is not None:
                             # Others may end in the same turn of the loop.

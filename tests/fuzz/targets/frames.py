@@ -16,7 +16,7 @@ from anyshape.protocol.jsonrpc import (
     encode_answer,
     request_key,
 )
-from anyshape.server.lines import LineSplitter
+from anyshape.protocol.lines import Line, LineSplitter
 
 from . import Target
 
@@ -51,10 +51,14 @@ def run(data: bytes) -> None:
     if len(data) < 300:
         found.append(events(*(data[at : at + 1] for at in range(len(data)))))
     assert len({tuple(each) for each in found if each is not None}) <= 1, found
-    lines = LineSplitter(512, 16)
-    whole = [*lines.feed(data), *lines.end()]
-    lines = LineSplitter(512, 16)
-    assert [*lines.feed(data[:cut]), *lines.feed(data[cut:]), *lines.end()] == whole
+    assert lines(data[:cut], data[cut:]) == lines(data)
+
+
+def lines(*chunks: bytes) -> list[Line]:
+    """Return the lines that have ended."""
+    splitter = LineSplitter(512, 16)
+    found = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.end()
+    return [line for line in found if isinstance(line, bytes) or line.tail is not None]
 
 
 def events(*chunks: bytes) -> list[ReceivedEvent] | None:

@@ -24,7 +24,6 @@ from anyshape.client.options import Bounds, Process
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import name_program, shorten
 from anyshape.client.transports.frames import read_frame
-from anyshape.client.transports.lines import KEPT, LineReader, LongLine
 from anyshape.client.transports.transport import (
     ConnectionLost,
     OnMessage,
@@ -33,6 +32,7 @@ from anyshape.client.transports.transport import (
 )
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response
+from anyshape.protocol.lines import KEPT, Line, LineSplitter, LongLine
 
 __all__ = ["ProcessTransport"]
 
@@ -161,8 +161,8 @@ class _Child(asyncio.SubprocessProtocol):
         self._bounds = bounds
         self._listener = listener
         self._waiting: dict[bytes, asyncio.Future[Response]] = {}
-        self._lines = LineReader(bounds.max_answer_bytes)
-        self._untaken: deque[bytes | LongLine] = deque()
+        self._lines = LineSplitter(bounds.max_answer_bytes)
+        self._untaken: deque[Line] = deque()
         self._is_paused = False
         self._unanswered = 0
         self._skipped = 0
@@ -288,7 +288,7 @@ class _Child(asyncio.SubprocessProtocol):
             line = self._untaken.popleft()
             if isinstance(line, LongLine):
                 self._refuse_line(line)
-            elif line and not line.isspace():
+            else:
                 self._take_line(line)
         if self._untaken:
             self._pause(is_paused=True)

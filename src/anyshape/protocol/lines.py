@@ -5,19 +5,24 @@ See "stdio" under the transports of revision 2026-07-28: one message per line, n
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["Line", "LineSplitter", "Oversized"]
+from anyshape.protocol.salvage import WINDOW
 
+__all__ = ["KEPT", "Line", "LineSplitter", "LongLine"]
 
-class Oversized(NamedTuple):
-    """What is kept of a line that was longer than allowed."""
-
-    start: bytes
-    end: bytes
+KEPT: Final = WINDOW
+"""Bytes of each end of a line that is too long: enough to see whose answer it is."""
 
 
-Line: TypeAlias = bytes | Oversized
+class LongLine(NamedTuple):
+    """What is kept of a line that is too long: how it begins, and how it ends once it has."""
+
+    head: bytes
+    tail: bytes | None = None
+
+
+Line: TypeAlias = bytes | LongLine
 
 
 class LineSplitter:
@@ -28,18 +33,23 @@ class LineSplitter:
 
     __slots__ = ("_dropped", "_kept", "_limit", "_parts", "_size")
 
-    def __init__(self, limit: int, kept: int) -> None:
+    def __init__(self, limit: int, kept: int = KEPT) -> None:
         self._limit = limit
         self._kept = kept
         self._parts: list[bytes] = []
         self._size = 0
-        self._dropped: Oversized | None = None
+        self._dropped: tuple[bytes, bytes] | None = None
+
+    @property
+    def unfinished(self) -> bytes:
+        """How the line begins that has not ended."""
+        return b"".join(self._parts)[: self._kept] if self._dropped is None else self._dropped[0]
 
     def feed(self, chunk: bytes) -> list[Line]:
         """Return the lines the chunk completes, without their newlines and without blank ones.
 
-        Once a line is too long its bytes are let go, what follows the next newline is read as
-        usual, and an `Oversized` stands in its place.
+        A line that gets too long is told of at once, without an end, and again when it has ended.
+        Its bytes are let go, and what follows its newline is read as usual.
         """
         pieces = chunk.split(b"\n")
         rest = pieces.pop()
@@ -50,7 +60,7 @@ class LineSplitter:
         if pieces:
             first = pieces[0]
             if self._dropped is not None:
-                lines.append(self._drop(self._dropped, first))
+                lines.append(LongLine(*self._drop(self._dropped, first)))
                 self._dropped = None
             elif self._parts:
                 self._parts.append(first)
@@ -68,6 +78,7 @@ class LineSplitter:
             self._size += len(rest)
             if self._size > self._limit:
                 self._dropped = self._cut(b"".join(self._parts))
+                lines.append(LongLine(self._dropped[0]))
                 self._parts.clear()
                 self._size = 0
         return lines
@@ -76,7 +87,7 @@ class LineSplitter:
         """Return what was left without a newline when the stream ended."""
         lines: list[Line] = []
         if self._dropped is not None:
-            lines.append(self._dropped)
+            lines.append(LongLine(*self._dropped))
         elif self._parts:
             self._take(b"".join(self._parts), lines)
         self._parts.clear()
@@ -84,14 +95,15 @@ class LineSplitter:
         self._dropped = None
         return lines
 
-    def _drop(self, dropped: Oversized, more: bytes) -> Oversized:
-        return Oversized(dropped.start, (dropped.end + more[-self._kept :])[-self._kept :])
+    def _drop(self, dropped: tuple[bytes, bytes], more: bytes) -> tuple[bytes, bytes]:
+        head, tail = dropped
+        return head, (tail + more[-self._kept :])[-self._kept :]
 
-    def _cut(self, line: bytes) -> Oversized:
-        return Oversized(line[: self._kept], line[-self._kept :])
+    def _cut(self, line: bytes) -> tuple[bytes, bytes]:
+        return line[: self._kept], line[-self._kept :]
 
     def _take(self, line: bytes, lines: list[Line]) -> None:
         if len(line) > self._limit:
-            lines.append(self._cut(line))
+            lines.append(LongLine(*self._cut(line)))
         elif not line.isspace() and line:
             lines.append(line)
