@@ -70,6 +70,11 @@ KEPT: dict[str, Form] = {
     "in chunks with spaces": lambda body: reply(
         chunks(body, after=b" "), JSON, "Transfer-Encoding: chunked"
     ),
+    "in chunks with trailers": lambda body: reply(
+        chunks(body)[:-2] + b"X-Sum: 1\r\n\r\n",
+        JSON,
+        "Transfer-Encoding: chunked",
+    ),
     "gzip": lambda body: plain(gzip.compress(body), "Content-Encoding: gzip"),
     "gzip in chunks": lambda body: chunked(gzip.compress(body), "Content-Encoding: GZIP"),
     "gzip in two members": lambda body: plain(
@@ -87,6 +92,12 @@ KEPT: dict[str, Form] = {
         reply(b"", "Link: </a>", status="103 Early Hints") + plain(body)
     ),
     "after being told to go on": lambda body: reply(b"", status="100 Continue") + plain(body),
+    "after being told to go on by what has a length": lambda body: (
+        reply(b"", "Content-Length: 5", status="100 Continue") + plain(body)
+    ),
+    "with the status of a failure": lambda body: reply(
+        body, JSON, f"Content-Length: {len(body)}", status="500 Oh"
+    ),
     "as events": lambda body: reply(
         chunks(b"data: " + body + b"\n\n"),
         "Content-Type: text/event-stream",
@@ -364,6 +375,48 @@ async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection(
             await asyncio.sleep(0)
     assert len(connections) == 2
     assert complaints == []
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        reply(b"[1", "Content-Length: 9"),
+        reply(b"2\r\n[1\r\n", "Transfer-Encoding: chunked"),
+        reply(chunks(b"[1]")[:-2], "Transfer-Encoding: chunked"),
+    ],
+    ids=["nothing", "a head", "a body", "a chunk", "all but the end"],
+)
+async def test_a_request_that_is_given_up_in_the_middle_of_its_answer_costs_its_connection(
+    begun: bytes,
+) -> None:
+    connections = 0
+    ended = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(begun if connections == 1 else plain(b"{}"))
+        await reader.read()
+        ended.set()
+
+    async def ask(pools: Pools, url: str) -> bytes:
+        response = await pools.send("POST", url, {}, b"", aside=False)
+        return await response.read()
+
+    async with pooled(answer) as (pools, url):
+        asked = asyncio.create_task(ask(pools, url))
+        await turn_until(lambda: connections)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        await ended.wait()
+        assert await ask(pools, url) == b"{}"
+    assert connections == 2
 
 
 class Withheld(Outbox):
