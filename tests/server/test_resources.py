@@ -144,6 +144,32 @@ async def test_contents_say_more_and_there_may_be_several() -> None:
     ]
 
 
+@pytest.mark.behaviour("resources.read")
+@pytest.mark.parametrize(
+    ("annotation", "sent"),
+    [
+        (list[Contents], []),
+        (tuple[Contents, ...], []),
+        (list[Contents | str], []),
+        (list[str], ["[]"]),
+        (Contents | list[int], ["[]"]),
+        (Any, ["[]"]),
+    ],
+    ids=repr,
+)
+async def test_an_empty_list_is_no_contents_only_where_contents_are_promised(
+    annotation: Any, sent: list[str]
+) -> None:
+    server = Server("s")
+
+    def directory() -> Any:
+        return []
+
+    directory.__annotations__["return"] = annotation
+    server.resource("a:directory")(directory)
+    assert [each["text"] for each in await contents(server, "a:directory")] == sent
+
+
 @pytest.mark.behaviour("resources.templates")
 async def test_variables_become_typed_parameters() -> None:
     server = Server("s")

@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args, get_origin
 
 from msgspec.structs import replace
 
@@ -41,7 +41,10 @@ class Resource(Routine):
     With a template for a URI it stands for many, and the variables are the function's parameters.
     """
 
-    __slots__ = ("_label", "_parameters", "caching", "listing", "template", "uri")
+    __slots__ = (
+        *("_label", "_lists_contents", "_parameters"),
+        *("caching", "listing", "template", "uri"),
+    )
 
     caching: Caching
     """How long, and by whom, its contents may be kept."""
@@ -52,6 +55,8 @@ class Resource(Routine):
     uri: str
     """The URI it is read by, or the text of the template."""
     _label: str
+    _lists_contents: bool
+    """Whether an empty list is no contents, and not the JSON value `[]`."""
     _parameters: TextParameters
 
     def __init__(
@@ -109,6 +114,7 @@ class Resource(Routine):
                 icons=words.icons,
             ),
             _label=f"resource {words.name}",
+            _lists_contents=_lists_contents(signature.returns),
             _parameters=read_text_parameters(signature, documentation, limits),
         )
 
@@ -139,9 +145,12 @@ class Resource(Routine):
             raise self.unusable(self._label, str(error)) from error
 
     def _contents_in(self, returned: Any, uri: str) -> list[EncodedContents]:
-        several = cast("Sequence[Any]", returned) if isinstance(returned, list | tuple) else ()
-        if any(isinstance(each, Contents) for each in several):
-            return [self._encoded(each, uri) for each in several]
+        if isinstance(returned, list | tuple):
+            several = cast("Sequence[Any]", returned)
+            if any(isinstance(each, Contents) for each in several) or (
+                not several and self._lists_contents
+            ):
+                return [self._encoded(each, uri) for each in several]
         return [self._encoded(returned, uri)]
 
     def _encoded(self, value: Any, uri: str) -> EncodedContents:
@@ -170,6 +179,17 @@ class Resource(Routine):
 
     def __repr__(self) -> str:
         return f"<Resource {self.uri}>"
+
+
+def _lists_contents(returns: Any) -> bool:
+    """Tell whether a return annotation is that of a list of `Contents`, alone or among others."""
+    kind: Any = get_origin(returns)
+    members = get_args(returns)
+    return (
+        isinstance(kind, type)
+        and issubclass(kind, Sequence)
+        and any(each is Contents or Contents in get_args(each) for each in members)
+    )
 
 
 def _read_uri(uri: object, signature: Signature) -> UriTemplate | None:
