@@ -245,6 +245,29 @@ async def test_what_a_lost_upstream_offered_is_listed_as_the_operator_says(when_
         assert (await client.call_tool("hello")).value == "hello"
 
 
+async def test_who_asks_for_what_is_not_there_is_told_which_upstreams_are_missing(
+    steady: Server,
+) -> None:
+    gone = Upstream(target=[sys.executable, "-c", "import time; time.sleep(600)"])
+    gateway = Gateway({"steady": steady, "slow": gone}, patience=0.01)
+    why = "perhaps of 'slow', which cannot be reached now"
+    connection = gateway.server.connect(lambda _message: None)
+    meta: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    for method, params, said in (
+        ("tools/call", {"name": "pid"}, f"Unknown tool: pid; {why}"),
+        ("prompts/get", {"name": "review"}, f"there is no prompt 'review'; {why}"),
+        ("resources/read", {"uri": "demo://users/Ada"}, f"Resource not found: {why}"),
+    ):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method}
+        frame = json.dumps({**message, "params": {**params, "_meta": meta}}).encode()
+        answer = json.loads(await connection.handle(frame) or b"")
+        assert answer["error"]["message"].endswith(said)
+    await connection.close()
+
+
 class _Failing:
     """A connection that breaks as soon as its server is not there."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from anyshape.client.prompts import ListedPrompt
 from anyshape.client.quoting import shorten
@@ -38,6 +38,8 @@ from anyshape.server.service import Service
 from anyshape.tools.tool import Tool
 
 __all__ = ["Catalogue"]
+
+_MOST_NAMED: Final = 3
 
 _log = logging.getLogger("anyshape.gateway")
 
@@ -100,6 +102,8 @@ class Catalogue:
         Not the tools that are `imitating` others by their names: which, by upstream and name.
         """
         self._links = links
+        away = [link.name for link in links.values() if not link.is_up]
+        self._service.absence = _told_away(away)
         listed = [link for link in links.values() if link.is_listed]
         self._replace(
             "tool",
@@ -241,6 +245,14 @@ class Catalogue:
             self._offered.pop((noun, name), None)
         if before != after:
             roster.swap(after)
+
+
+def _told_away(names: Sequence[str]) -> str:
+    """Return what is said to those who ask for something that one of these may offer."""
+    if not names:
+        return ""
+    shown = ", ".join(map(repr, names[:_MOST_NAMED])) + (" and others" * (len(names) > _MOST_NAMED))
+    return f"perhaps of {shown}, which cannot be reached now"
 
 
 def _offered_resource(

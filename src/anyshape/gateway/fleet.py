@@ -121,6 +121,7 @@ class Fleet:
         settling = [asyncio.create_task(link.settled.wait()) for link in self.links.values()]
         try:
             await asyncio.wait(settling, timeout=self._patience)
+            self._adopt(None)
             yield
         finally:
             self.is_stopping = True

@@ -48,6 +48,7 @@ __all__ = [
     "resource_not_found",
     "stopping",
     "translate",
+    "unknown_prompt",
     "unknown_session",
     "unknown_tool",
     "unsupported_version",
@@ -152,9 +153,16 @@ def invalid_params(reason: str) -> ProtocolError:
     return ProtocolError(f"Invalid params: {reason}", code=INVALID_PARAMS)
 
 
-def unknown_tool(name: str) -> ProtocolError:
-    """Return the error for a call of a tool that the server does not have."""
-    return ProtocolError(f"Unknown tool: {name[:_NAME]}", code=INVALID_PARAMS)
+def unknown_tool(name: str, absence: str = "") -> ProtocolError:
+    """Return the error for a call of a tool that is not there; `absence` is why it may be so."""
+    because = f"; {absence}" if absence else ""
+    return ProtocolError(f"Unknown tool: {name[:_NAME]}{because}", code=INVALID_PARAMS)
+
+
+def unknown_prompt(name: str, absence: str = "") -> ProtocolError:
+    """Return the error for a prompt that is not there; `absence` is why it may be so."""
+    because = f"; {absence}" if absence else ""
+    return invalid_params(f"there is no prompt {name[:_NAME]!r}{because}")
 
 
 def missing_meta(key: str) -> ProtocolError:

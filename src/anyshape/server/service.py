@@ -63,6 +63,8 @@ class Service:
         self.log_messages: LogMessages | None = None
         """What the server logs for its clients, once something of it can."""
         self._routes_logging = False
+        self.absence = ""
+        """Why something that is asked for may be missing; said at the end of such errors."""
         self.knows_names = True
         """Whether all that is offered is known at the start; what is behind a gateway is not."""
         self.features: tuple[Feature, ...] = ()

@@ -14,7 +14,7 @@ from anyshape.protocol.messages import encode_prompt
 from anyshape.protocol.methods import PROMPTS_CHANGED, PROMPTS_GET, PROMPTS_LIST
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.entries import prompt_entry
-from anyshape.server.failures import invalid_params
+from anyshape.server.failures import invalid_params, unknown_prompt
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.calls import (
     check_room,
@@ -109,7 +109,7 @@ class Prompts(Feature):
         service = self._service
         offered = self.roster.things.get(parameters.name)
         if offered is None:
-            raise invalid_params(f"there is no prompt {parameters.name[:_SHOWN]!r}")
+            raise unknown_prompt(parameters.name, service.absence)
         prompt = offered.prompt
         check_room(service)
         try:

@@ -219,7 +219,7 @@ class Resources(Feature):
     async def subscribe(self, parameters: ResourceParameters, request: OpenRequest) -> bytes:
         """Have a peer of a handshake told of changes to a resource."""
         if not await self._can_be_watched(parameters.uri):
-            raise resource_not_found(request.revision, parameters.uri)
+            raise resource_not_found(request.revision, parameters.uri, self._service.absence)
         await request.peer.subscribe(updated(parameters.uri))
         return b"{}"
 
@@ -277,7 +277,7 @@ class Resources(Feature):
                     return template.resource, await template.resource.bind(variables)
                 except ArgumentsError:
                     continue  # Another template may stand for it.
-        raise resource_not_found(revision, uri)
+        raise resource_not_found(revision, uri, self._service.absence)
 
     async def _can_be_watched(self, uri: str) -> bool:
         if len(uri) > _LONGEST_WATCHED or self.find(uri) is None:

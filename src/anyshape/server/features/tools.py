@@ -156,7 +156,7 @@ class Tools(Feature):
         revision = request.revision
         offered = self._find(parameters.name)
         if offered is None:
-            raise unknown_tool(parameters.name)
+            raise unknown_tool(parameters.name, service.absence)
         raw = parameters.arguments
         arguments = None if raw is UNSET else bytes(raw)
         if arguments is not None and arguments[0] != _BRACE:
