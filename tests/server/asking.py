@@ -8,12 +8,20 @@ from typing import Any
 from anyshape import Server
 from anyshape.protocol.revision import Revision
 
+from .visiting import META
+
 
 class Asker:
     """One peer of a server; it shakes hands when it first asks, where the revision wants that."""
 
-    def __init__(self, server: Server, revision: str = "2026-07-28") -> None:
+    def __init__(
+        self,
+        server: Server,
+        revision: str = "2026-07-28",
+        client: dict[str, Any] | None = None,
+    ) -> None:
         self.revision = Revision(revision)
+        self._client = client
         self.sent: list[Any] = []
         self.connection = server.connect(lambda message: self.sent.append(json.loads(message)))
         self.greeting: dict[str, Any] | None = None
@@ -22,11 +30,10 @@ class Asker:
     async def ask(self, method: str, *, id: int | None = None, **params: Any) -> dict[str, Any]:
         """Return the whole answer to a request."""
         if self.revision.is_modern:
-            params["_meta"] = {
-                "io.modelcontextprotocol/protocolVersion": str(self.revision),
-                "io.modelcontextprotocol/clientCapabilities": {},
-                **params.get("_meta", {}),
-            }
+            meta = {**META, "io.modelcontextprotocol/protocolVersion": str(self.revision)}
+            if self._client is not None:
+                meta["io.modelcontextprotocol/clientInfo"] = self._client
+            params["_meta"] = {**meta, **params.get("_meta", {})}
         elif self.greeting is None:
             await self.shake_hands()
         self._id += 1
@@ -47,6 +54,8 @@ class Asker:
     async def shake_hands(self) -> dict[str, Any]:
         """Return what the server says of itself."""
         params: dict[str, Any] = {"protocolVersion": str(self.revision), "capabilities": {}}
+        if self._client is not None:
+            params["clientInfo"] = self._client
         self.greeting = (await self._send("initialize", 0, params))["result"]
         await self._send("notifications/initialized", None, {})
         assert self.greeting is not None

@@ -19,20 +19,16 @@ import pytest
 from patience import PATIENCE, is_listening, until
 
 from .redis_process import RedisProcess
+from .visiting import META, MODERN
 
 SCRIPT = Path(__file__).parent / "wire_server.py"
-MODERN = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 
 def modern_meta(**extra: Any) -> dict[str, Any]:
     """Return the `_meta` that every modern request needs."""
-    return {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
-        **extra,
-    }
+    info = {"name": "raw", "version": "0"}
+    return {**META, "io.modelcontextprotocol/clientInfo": info, **extra}
 
 
 def message(method: str, params: Mapping[str, Any] | None = None, id: Any = None) -> dict[str, Any]:

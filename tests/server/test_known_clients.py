@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,7 +9,8 @@ import pytest
 from anyshape import Server
 from anyshape.server import KNOWN_CLIENTS, KnownClient, Need, ServerOptions, ShapeOptions
 
-from .visiting import META, MODERN
+from .asking import Asker
+from .visiting import MODERN
 
 CLAUDE = {"name": "claude-code", "version": "2.1.325"}
 CODEX = {"name": "codex-mcp-client", "version": "0.166.0", "title": "Codex"}
@@ -24,37 +24,18 @@ EITHER: dict[str, Any] = {
 }
 
 
-class Peer:
-    """A client of some name and revision, as raw as can be."""
+class Peer(Asker):
+    """A client of some name and revision."""
 
     def __init__(self, server: Server, client: dict[str, Any], revision: str) -> None:
-        self._connection = server.connect(lambda _: None)
-        self._client = client
-        self._revision = revision
-        self._greeted = revision == MODERN
-
-    async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
-        params = dict(params or {})
-        if self._revision == MODERN:
-            params["_meta"] = {
-                **META,
-                "io.modelcontextprotocol/clientInfo": self._client,
-            }
-        elif not self._greeted:
-            self._greeted = True
-            greeting: dict[str, Any] = {"protocolVersion": self._revision, "capabilities": {}}
-            await self.ask("initialize", {**greeting, "clientInfo": self._client})
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = await self._connection.handle(json.dumps(message).encode())
-        assert answer is not None
-        return json.loads(answer)["result"]
+        super().__init__(server, revision, client)
 
     async def tool(self, name: str) -> dict[str, Any]:
-        listed = await self.ask("tools/list")
+        listed = await self.result("tools/list")
         return next(tool for tool in listed["tools"] if tool["name"] == name)
 
     async def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        return await self.ask("tools/call", {"name": name, "arguments": arguments})
+        return await self.result("tools/call", name=name, arguments=arguments)
 
 
 def make(**shape: Any) -> Server:
@@ -214,5 +195,5 @@ async def test_each_form_of_a_listing_is_made_once_however_many_clients_there_ar
     server = make()
     for number in range(50):
         for client in (OTHER, CLAUDE, DEFAULT, {"name": f"n{number}", "version": "1"}):
-            await Peer(server, client, MODERN).ask("tools/list")
+            await Peer(server, client, MODERN).result("tools/list")
     assert made == 3 * len(server.tools)
