@@ -122,6 +122,16 @@ async def test_modern_requests_repeat_themselves_in_headers(serve_http: ServeHtt
     assert called.headers["Mcp-Name"] == "=?base64?bmHDr3ZlIHRvb2w=?="
 
 
+REPEATING: Json = {
+    "name": "plain",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "x-mcp-header": "A"}},
+    },
+}
+"""A tool one of whose arguments is repeated in a header."""
+
+
 @pytest.mark.parametrize(
     ("revision", "headers"),
     [
@@ -133,10 +143,7 @@ async def test_arguments_are_repeated_in_headers_where_the_revision_asks_for_it(
     serve_http: ServeHttp, revision: str, headers: set[str]
 ) -> None:
     endpoint = Endpoint()
-    properties = {"a": {"type": "string", "x-mcp-header": "A"}}
-    endpoint.tools = [
-        {"name": "plain", "inputSchema": {"type": "object", "properties": properties}}
-    ]
+    endpoint.tools = [REPEATING]
     async with serve_http(endpoint) as url, Client(url, revision=revision) as client:
         await client.call_tool("plain", {"a": "value"})
     (called,) = endpoint.seen("tools/call")
@@ -149,10 +156,7 @@ async def test_unchecked_arguments_are_repeated_in_headers_all_the_same(
     serve_http: ServeHttp, arguments: Json
 ) -> None:
     endpoint = Endpoint()
-    properties = {"a": {"type": "string", "x-mcp-header": "A"}}
-    endpoint.tools = [
-        {"name": "plain", "inputSchema": {"type": "object", "properties": properties}}
-    ]
+    endpoint.tools = [REPEATING]
     async with serve_http(endpoint) as url, Client(url, check_arguments=False) as client:
         await client.call_tool("plain", arguments)
     (called,) = endpoint.seen("tools/call")

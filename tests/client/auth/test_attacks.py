@@ -161,13 +161,8 @@ async def test_only_the_issuer_that_the_caller_gave_is_used(world: World) -> Non
     assert world.paths(TOKEN) == []
 
 
-async def test_credentials_of_one_authorization_server_are_not_shown_to_the_next(
-    world: World,
-) -> None:
-    world.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
-    auth = world.oauth(client_id="mine", client_secret="sss")
-    assert await enter(world, auth) == "in"
-    world.tokens.clear()
+def move(world: World) -> str:
+    """Have the server trust another authorization server from now on; return its issuer."""
     other = f"{world.base}/other"
     world.resource["authorization_servers"] = [other]
 
@@ -175,6 +170,17 @@ async def test_credentials_of_one_authorization_server_are_not_shown_to_the_next
         return web.json_response({**world.metadata, "issuer": other})
 
     world.instead["/.well-known/oauth-authorization-server/other"] = describe
+    return other
+
+
+async def test_credentials_of_one_authorization_server_are_not_shown_to_the_next(
+    world: World,
+) -> None:
+    world.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
+    auth = world.oauth(client_id="mine", client_secret="sss")
+    assert await enter(world, auth) == "in"
+    world.tokens.clear()
+    move(world)
     asked = len(world.paths(TOKEN))
     assert "moved" in await refused(world, auth)
     assert len(world.paths(TOKEN)) == asked
@@ -184,14 +190,7 @@ async def test_a_refresh_token_is_not_shown_to_another_authorization_server(worl
     auth = world.oauth()
     assert await enter(world, auth) == "in"
     world.tokens.clear()
-    other = f"{world.base}/other"
-    world.resource["authorization_servers"] = [other]
-
-    async def describe(request: web.Request) -> web.Response:
-        return web.json_response({**world.metadata, "issuer": other})
-
-    world.instead["/.well-known/oauth-authorization-server/other"] = describe
-    world.answer = {"iss": other}
+    world.answer = {"iss": move(world)}
     assert await enter(world, auth) == "in"
     grants = [sent["grant_type"] for sent in world.paths(TOKEN)]
     assert grants == ["authorization_code", "authorization_code"]

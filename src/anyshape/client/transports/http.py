@@ -45,6 +45,7 @@ from anyshape.client.transports.transport import (
     SessionLost,
     Transport,
     cancellation,
+    too_long,
 )
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response
@@ -300,7 +301,7 @@ class HttpTransport(Transport):
         limit = self._bounds.max_answer_bytes
         length = response.header("content-length")
         if length is not None and (len(length) > _LONGEST_NUMBER or int(length) > limit):
-            raise self._too_long(limit)
+            raise too_long(self.place, limit)
         is_known = length is not None and response.header("content-encoding") is None
         most = int(length or 0) if is_known else limit
         if is_known and most <= SHORT:
@@ -308,7 +309,7 @@ class HttpTransport(Transport):
         else:
             body = await gather(response, self._gathering, most)
             if body is None:
-                raise self._too_long(limit)
+                raise too_long(self.place, limit)
         if self._pools is not None:
             self._pools.answered = True
         return body
@@ -356,7 +357,7 @@ class HttpTransport(Transport):
                 while chunk := await response.next_chunk():
                     size += len(chunk)
                     if size > limit and not outgoing.endless:
-                        raise self._too_long(limit)
+                        raise too_long(self.place, limit)
                     for event in reader.feed(chunk):
                         answer = self._find_answer(event.data, outgoing)
                         if answer is not None:
@@ -427,9 +428,6 @@ class HttpTransport(Transport):
         if not session.isascii() or not session.isprintable() or " " in session:
             raise ProtocolError(f"{self.place} gave a session id that no header can carry")
         self._session = session
-
-    def _too_long(self, limit: int) -> TransportError:
-        return TransportError(f"{self.place} sent an answer longer than {limit} bytes")
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         if self._pools is None:

@@ -13,7 +13,7 @@ from anyshape.client.options import Bounds
 from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import read_frame, read_ordinary
-from anyshape.client.transports.transport import OnMessage, Received, Transport
+from anyshape.client.transports.transport import OnMessage, Received, Transport, too_long
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -99,7 +99,7 @@ class MemoryTransport(Transport):
 
     def _read(self, frame: bytes, outgoing: Outgoing) -> Received:
         if len(frame) > self._max_bytes:
-            raise TransportError(f"{self.place} sent an answer longer than {self._max_bytes} bytes")
+            raise too_long(self.place, self._max_bytes)
         if outgoing.question.calls_tool:
             result = read_ordinary(frame, outgoing.id, self._max_depth)
             if result is not None:

@@ -29,6 +29,7 @@ from anyshape.client.transports.transport import (
     OnMessage,
     Transport,
     cancellation,
+    too_long,
 )
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response
@@ -354,9 +355,7 @@ class _Child(asyncio.SubprocessProtocol):
         else:
             answer = None
         if answer is not None and not answer.done():
-            limit = self._bounds.max_answer_bytes
-            error = TransportError(f"{self._place} sent an answer longer than {limit} bytes")
-            answer.set_exception(error)
+            answer.set_exception(too_long(self._place, self._bounds.max_answer_bytes))
 
     # Ends.
 

@@ -24,6 +24,7 @@ __all__ = [
     "SessionLost",
     "Transport",
     "cancellation",
+    "too_long",
 ]
 
 ServerMessage: TypeAlias = Request | Notification
@@ -109,6 +110,11 @@ class HttpStatus(TransportError):
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
         self.status = status
+
+
+def too_long(place: str, limit: int) -> TransportError:
+    """Return the exception for an answer of more bytes than are read."""
+    return TransportError(f"{place} sent an answer longer than {limit} bytes")
 
 
 def cancellation(id: int) -> bytes:
