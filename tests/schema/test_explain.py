@@ -393,6 +393,23 @@ def test_a_keyword_that_the_dialect_lacks_is_not_spoken_of() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("document", "value", "path"),
+    [
+        ({"items": {"type": "string"}}, [1] * 300_000, "/0"),
+        ({"additionalProperties": {"type": "string"}}, {str(n): n for n in range(300_000)}, "/0"),
+        ({"propertyNames": {"minLength": 9}}, {str(n): n for n in range(300_000)}, ""),
+        ({"properties": {"a": {"items": {"type": "string"}}}}, {"a": [1] * 300_000}, "/a/0"),
+    ],
+)
+def test_what_is_wrong_at_the_beginning_of_a_long_value_is_told(
+    document: dict[str, Any], value: object, path: str
+) -> None:
+    first = compile(document).problems(value)[0]
+    assert first.path == path
+    assert "would take more work" not in first.message
+
+
 class Colour(enum.Enum):
     RED = [1, "x"]  # noqa: RUF012 - what its value is is the point
 

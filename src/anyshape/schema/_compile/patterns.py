@@ -88,8 +88,7 @@ def check_patterns(spots: Iterable[Spot], limits: Limits) -> Patterns:
             )
         pattern = _compile(text, limits.pattern_bytes, boundaries) if _is_expression(text) else None
         if pattern is None:
-            if _is_expression(text) and _compile(_COUNTS.sub("", text), _LARGEST, boundaries):
-                # Without its counted repetitions, or with more room, it is a pattern.
+            if _is_expression(text) and _is_merely_large(text, boundaries):
                 raise _too_large(path, limits, None)
             raise InvalidSchema(
                 f"expected a regular expression (ECMA-262) at {path}, got {shorten(text)}"
@@ -147,23 +146,30 @@ def _compile(text: str, most: int, boundaries: bool) -> Pattern | None:
     """Return the pattern, `None` if it takes more than `most` bytes."""
     backtracks = needs_backtracking(text, boundaries=boundaries)
     spelt = spell(text, backtracking=backtracks)
-    options = jsonschema_rs.FancyRegexOptions if backtracks else jsonschema_rs.RegexOptions
-    for size in _sizes(most):
-        if _compiles(spelt, options(size_limit=size)):
-            return Pattern(text, backtracks, size)
-    return None
+    sizes = [size for size in _SIZES if size < most]
+    if sizes and _compiles(spelt, sizes[0], backtracks):
+        return Pattern(text, backtracks, sizes[0])
+    # What is too large takes long at any size, so this is asked before the sizes in between.
+    if not _compiles(spelt, most, backtracks):
+        return None
+    size = next((size for size in sizes[1:] if _compiles(spelt, size, backtracks)), most)
+    return Pattern(text, backtracks, size)
 
 
-def _sizes(most: int) -> Iterator[int]:
-    for size in _SIZES:
-        if size < most:
-            yield size
-    yield most
+def _is_merely_large(text: str, boundaries: bool) -> bool:
+    """Tell whether, without its counted repetitions and with more room, it is a pattern."""
+    backtracks = needs_backtracking(text, boundaries=boundaries)
+    spelt = spell(_COUNTS.sub("", text), backtracking=backtracks)
+    return _compiles(spelt, _LARGEST, backtracks)
 
 
-def _compiles(text: str, options: jsonschema_rs.PatternOptionsType) -> bool:
+def _compiles(spelt: str, size: int, backtracks: bool) -> bool:
+    make = jsonschema_rs.FancyRegexOptions if backtracks else jsonschema_rs.RegexOptions
+    document = {"pattern": spelt}
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": text}, pattern_options=options, offline=True)
+        jsonschema_rs.Draft202012Validator(
+            document, pattern_options=make(size_limit=size), offline=True
+        )
     except ValueError:
         return False
     return True

@@ -22,6 +22,8 @@ _MOST_GUESSED = 50
 _MUCH = 100_000
 _DEAR = 100_000
 """Nanoseconds beyond which looking closer, at parts of the value, is better than asking."""
+_MEASURING = 200
+"""Nanoseconds that finding out about one property or item whether it is short takes."""
 _ASKING = 500
 """Nanoseconds that asking the engine takes beside its work."""
 
@@ -38,6 +40,7 @@ class Knowledge:
     def __init__(self, plans: Plans, work: Work) -> None:
         self._plans = plans
         self._work = work
+        self._dear: dict[int, bool] = {}
 
     def look(self, number: int) -> None:
         """Charge for looking at that many properties or items."""
@@ -68,10 +71,33 @@ class Knowledge:
         if plan.route is None:
             return None
         verdicts = self._plans.verdicts
-        if verdicts.rate and verdicts.rate * text_size(value) > _DEAR:
+        if verdicts.rate and self._is_dear(value, _DEAR / verdicts.rate):
             return None
         self._charge(value, verdicts.rate)
         return verdicts.holds(plan.route, value)
+
+    def _is_dear(self, value: object, most: float) -> bool:
+        """Tell whether a value is longer than `most` bytes as text; no more of it is looked at.
+
+        A value that is long and deep is asked about at every level.
+        """
+        known = self._dear.get(id(value))
+        if known is not None:
+            return known
+        waiting = [value]
+        for item in waiting:  # grows while it is walked
+            if is_object(item) or is_array(item):
+                most -= 2 + 2 * len(item)
+                if most >= 0:
+                    waiting.extend(item.values() if is_object(item) else item)
+            else:
+                most -= text_size(item)
+            if most < 0:
+                break
+        self._work.charge(_MEASURING * len(waiting))
+        if is_object(value) or is_array(value):
+            self._dear[id(value)] = most < 0
+        return most < 0
 
     def holds(self, plan: Plan, place: ValuePlace) -> Verdict:
         """Tell whether `plan` holds at `place`, whatever it takes."""

@@ -90,10 +90,10 @@ class Walk:
         target = plan.target("propertyNames")
         if target is None:
             return
-        self._knowledge.look(len(value))
         for name in value:
             if found.full:
                 return
+            self._knowledge.look(1)
             shown = wording.quote(name)
             if target.is_false:
                 line = f"unexpected property {shown}: none are allowed"
@@ -110,10 +110,10 @@ class Walk:
         additional = plan.target("additionalProperties")
         if not (properties or patterns or additional):
             return
-        self._knowledge.look(len(value))
         for name, inner in value.items():
             if found.full:
                 return
+            self._knowledge.look(1)
             target = properties.get(name)
             matched = [
                 (pattern, below)
@@ -156,10 +156,10 @@ class Walk:
                     line = f"expected at most {wording.count(start, 'item')}, got {len(value)}"
                     found.report(plan, keyword, place, line, target.where)
                     continue
-                self._knowledge.look(stop - start)
                 for index in range(start, stop):
                     if found.full:
                         return
+                    self._knowledge.look(1)
                     yield from self._explain_child(target, place, index, value[index], found)
 
     def _explain_contains(
