@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final, cast
 
-from anyshape.documents.positions import rebuild, subschemas
+from anyshape.documents.positions import nodes, rebuild
 
 __all__ = [
     "CAPS",
@@ -89,16 +89,8 @@ def shorten_text(text: str, most: int | None) -> str:
 
 def descriptions_in(document: Mapping[str, Any]) -> set[str]:
     """Return every description that an author wrote in a schema."""
-    found: set[str] = set()
-    pending: list[Any] = [document]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            schema = cast("dict[str, Any]", node)
-            if isinstance(schema.get("description"), str):
-                found.add(schema["description"])
-            pending += [inner for _, _, inner in subschemas(schema)]
-    return found
+    texts = (node.get("description") for node in nodes(dict(document)))
+    return {text for text in texts if isinstance(text, str)}
 
 
 def trimmed(document: dict[str, Any], authors: Collection[str], most: int | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _NAMED: Final = {
     "tool_use": ("input",),
     "toolUse": ("input",),
 }
-"""WireObject that hold a call inside something larger, and where its arguments are."""
+"""Members that hold a call inside something larger, and where its arguments are."""
 _ARGUMENTS: Final = ("arguments", "args", "input")
 _IDS: Final = ("call_id", "toolUseId", "tool_use_id", "id")
 _CALL_TYPES: Final = frozenset(("function", "function_call", "tool_use", "tool_call"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from anyshape.agents.budget import compact, estimate_tokens
-from anyshape.agents.formats import Definition
+from anyshape.agents.formats import FORMATS, Definition
 from anyshape.agents.offering import ToolboxTool
 from anyshape.agents.ranking import Ranking, terms_of_tool
 from anyshape.providers import Lowered, Profile, lower
@@ -84,13 +84,7 @@ class Index:
         lines: list[str] = []
         spent = 0
         for tool in best:
-            line = compact(
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.document,
-                }
-            )
+            line = compact(FORMATS["plain"].define(tool.definition))
             spent += estimate_tokens(line)
             if lines and tokens is not None and spent > tokens:
                 break

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 from anyshape.agents.budget import (
     CAPS,
@@ -23,7 +23,7 @@ from anyshape.agents.budget import (
 from anyshape.agents.formats import Definition, Format
 from anyshape.agents.naming import offered_names
 from anyshape.agents.sources import SourceTool
-from anyshape.documents.positions import subschemas
+from anyshape.documents.positions import nodes
 from anyshape.errors import AnyshapeError
 from anyshape.providers import PROFILES, Loss, Lowered, Profile, lower
 
@@ -217,17 +217,12 @@ def _within_request(
     return kept
 
 
-def _counts(document: Mapping[str, Any]) -> tuple[int, int]:
+def _counts(document: dict[str, Any]) -> tuple[int, int]:
     """Return how many optional properties and how many unions a document has."""
     optional = unions = 0
-    pending: list[Any] = [document]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            schema = cast("dict[str, Any]", node)
-            optional += len(schema.get("properties", {})) - len(schema.get("required", []))
-            unions += "anyOf" in schema or isinstance(schema.get("type"), list)
-            pending += [inner for _, _, inner in subschemas(schema)]
+    for node in nodes(document):
+        optional += len(node.get("properties", {})) - len(node.get("required", []))
+        unions += "anyOf" in node or isinstance(node.get("type"), list)
     return optional, unions
 
 

@@ -23,7 +23,8 @@ from anyshape.agents.offering import Note, ToolboxTool, offer
 from anyshape.agents.outcome import Outcome, outcome_of, within
 from anyshape.agents.sources import SourceTool, ToolSource
 from anyshape.errors import AnyshapeError
-from anyshape.providers import PROFILES, Lowered, Profile
+from anyshape.providers import Lowered, Profile
+from anyshape.providers.profiles import find_profile
 from anyshape.schema import aside, text_size
 
 __all__ = ["Toolbox", "toolbox"]
@@ -297,9 +298,7 @@ async def toolbox(
     offers two tools in place of all: one that finds tools by words, one that calls them. `images`
     is whether the model can see any. `timeout` bounds each call, in seconds.
     """
-    rules = PROFILES.get(profile) if isinstance(profile, str) else profile
-    if rules is None:
-        raise ValueError(f"expected a profile, one of {', '.join(PROFILES)}; got {profile!r}")
+    rules = find_profile(profile)
     for name, most in (("tokens", tokens), ("result_tokens", result_tokens)):
         if most is not None and most <= 0:
             raise ValueError(f"{name}={most}: expected more than 0")

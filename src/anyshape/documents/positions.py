@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect, Form, find_dialect
 from anyshape.documents.json import is_array, is_object
 
-__all__ = ["DATA", "Label", "Node", "dialect_in", "own_id", "rebuild", "subschemas"]
+__all__ = ["DATA", "Label", "Node", "dialect_in", "nodes", "own_id", "rebuild", "subschemas"]
 
 Node: TypeAlias = dict[str, Any]
 """A schema that is an object."""
@@ -49,6 +49,16 @@ def subschemas(
             for name, item in value.items():
                 if isinstance(item, bool) or is_object(item):
                     yield keyword, name, item
+
+
+def nodes(schema: Node | bool) -> Iterator[Node]:
+    """Yield a schema and every schema inside it, but for those that are booleans."""
+    pending: list[Node | bool] = [schema]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, bool):
+            yield node
+            pending += [inner for _, _, inner in subschemas(node)]
 
 
 def rebuild(

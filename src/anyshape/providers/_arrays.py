@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from anyshape.providers._branches import either
 from anyshape.providers._cases import Case
-from anyshape.providers._codecs import AsIs, AsText, Codec, Items
+from anyshape.providers._codecs import ANY, AsText, Codec, Items
 from anyshape.providers._forms import LoweredForm
 from anyshape.providers._losses import Said
 from anyshape.providers._scalars import Notebook
-from anyshape.providers._values import KINDS
 
 if TYPE_CHECKING:
     from anyshape.providers._writer import At, Writer
 
 __all__ = ["array"]
-
-_FREE: Final = AsIs(frozenset(KINDS))
 
 
 def array(writer: Writer, case: Case, at: At) -> LoweredForm:
@@ -68,7 +65,7 @@ def _tuple(
 ) -> Codec:
     forms = [writer.site(raw, at) for raw in case.prefix]
     node["prefixItems"] = [form.written() for form in forms]
-    rest: Codec = _FREE
+    rest: Codec = ANY
     if case.rest == ():
         if writer.profile.false_items:
             node["items"] = False
@@ -92,7 +89,7 @@ def _list(
     raw = either([*case.prefix, case.rest])
     if raw == ():
         node["items"] = {"type": "string"}
-        return Items((), _FREE, low, high)
+        return Items((), ANY, low, high)
     form = writer.site(raw, at)
     node["items"] = form.written()
     if not case.prefix:

@@ -17,16 +17,16 @@ from anyshape.providers._objects import Objects
 from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
 from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, spelt, whole
 
-__all__ = ["Case", "Cases"]
+__all__ = ["LOWER", "UPPER", "Case", "Cases"]
 
-_LOWER: Final = ("minimum", "exclusiveMinimum")
-_UPPER: Final = ("maximum", "exclusiveMaximum")
+LOWER: Final = ("minimum", "exclusiveMinimum")
+UPPER: Final = ("maximum", "exclusiveMaximum")
 _LARGEST: Final = ("minLength", "minItems", "minProperties")
 _SMALLEST: Final = ("maxLength", "maxItems", "maxProperties")
 _SPEAKS_OF: Final = {
     **dict.fromkeys(("minLength", "maxLength", "pattern", "format", FORMAT_HINT), ("string",)),
     **dict.fromkeys(("contentEncoding", "contentMediaType"), ("string",)),
-    **dict.fromkeys((*_LOWER, *_UPPER, "multipleOf"), ("integer", "number")),
+    **dict.fromkeys((*LOWER, *UPPER, "multipleOf"), ("integer", "number")),
     **dict.fromkeys(("minItems", "maxItems", "uniqueItems", "contains"), ("array",)),
     "unevaluatedItems": ("array",),
     **dict.fromkeys(("minProperties", "maxProperties", "propertyNames"), ("object",)),
@@ -69,6 +69,15 @@ class Case:
     """Whether undeclared properties are admitted only because nothing was said of them."""
 
     @property
+    def closed(self) -> bool:
+        """Whether an object has no other properties than those that are declared."""
+        return self.extra == () and not self.patterns
+
+    def bound(self, keywords: tuple[str, str]) -> Said | None:
+        """Return what is said by one of two keywords, of which there is one at most."""
+        return next((self.said[keyword] for keyword in keywords if keyword in self.said), None)
+
+    @property
     def shaped(self) -> bool:
         """Whether it says something of items or properties."""
         return bool(
@@ -107,9 +116,13 @@ class Cases:
             found = self._known[branch] = list(self._find(branch))
         return found
 
+    def all(self, branches: Iterable[Branch]) -> list[Case]:
+        """Return the cases of several branches."""
+        return [case for branch in branches for case in self.of(branch)]
+
     def possible(self, raw: Raw) -> bool:
         """Tell whether a place can be satisfied, as far as types and bounds can tell."""
-        return any(self.of(way.branch) for way in self._branches.site(raw).ways)
+        return any(map(self.of, self._branches.site(raw).key))
 
     def _free(self, raw: Raw) -> Raw:
         """Return the one form of "anything" for places that say nothing."""
@@ -280,8 +293,8 @@ def _meet(spots: Iterable[Subschema], case: Case, find: Any) -> None:
             said = Said(keyword, value, spot.place)
             if keyword == FORMAT_HINT:
                 case.hints.append(worded("format", value))
-            elif keyword in _LOWER or keyword in _UPPER:
-                _tighten(case.said, said)
+            elif keyword in LOWER or keyword in UPPER:
+                _tighten(case, said)
             elif keyword in _LARGEST or keyword in _SMALLEST:
                 known = case.said.get(keyword)
                 if known is None or (
@@ -296,7 +309,8 @@ def _meet(spots: Iterable[Subschema], case: Case, find: Any) -> None:
                 if value is True:
                     case.said[keyword] = said
             elif keyword == "if":
-                _conditional(spot, case)
+                if len(spot.condition_words) > 1:
+                    case.more.append(Said("if", spot.condition_words, spot.place))
             elif keyword == "contains":
                 bounds = {
                     k: spot.words[k] for k in ("minContains", "maxContains") if k in spot.words
@@ -317,22 +331,16 @@ def _is_type_exclusion(spot: Subschema, find: Any) -> bool:
     return bool(excluded_types(spot, find)) and "integer" not in inner.types
 
 
-def _conditional(spot: Subschema, case: Case) -> None:
-    parts = {k: spot.words[k] for k in ("if", "then", "else") if k in spot.words}
-    if len(parts) > 1:
-        case.more.append(Said("if", parts, spot.place))
-
-
-def _tighten(said: dict[str, Said], bound: Said) -> None:
+def _tighten(case: Case, bound: Said) -> None:
     """Keep one lower and one upper bound, the tighter, an exclusive one before its equal."""
-    pair = _LOWER if bound.keyword in _LOWER else _UPPER
-    known = next((said[keyword] for keyword in pair if keyword in said), None)
+    pair = LOWER if bound.keyword in LOWER else UPPER
+    known = case.bound(pair)
     if known is not None:
-        looser = bound.value < known.value if pair is _LOWER else bound.value > known.value
+        looser = bound.value < known.value if pair is LOWER else bound.value > known.value
         if looser or (bound.value == known.value and bound.keyword == pair[0]):
             return
-        del said[known.keyword]
-    said[bound.keyword] = bound
+        del case.said[known.keyword]
+    case.said[bound.keyword] = bound
 
 
 def _filter(case: Case, verdicts: StringVerdicts) -> None:
@@ -378,8 +386,7 @@ def _has_room(case: Case) -> bool:
     for low, high in (("minLength", "maxLength"), ("minItems", "maxItems")):
         if low in said and high in said and said[low].value > said[high].value:
             return False
-    low_bound = next((said[keyword] for keyword in _LOWER if keyword in said), None)
-    high_bound = next((said[keyword] for keyword in _UPPER if keyword in said), None)
+    low_bound, high_bound = case.bound(LOWER), case.bound(UPPER)
     if low_bound is None or high_bound is None:
         return True
     if case.kind == "integer":

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from anyshape.documents.pointers import pointer
 from anyshape.errors import AnyshapeError
 from anyshape.providers._losses import compact
-from anyshape.providers._values import identity, kind_of
+from anyshape.providers._values import KINDS, identity, kind_of
 from anyshape.schema import compile
 
 __all__ = [
+    "ANY",
     "AsIs",
     "AsListed",
     "AsText",
@@ -119,6 +120,10 @@ class AsIs:
         if kind not in self.kinds and not (kind == "integer" and "number" in self.kinds):
             return False
         return self.values is None or identity(value) in self.values
+
+
+ANY: Final = AsIs(frozenset(KINDS))
+"""Any value, as it is."""
 
 
 @dataclass(frozen=True)

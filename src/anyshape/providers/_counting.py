@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from anyshape.documents.positions import subschemas
+from anyshape.documents.positions import nodes, subschemas
 from anyshape.providers._losses import compact
 from anyshape.providers.profile import Profile
 
-__all__ = ["count_problems", "nodes", "recursive_definitions"]
+__all__ = ["count_problems", "recursive_definitions", "referred"]
 
 _LONG_ENUM: Final = 250
+_DEFINITIONS: Final = "#/$defs/"
 
 
 def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
@@ -60,17 +61,6 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
         yield "a definition that refers to itself"
 
 
-def nodes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every schema object of a document."""
-    pending: list[object] = [document]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            node = cast("dict[str, Any]", value)
-            yield node
-            pending += [inner for _, _, inner in subschemas(node)]
-
-
 def _characters(node: dict[str, Any]) -> int:
     names = [*node.get("properties", ()), *node.get("$defs", ())]
     values = node.get("enum", ())
@@ -96,13 +86,18 @@ def _levels(part: object) -> int:
     return deepest
 
 
+def referred(node: Mapping[str, Any]) -> str | None:
+    """Return the name of the definition that a schema refers to, if it refers to one."""
+    reference: object = node.get("$ref")
+    if not isinstance(reference, str) or not reference.startswith(_DEFINITIONS):
+        return None
+    return reference.removeprefix(_DEFINITIONS)
+
+
 def recursive_definitions(document: dict[str, Any]) -> set[str]:
     """Return the names of definitions that lead to themselves, or lie between two that do."""
     definitions: dict[str, Any] = document.get("$defs", {})
-    onward = {
-        name: {str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(body) if "$ref" in node}
-        for name, body in definitions.items()
-    }
+    onward = {name: {referred(node) for node in nodes(body)} for name, body in definitions.items()}
     while ends := [name for name, others in onward.items() if not others & onward.keys()]:
         for name in ends:
             del onward[name]

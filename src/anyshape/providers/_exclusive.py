@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from anyshape.providers._branches import Branches, Raw, Site
-from anyshape.providers._cases import Case, Cases
+from anyshape.providers._cases import LOWER, UPPER, Case, Cases
 from anyshape.providers._losses import Losses
 from anyshape.providers._values import identity
 
@@ -50,8 +50,7 @@ class Overlaps:
 
 def _apart(first: Raw, second: Raw, branches: Branches, cases: Cases, depth: int) -> bool:
     """Tell whether no value satisfies both places."""
-    ours = [case for way in branches.site(first).ways for case in cases.of(way.branch)]
-    theirs = [case for way in branches.site(second).ways for case in cases.of(way.branch)]
+    ours, theirs = (cases.all(branches.site(raw).key) for raw in (first, second))
     return all(_disjoint(one, other, branches, cases, depth) for one in ours for other in theirs)
 
 
@@ -72,21 +71,16 @@ def _disjoint(one: Case, other: Case, branches: Branches, cases: Cases, depth: i
             both = name in one.required and name in other.required
             if both and _apart(ours, theirs, branches, cases, depth - 1):
                 return True
-        elif (ours is None and name in other.required and _closed(one)) or (
-            theirs is None and name in one.required and _closed(other)
+        elif (ours is None and name in other.required and one.closed) or (
+            theirs is None and name in one.required and other.closed
         ):
             return True
     return False
 
 
-def _closed(case: Case) -> bool:
-    return case.extra == () and not case.patterns
-
-
 def _bounded_apart(low: Case, high: Case) -> bool:
     """Tell whether every number of `low` is below every number of `high`."""
-    upper = next((low.said[k] for k in ("maximum", "exclusiveMaximum") if k in low.said), None)
-    lower = next((high.said[k] for k in ("minimum", "exclusiveMinimum") if k in high.said), None)
+    upper, lower = low.bound(UPPER), high.bound(LOWER)
     if upper is None or lower is None:
         return False
     touching = upper.keyword == "maximum" and lower.keyword == "minimum"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
+from anyshape.providers._counting import referred
 from anyshape.providers._losses import compact
 
 __all__ = ["expression_size"]
@@ -44,7 +45,7 @@ class _Sizes:
         if "enum" in node:
             return 2 + sum(1 + len(compact(value)) for value in node["enum"])
         if "$ref" in node:
-            return self._definition(node["$ref"].removeprefix("#/$defs/"))
+            return self._definition(referred(node) or "")
         kinds: Any = node.get("type")
         if isinstance(kinds, list):
             return 2 + sum(5 + self._typed(kind, node) for kind in cast("list[str]", kinds))

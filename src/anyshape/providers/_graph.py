@@ -89,12 +89,7 @@ class NodeGraph:
             if len(key) > 1:
                 onward = self._parts.get(key) or [(branch,) for branch in key]
             else:
-                onward = [
-                    self._key(raw)
-                    for branch in key
-                    for case in self._cases.of(branch)
-                    for raw in raws_of(case)
-                ]
+                onward = [self._key(raw) for case in self._cases.all(key) for raw in raws_of(case)]
             self._edges[key] = onward
             for other in onward:
                 self._uses[other] = self._uses.get(other, 0) + 1
@@ -106,9 +101,7 @@ class NodeGraph:
 
     def _large(self, key: Key) -> bool:
         return any(
-            is_large(len(case.properties), len(case.values or ()))
-            for branch in key
-            for case in self._cases.of(branch)
+            is_large(len(case.properties), len(case.values or ())) for case in self._cases.all(key)
         )
 
     def _cyclic(self, without: frozenset[Key] | set[Key] = frozenset()) -> set[Key]:

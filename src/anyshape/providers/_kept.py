@@ -12,14 +12,13 @@ from typing import Any, Final, cast
 from anyshape.errors import CannotLower
 from anyshape.providers._branches import ANYTHING, Branches, Raw
 from anyshape.providers._cases import Case, Cases
-from anyshape.providers._codecs import AsIs, Codec
+from anyshape.providers._codecs import ANY, Codec
 from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._losses import Losses, Said, described, worded
 from anyshape.providers._members import Field, Members, note_renamed
-from anyshape.providers._names import fits, safe_name
+from anyshape.providers._names import definition_name, fits, safe_name
 from anyshape.providers._root import fold, object_cases
 from anyshape.providers._source import FORMAT_HINT, Subschema, arranged
-from anyshape.providers._values import KINDS
 from anyshape.providers.profile import Profile
 
 __all__ = ["kept_document"]
@@ -33,8 +32,6 @@ _DROPPED: Final = frozenset(
 )
 _CONTRARY: Final = ("not", "if", "contains", "propertyNames")
 _MOST_NODES: Final = 50_000
-_FREE: Final = AsIs(frozenset(KINDS))
-_DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 
 
 def kept_document(
@@ -59,7 +56,7 @@ class _Keeper:
     def document(self) -> tuple[dict[str, Any], Codec]:
         """Return the document and the codec."""
         root = self._source[self._source.root]
-        codec: Codec = _FREE
+        codec: Codec = ANY
         if self._stands(root):
             written = self._node(self._source.root, exact=False)
         else:
@@ -87,11 +84,7 @@ class _Keeper:
         )
 
     def _kinds(self, raw: Raw) -> set[str]:
-        return {
-            case.kind
-            for way in self._branches.site(raw).ways
-            for case in self._cases.of(way.branch)
-        }
+        return {case.kind for case in self._cases.all(self._branches.site(raw).key)}
 
     def _folded(self) -> tuple[dict[str, Any], Codec]:
         """Return the root as one object, without compositions, its names as they may be."""
@@ -111,7 +104,7 @@ class _Keeper:
             if lowered != name:
                 node["description"] = described(node.get("description", ""), [f"named {name}"])
             properties[lowered] = arranged(node)
-            fields[name] = Field(lowered, _FREE, name in case.required)
+            fields[name] = Field(lowered, ANY, name in case.required)
         written: dict[str, Any] = {"type": "object", "properties": properties}
         if case.required:
             written["required"] = [fields[name].lowered for name in case.required]
@@ -121,10 +114,10 @@ class _Keeper:
         self._rest(case, written, renamed=renamed)
         about = (*site.about, *(number for way in site.ways[:1] for number in way.about))
         notes = self._lost(case, written, renamed=renamed)
-        text = described(self._first(about, "description"), notes)
+        text = described(self._source.said(about, "description") or "", notes)
         if text:
             written["description"] = text
-        return written, Members(fields, _FREE)
+        return written, Members(fields, ANY)
 
     def _rest(self, case: Case, written: dict[str, Any], *, renamed: bool) -> None:
         for name in case.forbidden if case.extra != () else ():
@@ -153,10 +146,6 @@ class _Keeper:
         for said in lost:
             self._losses.assertion(said)
         return [said.words for said in lost]
-
-    def _first(self, numbers: tuple[int, ...], keyword: str) -> str:
-        found = (self._source[number].words.get(keyword) for number in numbers)
-        return next((text for text in found if isinstance(text, str)), "")
 
     def _raw(self, raw: Raw) -> dict[str, Any]:
         """Return a union of conjunctions as a schema."""
@@ -223,8 +212,8 @@ class _Keeper:
         if self._asks(spot, "contains") and "maxContains" in spot.words:
             lost["maxContains"] = Said("maxContains", spot.words["maxContains"], spot.place)
         if self._asks(spot, "if"):
-            parts = {k: spot.words[k] for k in ("if", "then", "else") if k in spot.words}
-            lost |= dict.fromkeys(parts, Said("if", parts, spot.place))
+            words = spot.condition_words
+            lost |= dict.fromkeys(words, Said("if", words, spot.place))
             self._refuse_unevaluated(spot)
         return lost
 
@@ -312,9 +301,7 @@ class _Keeper:
     def _name(self, number: int, exact: bool) -> str:
         key = (number, exact and self._profile.nulls_for_optional)
         if key not in self._names:
-            place = self._source[number].place
-            wanted = place.rpartition("/")[2].replace("~1", "_").replace("~0", "_") or "root"
-            self._names[key] = safe_name(wanted, _DEFINITION_NAMES, self._names.values())
+            self._names[key] = definition_name(self._source[number].place, self._names.values())
             self._pending.append(key)
         return self._names[key]
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from anyshape.errors import CannotLower
 
-__all__ = ["fits", "safe_name"]
+__all__ = ["definition_name", "fits", "safe_name"]
 
+_DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 _LENGTHS: Final = (60, 30, 14, 7, 3)
 _MOST_COUNTED: Final = 9
 
@@ -33,6 +34,14 @@ def safe_name(name: str, pattern: str, taken: Collection[str]) -> str:
         if candidate not in taken and fits(candidate, pattern):
             return candidate
     raise CannotLower(f"no name like {name[:60]!r} is left that matches {pattern}")
+
+
+def definition_name(place: str, taken: Collection[str], prefix: str = "") -> str:
+    """Return a name for the definition of what stands at `place`, which no other has."""
+    wanted = place.rpartition("/")[2].replace("~1", "_").replace("~0", "_") or "root"
+    if not wanted.startswith(prefix):
+        wanted = f"{prefix}_{wanted}"
+    return safe_name(wanted, _DEFINITION_NAMES, taken)
 
 
 def _candidates(name: str, pattern: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from anyshape.documents.pointers import pointer
 from anyshape.providers._branches import ANYTHING, Raw, either
 from anyshape.providers._cases import Case
-from anyshape.providers._codecs import AsIs, Codec, Union
+from anyshape.providers._codecs import ANY, Codec, Union
 from anyshape.providers._forms import LoweredForm, text_form
 from anyshape.providers._losses import Effect, Said
 from anyshape.providers._members import PAIR, Field, Members, Pairs, note_renamed
@@ -20,7 +20,6 @@ from anyshape.providers._names import fits, safe_name
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._scalars import Notebook
 from anyshape.providers._unions import nullable
-from anyshape.providers._values import KINDS
 from anyshape.providers.profile import Maps, Undeclared
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["object_form"]
 
 _PAIRS: Final = "additional_properties"
-_FREE: Final = AsIs(frozenset(KINDS))
 
 
 def object_form(writer: Writer, case: Case, at: At, *, arrays: bool = False) -> LoweredForm:
@@ -159,9 +157,9 @@ class _Object:
                 node["additionalProperties"] = False
             else:
                 self._writer.losses.add(case.place, "additionalProperties", "no others")
-                self._rest = _FREE
+                self._rest = ANY
         elif case.implied and extra == ANYTHING and not profile.closed:
-            self._rest = _FREE
+            self._rest = ANY
             if says and profile.openness_written:
                 node["additionalProperties"] = True
         else:
@@ -181,7 +179,7 @@ class _Object:
             self._notebook.lose(Said("patternProperties", list(case.patterns), case.place))
         raw = either([*case.patterns.values(), extra])
         if raw == ANYTHING and says and profile.openness_written:
-            self._rest = _FREE
+            self._rest = ANY
             node["additionalProperties"] = True
             return
         form = self._writer.site(raw, inside)

@@ -20,7 +20,7 @@ __all__ = ["fold", "object_cases"]
 
 def object_cases(site: Site, cases: Cases) -> list[Case]:
     """Return what the root says of objects: arguments are nothing else."""
-    found = [case for way in site.ways for case in cases.of(way.branch) if case.kind == "object"]
+    found = [case for case in cases.all(site.key) if case.kind == "object"]
     if not found:
         raise CannotLower(
             "the schema admits no object, and the arguments of a tool are one: no call could "
@@ -49,8 +49,8 @@ def fold(found: list[Case], undeclared: Undeclared, losses: Losses) -> Case:
         for name, raw in case.mentioned.items():
             if name not in names:
                 merged.mentioned[name] = either([merged.mentioned.get(name, ()), raw])
-    merged.implied = all(case.implied or _is_closed(case) for case in found) and not all(
-        _is_closed(case) for case in found
+    merged.implied = all(case.implied or case.closed for case in found) and not all(
+        case.closed for case in found
     )
     common = [said for said in found[0].more if all(said in case.more for case in found)]
     merged.more = common
@@ -58,10 +58,6 @@ def fold(found: list[Case], undeclared: Undeclared, losses: Losses) -> Case:
         merged.more.append(Said("patternProperties", [name for name, _ in patterns], ""))
     merged.more.append(Said("anyOf", f"one of: {_summary(found)}", ""))
     return merged
-
-
-def _is_closed(case: Case) -> bool:
-    return case.extra == () and not case.patterns
 
 
 def _spelt_out(case: Case) -> Case:

@@ -7,7 +7,7 @@ resolved by the schema core, against the document as its author wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -114,6 +114,11 @@ class Subschema:
         return [number for (name, _), number in self.parts.items() if name == keyword]
 
     @property
+    def condition_words(self) -> dict[str, Any]:
+        """What `if`, `then` and `else` say, as they are written."""
+        return {word: self.words[word] for word in ("if", "then", "else") if word in self.words}
+
+    @property
     def types(self) -> frozenset[str]:
         """The types that it declares; none where it declares none."""
         declared = self.words.get("type", ())
@@ -136,6 +141,11 @@ class Source:
         if found is None:
             found = self._read[number] = self._reading(self._spots[number])
         return found
+
+    def said(self, numbers: Iterable[int], keyword: str) -> Any:
+        """Return what the first of some subschemas that has a keyword says by it, else `None`."""
+        found = (self[number].words.get(keyword) for number in numbers)
+        return next((value for value in found if value is not None), None)
 
     def reachable(self, number: int) -> set[int]:
         """Return a subschema and all that it leads to, by its parts and by reference."""

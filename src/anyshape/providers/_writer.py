@@ -10,24 +10,24 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from anyshape.documents.positions import nodes
 from anyshape.errors import CannotLower
 from anyshape.providers._arrays import array
 from anyshape.providers._attempts import Attempt
 from anyshape.providers._branches import Branches, Raw, Site, Way
 from anyshape.providers._cases import Case, Cases
-from anyshape.providers._codecs import AsIs, Codec, Reference
-from anyshape.providers._counting import nodes, recursive_definitions
+from anyshape.providers._codecs import ANY, AsIs, Codec, Reference
+from anyshape.providers._counting import recursive_definitions, referred
 from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._forms import LoweredForm, text_form
 from anyshape.providers._graph import Key, NodeGraph, is_large
 from anyshape.providers._losses import Losses, compact, worded
-from anyshape.providers._names import safe_name
+from anyshape.providers._names import definition_name
 from anyshape.providers._object_forms import object_form
 from anyshape.providers._root import fold, object_cases
 from anyshape.providers._scalars import enumeration, scalar
 from anyshape.providers._source import arranged
 from anyshape.providers._unions import unite
-from anyshape.providers._values import KINDS
 from anyshape.providers.profile import AnyValue, Profile
 
 __all__ = ["At", "Reading", "TooManyNodes", "Writer"]
@@ -35,10 +35,8 @@ __all__ = ["At", "Reading", "TooManyNodes", "Writer"]
 _MOST_NODES: Final = 6_000
 _CHARACTERS: Final = 500
 """Of descriptions and listed values, which count as one more place."""
-_DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 _LONGEST_DEFAULT: Final = 60
-_EVERYTHING: Final = frozenset(KINDS)
-_NEARLY_EVERYTHING: Final = _EVERYTHING - {"integer", "null"}
+_NEARLY_EVERYTHING: Final = ANY.kinds - {"integer", "null"}
 """What is as good as any value, with null or without it: null may be added for what is optional."""
 
 
@@ -128,7 +126,7 @@ class Writer:
             at = replace(at.inside(site.key), root=True)
         form = object_form(self, case, at)
         about = (*site.about, *(site.ways[0].about if len(site.ways) == 1 else ()))
-        form.description = self._first(about, "description") or ""
+        form.description = self.branches.source.said(about, "description") or ""
         document: dict[str, Any] = {"type": "object", "properties": {}, **form.written()}
         used = self._used(document)
         if used:
@@ -149,17 +147,15 @@ class Writer:
         pending = [document]
         while pending:
             for node in nodes(pending.pop()):
-                name = str(node.get("$ref", "")).removeprefix("#/$defs/")
-                if name in self._definitions and name not in found:
+                name = referred(node)
+                if name is not None and name not in found:
                     found.add(name)
                     pending.append(self._definitions[name])
         return found
 
     def needless(self, document: dict[str, Any]) -> frozenset[Key]:
         """Return what has a definition that is used once, or small, and does not use itself."""
-        uses = Counter(
-            str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(document) if "$ref" in node
-        )
+        uses = Counter(map(referred, nodes(document)))
         recursive = recursive_definitions(document)
         return frozenset(
             key
@@ -179,7 +175,7 @@ class Writer:
         self._spend(1)
         site = self.branches.site(raw)
         self._overlaps.note(site, self.losses)
-        description = self._first(site.about, "description") or ""
+        description = self.branches.source.said(site.about, "description") or ""
         form = self._entry(site.key, at)
         if form is None:
             inner = at.inside(site.key)
@@ -187,7 +183,7 @@ class Writer:
         elif "$ref" not in form.node:
             form.description = description
         elif self.profile.union_siblings:
-            own = self._first(self._before(site), "description")
+            own = self.branches.source.said(self._before(site), "description")
             if own:
                 form = LoweredForm({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
         self._annotate(site, form)
@@ -207,7 +203,7 @@ class Writer:
             # Only parts that nothing requires come here: whatever they were given is refused.
             raise CannotLower(f"{place or '/'} can have no value", path=place)
         # As types are read now, or as they will be read when this is lowered again.
-        kinds = {kind for way in site.ways for kind in self._kinds(way)}
+        kinds = {case.kind for case in self.cases.all(site.key)}
         kinds.update(kind for form in forms for kind in form.codec.kinds)
         texts = self.profile.any_value is AnyValue.TEXT
         if any(form.node == {} for form in forms) or (texts and kinds >= _NEARLY_EVERYTHING):
@@ -218,26 +214,22 @@ class Writer:
         notes = [note for form in forms for note in form.notes if "JSON text" not in note]
         if not any(form.null or form.node == {} for form in forms):
             self.losses.add(self._place(site), "type", "any value")
-        for way in site.ways:
-            for case in self.cases.of(way.branch):
-                if not case.plain:
-                    for said in (*case.said.values(), *case.more):
-                        self.losses.assertion(said)
-                    if case.values or case.properties or case.prefix or case.required:
-                        self.losses.add(case.place, "type", "any value")
+        for case in self.cases.all(site.key):
+            if not case.plain:
+                for said in (*case.said.values(), *case.more):
+                    self.losses.assertion(said)
+                if case.values or case.properties or case.prefix or case.required:
+                    self.losses.add(case.place, "type", "any value")
         if self.profile.any_value is AnyValue.TEXT:
             form = text_form("any value", notes)
         else:
-            form = LoweredForm({}, AsIs(_EVERYTHING), notes, null=True)
+            form = LoweredForm({}, ANY, notes, null=True)
         form.description = description
         return form
 
-    def _kinds(self, way: Way) -> list[str]:
-        return [case.kind for case in self.cases.of(way.branch)]
-
     def _forms(self, site: Site, at: At) -> list[LoweredForm]:
         """Return the forms of all alternatives of a place."""
-        arrays = any("array" in self._kinds(way) for way in site.ways)
+        arrays = any(case.kind == "array" for case in self.cases.all(site.key))
         if len(site.ways) == 1:
             return self._way(site, site.ways[0], at, arrays=arrays)
         forms: list[LoweredForm] = []
@@ -255,12 +247,12 @@ class Writer:
     def _way(self, site: Site, way: Way, at: At, *, arrays: bool) -> list[LoweredForm]:
         """Return the forms of one alternative, one for each type."""
         if not way.branch.spots:
-            return [LoweredForm({}, AsIs(_EVERYTHING))]
+            return [LoweredForm({}, ANY)]
         forms = [self._case(case, at, arrays) for case in self.cases.of(way.branch)]
         about = way.about
         if len(site.ways) == 1 and not site.about:
             about += way.branch.spots
-        description = self._first(about, "description") or ""
+        description = self.branches.source.said(about, "description") or ""
         for form in forms:
             if "$ref" not in form.node and len(forms) == 1:
                 form.description = form.description or description
@@ -301,14 +293,13 @@ class Writer:
 
     def _cut(self, key: Key) -> LoweredForm:
         """Return what stands where recursion is not followed any further."""
-        cases = [case for branch in key for case in self.cases.of(branch)]
+        cases = self.cases.all(key)
         kinds = list(dict.fromkeys(case.kind for case in cases))
         place = cases[0].place if cases else ""
         self.losses.add(place, "$ref", f"recursion beyond {self._attempt.unroll} levels")
-        if self.profile.any_value is AnyValue.SCHEMA:
-            if self.profile.closed or self.profile.nullable:
-                return text_form(" or ".join(kinds))
-            return LoweredForm({}, AsIs(_EVERYTHING), null=True)
+        closed = self.profile.closed or self.profile.nullable
+        if self.profile.any_value is AnyValue.SCHEMA and not closed:
+            return LoweredForm({}, ANY, null=True)
         return text_form(" or ".join(kinds))
 
     def _reference(self, key: Key) -> LoweredForm:
@@ -317,11 +308,11 @@ class Writer:
             name = self._named[key] = self._name(key)
             site = self._definition(key)
             at = At(active={key: 1})
-            description = self._first(site.about, "description") or ""
+            description = self.branches.source.said(site.about, "description") or ""
             form = self._joined(site, self._forms(site, at), description)
             self._definitions[name] = form.written()
             self._codecs[name] = form.codec
-        cases = [case for branch in key for case in self.cases.of(branch)]
+        cases = self.cases.all(key)
         known = self._codecs.get(name)
         kinds = frozenset(case.kind for case in cases) if known is None else known.kinds
         null = any(case.kind == "null" for case in cases)
@@ -340,10 +331,8 @@ class Writer:
     def _name(self, key: Key) -> str:
         number = self._graph.names.get(key)
         place = self.branches.source[number if number is not None else key[0].spots[0]].place
-        wanted = place.rpartition("/")[2].replace("~1", "_").replace("~0", "_") or "root"
-        if self.profile.prefix_definitions and self._prefix:
-            wanted = wanted if wanted.startswith(self._prefix) else f"{self._prefix}_{wanted}"
-        return safe_name(wanted, _DEFINITION_NAMES, self._named.values())
+        prefix = self._prefix if self.profile.prefix_definitions else ""
+        return definition_name(place, self._named.values(), prefix)
 
     def _before(self, site: Site) -> tuple[int, ...]:
         """Return what a place says itself, before the definition that it refers to."""
@@ -355,17 +344,10 @@ class Writer:
         numbers = (*site.about, *(spot for way in site.ways for spot in way.branch.spots))
         return self.branches.source[numbers[0]].place if numbers else ""
 
-    def _first(self, numbers: tuple[int, ...], keyword: str) -> Any:
-        for number in numbers:
-            found = self.branches.source[number].words.get(keyword)
-            if found is not None:
-                return found
-        return None
-
     def _annotate(self, site: Site, form: LoweredForm) -> None:
         """Restate a default: as a keyword where it may stand, else in words."""
         about = site.about or tuple(spot for way in site.ways[:1] for spot in way.branch.spots)
-        default = self._first(about, "default")
+        default = self.branches.source.said(about, "default")
         if default is None:
             return
         beside = self.profile.union_siblings or "anyOf" not in form.node

@@ -9,20 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from anyshape.documents.pointers import pointer
 from anyshape.documents.positions import subschemas
-from anyshape.providers._counting import count_problems
+from anyshape.providers._counting import count_problems, referred
 from anyshape.providers._expressions import expression_size
 from anyshape.providers._patterns import written_pattern
-from anyshape.providers._values import kind_of
+from anyshape.providers._values import KINDS, kind_of
 from anyshape.providers.profile import AnyValue, Maps, Profile, Writing
 from anyshape.providers.profiles import find_profile
 
 __all__ = ["Violation", "check"]
-
-_TYPES: Final = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def _node(
         yield Violation(path, "items", "every array needs items")
     yield from _names(path, node, profile)
     reference = node.get("$ref")
-    if isinstance(reference, str) and not _resolves(reference, document):
+    if isinstance(reference, str) and referred(node) not in document.get("$defs", {}):
         yield Violation(path, "$ref", f"{reference} is none of the definitions")
     if profile.writing is Writing.KEPT:
         return
@@ -115,11 +113,6 @@ def _node(
     yield from _values(path, node, kinds, profile)
     if "object" in kinds and "enum" not in node:
         yield from _object(path, node, profile)
-
-
-def _resolves(reference: str, document: dict[str, Any]) -> bool:
-    name = reference.removeprefix("#/$defs/")
-    return name != reference and name in document.get("$defs", {})
 
 
 def _names(path: str, node: dict[str, Any], profile: Profile) -> Iterator[Violation]:
@@ -165,7 +158,7 @@ def _types(
     if "type" not in node and "anyOf" not in node and not free and not listed:
         yield Violation(path, "type", "every schema needs a type")
     for kind in kinds:
-        if kind is not None and kind not in _TYPES:
+        if kind is not None and kind not in KINDS:
             yield Violation(path, "type", f"{kind!r} is no type")
 
 

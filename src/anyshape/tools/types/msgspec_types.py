@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Flag
-from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
 from anyshape.documents.pointers import escape
-from anyshape.documents.positions import Node, subschemas
+from anyshape.documents.positions import Node, nodes
 from anyshape.tools.formats import loosen
 from anyshape.tools.inlining import arrange
 from anyshape.tools.keys import check_keys
@@ -138,24 +138,20 @@ def _schemas_of(
             definition.update(describe_flags(flags[name]))
         definitions[name + suffix] = definition
     for schema in (*found, *definitions.values()):
-        _tidy(schema)
+        for node in nodes(schema):
+            _tidy(node)
     return list(found), definitions
 
 
-def _tidy(schema: Any) -> None:
+def _tidy(schema: Node) -> None:
     """Mark durations, and leave out an empty `required`, which older dialects do not allow.
 
     Dates and times need no mark: they have a format here only where an offset is certain.
     """
-    if not isinstance(schema, dict):
-        return
-    document = cast("Node", schema)
-    if document.get("format") == "duration":
-        loosen(document)
-    if document.get("required") == []:
-        del document["required"]
-    for _, _, part in subschemas(document):
-        _tidy(part)
+    if schema.get("format") == "duration":
+        loosen(schema)
+    if schema.get("required") == []:
+        del schema["required"]
 
 
 def _check_keys_first(value: Any) -> Any:
