@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -474,6 +475,18 @@ def test_a_fleet_is_judged_by_what_its_gateway_lists(
     else:
         assert len(judged["reviews"]) == 2
         assert judged["tokens"] < alone["tokens"]
+
+
+def test_the_file_of_a_host_is_a_fleet_and_no_schema(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    command = {"command": sys.executable, "args": ["-m", "anyshape", "demo", "--stdio"]}
+    fleet = write("mcp.json", {"mcpServers": {"a": command}})
+    (judged,) = run("check", fleet, "--json").data
+    assert [review["name"] for review in judged["reviews"]] == [
+        tool["name"] for tool in run("tools", DEMO, "--json").data["tools"]
+    ]
+    assert "disclosure" in judged
 
 
 def test_a_fleet_that_cannot_be_read_is_said_with_line_and_key(

@@ -44,12 +44,13 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def running(program: str, folder: Path, *words: str) -> Generator[dict[str, Any]]:
-    """Run a gateway over HTTP; give what it says of itself."""
+    """Run a gateway over HTTP; give what it says of itself, and the process."""
     command = [program, "gateway", *words, "--http", "--port", "0", "--json"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, **pipes) as process:
         assert process.stdout is not None
         try:
-            said = json.loads(process.stdout.readline())
+            said = {**json.loads(process.stdout.readline()), "process": process}
             port = int(said["url"].removesuffix("/mcp").rpartition(":")[2])
             until(lambda: is_listening(port))
             yield said
@@ -88,6 +89,47 @@ async def test_targets_are_served_under_a_path_each(program: str, folder: Path) 
 async def test_a_pipe_has_all_of_them(program: str, folder: Path) -> None:
     async with Client([program, "gateway", str(folder / "ann.py"), str(folder / "bob.py")]) as all:
         assert await all.call("bob_who") == "bob"
+
+
+COUNTER = """
+from anyshape import Server
+
+server = Server("counter")
+calls = 0
+
+
+@server.tool
+def count() -> int:
+    global calls
+    calls += 1
+    return calls
+"""
+
+
+async def test_a_module_is_loaded_again_only_if_its_file_has_changed(
+    program: str, tmp_path: Path
+) -> None:
+    module, fleet = tmp_path / "counter.py", tmp_path / "fleet.toml"
+    module.write_text(COUNTER)
+    fleet.write_text('[upstreams.counter]\nmodule = "counter.py"\n')
+    with running(program, tmp_path, "fleet.toml") as said:
+
+        def reload() -> None:
+            said["process"].send_signal(signal.SIGHUP)
+            assert "the configuration was read again" in said["process"].stderr.readline()
+
+        async with Client(said["url"]) as client:
+            assert await client.call("count") == 1
+            reload()
+            assert await client.call("count") == 2
+            module.write_text(COUNTER + "# changed")
+            reload()
+            assert await client.call("count") == 1
+            module.unlink()
+            said["process"].send_signal(signal.SIGHUP)
+            told = said["process"].stderr.readline()
+            assert "was not changed: fleet.toml, line 2: upstreams.counter.module: there is" in told
+            assert await client.call("count") == 2
 
 
 def status(said: dict[str, Any], path: str) -> int:

@@ -232,6 +232,17 @@ def test_every_upstream_of_a_fleet_is_pinned_where_its_file_says(
     assert "there is no upstream three" in run("pin", str(fleet), "--name", "three").err
 
 
+@pytest.mark.parametrize("pins", ["", '[pins]\nfile = "pins.json"\n'])
+def test_pins_that_no_gateway_goes_by_are_said_to_be_so(
+    run: Run, module: Callable[[str], str], tmp_path: Path, pins: str
+) -> None:
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text(f'[upstreams.one]\nmodule = "{module(SERVER)}"\n{pins}')
+    pinned = run("pin", str(fleet), "--file", str(tmp_path / "pins.json"))
+    assert pinned.code == 0
+    assert ("No gateway goes by these pins" in pinned.err) is (not pins)
+
+
 def test_a_fleet_of_which_one_is_not_there_is_not_pinned(
     run: Run, module: Callable[[str], str], tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from anyshape.gateway import (
     GatewayConfig,
     GatewayMetrics,
     Pins,
+    PinTerms,
     RoomOptions,
     ScreeningTerms,
     Upstream,
@@ -97,6 +98,22 @@ async def test_after_pinning_again_a_signal_has_it_offered_and_the_log_opened_ag
     audit.close()
     assert len(log.read_text().splitlines()) == 2
     assert (tmp_path / "audit.log.1").read_text() == ""
+
+
+async def test_what_is_added_with_its_pins_is_judged_by_these_alone(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "pins.json"
+    Pins().save(file)
+    both = {"up": Upstream(target=server), "new": Upstream(target=server)}
+    gateway = Gateway({"up": server}, vetting=Vetting(pin_terms=PinTerms(unknown="admit")))
+    gateway.reload_with(lambda: GatewayConfig(both, settings=GatewaySettings(pins_file=file)))
+    async with Client(gateway) as client, asyncio.timeout(PATIENCE):
+        assert len(await client.list_tools()) == 2
+        signal.raise_signal(signal.SIGHUP)
+        await turn_until(lambda: len(gateway.withheld) == 4)
+        await turn_until(lambda: not gateway.server.tools)
+    assert caplog.text.count("upstream new: tool add is withheld") == 1
 
 
 async def test_what_screening_finds_is_withheld_where_the_operator_says_so(server: Server) -> None:

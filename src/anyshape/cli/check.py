@@ -17,6 +17,7 @@ import typer
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.loading import is_fleet
 from anyshape.cli.target import NamedTarget, connect, connect_as
 
 if TYPE_CHECKING:
@@ -129,9 +130,11 @@ _ROLE: Final = "an inputSchema needs an object at its root, an outputSchema may 
 
 
 def _is_file(written: str) -> bool:
-    if written == "-" or written.endswith(".json"):
+    if written == "-":
         return True
-    return not written.endswith((".py", ".toml")) and Path(written).is_file()
+    if written.endswith(".py") or is_fleet(written):
+        return False
+    return written.endswith(".json") or Path(written).is_file()
 
 
 def _providers(written: str) -> list[str]:

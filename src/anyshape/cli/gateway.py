@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from anyshape.cli import options
+from anyshape.cli import options, terminal
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_fleet, load_server
 from anyshape.cli.serve import announce, listen, serve_http, url_of
@@ -40,13 +40,9 @@ def gateway(
         list[str] | None,
         typer.Argument(metavar="FILE | [NAME=]TARGET ...", show_default=False, hidden=True),
     ] = None,
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
-    ] = False,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="The address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    http: options.HttpOption = False,
+    host: options.HostOption = "127.0.0.1",
+    port: options.PortOption = 8000,
     endpoints: Annotated[
         str | None,
         typer.Option(
@@ -71,6 +67,7 @@ def gateway(
     _check_endpoints(endpoints, http=http)
     if metrics and not http:
         raise _for_http("--metrics", "a pipe has no pages")
+    terminal.follow_log("anyshape.gateway")
     words, command = targets or [], context.obj["command"]
     if len(words) == 1 and command is None and words[0].endswith(_FILES):
         with _configured(words[0], endpoints, metrics=metrics) as (made, options):
@@ -124,18 +121,12 @@ def _configured(
     settings = config.settings
     file, replicas = settings.audit_file, settings.replicas
     audit = None if file is None else AuditLog(file, settings.audit)
-    made = Gateway(
-        config.upstreams,
-        name=config.name,
-        instructions=config.instructions,
-        endpoints=cast("Any", endpoints or config.endpoints),
-        disclosure=settings.disclosure,
-        vetting=settings.vetting(),
-        shared_pins=settings.shared_pins(config.name),
+    made = Gateway.configured(
+        config,
+        endpoints=endpoints or config.endpoints,
         options=None if replicas is None else replicas.server_options(),
         audit=audit,
         metrics=GatewayMetrics() if metrics or settings.metrics else None,
-        required=settings.required,
     )
     made.reload_with(lambda: load_fleet(path))
     try:
@@ -146,6 +137,8 @@ def _configured(
 
 
 def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, Upstream | Any]:
+    from anyshape.client.target import is_url
+
     found: dict[str, Any] = {}
     for word in words:
         if word.endswith(_FILES):
@@ -156,8 +149,7 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
             )
         named = _NAMED.fullmatch(word)
         written = named[2] if named else word
-        is_url = written.lower().startswith(("http://", "https://"))
-        target = written if is_url else load_server(written)
+        target = written if is_url(written) else load_server(written)
         _add(found, named[1] if named else _name_of(written), target)
     if command:
         _add(found, _name_of(command[0]), command)

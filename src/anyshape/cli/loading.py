@@ -9,6 +9,8 @@ import importlib
 import importlib.util
 import sys
 import traceback
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from anyshape.gateway import GatewayConfig
     from anyshape.server import Server
 
-__all__ = ["load_fleet", "load_server"]
+__all__ = ["is_fleet", "load_fleet", "load_server"]
 
 
 def load_server(target: str) -> Server:
@@ -30,11 +32,40 @@ def load_server(target: str) -> Server:
     return _only_server(module, place) if not name else _named_server(module, place, name)
 
 
+def is_fleet(written: str) -> bool:
+    """Tell whether somebody wrote the name of a file that describes a gateway."""
+    if not written.endswith((".toml", ".json")):
+        return False
+    from anyshape.gateway.config import is_configuration
+
+    return is_configuration(Path(written).expanduser())
+
+
 def load_fleet(path: str) -> GatewayConfig:
     """Return the gateway that a file describes."""
     from anyshape.gateway import load
 
-    return load(Path(path).expanduser(), load_server)
+    return load(Path(path).expanduser(), _find_module)
+
+
+def _find_module(target: str) -> Server:
+    """Return the server that a configuration names, or a `ValueError` to be told with its line.
+
+    A file that is read again, by a gateway that is told to, has the same server if it is the same.
+    """
+    place, _ = _split(target)
+    try:
+        status = Path(place).stat() if place.endswith(".py") else None
+        return _load_once(target, None if status is None else (status.st_mtime_ns, status.st_size))
+    except OSError as error:
+        raise ValueError(f"there is no file {place}") from error
+    except CommandError as error:
+        raise ValueError(error.message) from error
+
+
+@lru_cache
+def _load_once(target: str, _state: object) -> Server:
+    return load_server(target)
 
 
 def _split(target: str) -> tuple[str, str]:
@@ -115,15 +146,11 @@ def _line_of(error: BaseException, place: str) -> str:
 
 
 def _named_server(module: ModuleType, place: str, name: str) -> Server:
-    from anyshape.server import Server
-
     found: object = getattr(module, name, None)
-    if isinstance(found, Server):
-        return found
-    adopted = _adopted(found)
-    if adopted is not None:
-        return adopted
-    servers = _servers(module)
+    server = _own(found) or _adopted(found)
+    if server is not None:
+        return server
+    servers = _servers(module, _own)
     known = f"it has {', '.join(servers)}" if servers else "it has no server"
     if found is None:
         raise CommandError(f"{place} has no {name}", hint=known, code=Exit.USAGE)
@@ -131,24 +158,15 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
 
 
 def _only_server(module: ModuleType, place: str) -> Server:
-    servers = _servers(module)
-    if len(servers) == 1:
-        return next(iter(servers.values()))
-    if servers:
+    servers = _servers(module, _own) or _servers(module, _adopted)
+    if len(servers) > 1:
         raise CommandError(
             f"{place} has several servers: {', '.join(servers)}",
             hint=f"say which: {place}:{next(iter(servers))}",
             code=Exit.USAGE,
         )
-    foreign = _foreign_servers(module)
-    if len(foreign) > 1:
-        raise CommandError(
-            f"{place} has several servers: {', '.join(foreign)}",
-            hint=f"say which: {place}:{next(iter(foreign))}",
-            code=Exit.USAGE,
-        )
-    for value in foreign.values():
-        return value
+    for server in servers.values():
+        return server
     raise CommandError(
         f"{place} has no server",
         hint='make one at the top level of the module: server = Server("name")',
@@ -156,26 +174,22 @@ def _only_server(module: ModuleType, place: str) -> Server:
     )
 
 
-def _servers(module: ModuleType) -> dict[str, Server]:
-    """Return the servers of a module by name, one name each."""
+def _servers(module: ModuleType, take: Callable[[object], Server | None]) -> dict[str, Server]:
+    """Return what `take` makes a server of in a module, by name; each by its first name alone."""
+    found: dict[str, Server] = {}
+    seen: set[int] = set()
+    for name, value in vars(module).items():
+        server = None if id(value) in seen else take(value)
+        seen.add(id(value))
+        if server is not None:
+            found[name] = server
+    return found
+
+
+def _own(value: object) -> Server | None:
     from anyshape.server import Server
 
-    found: dict[int, tuple[str, Server]] = {}
-    for name, value in vars(module).items():
-        if isinstance(value, Server):
-            found.setdefault(id(value), (name, value))
-    return dict(found.values())
-
-
-def _foreign_servers(module: ModuleType) -> dict[str, Server]:
-    """Return the servers of other SDKs in a module by name, one name each, adopted."""
-    found: dict[int, tuple[str, Server]] = {}
-    for name, value in vars(module).items():
-        if id(value) not in found:
-            adopted = _adopted(value)
-            if adopted is not None:
-                found[id(value)] = (name, adopted)
-    return dict(found.values())
+    return value if isinstance(value, Server) else None
 
 
 def _adopted(value: object) -> Server | None:

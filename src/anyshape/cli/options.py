@@ -6,8 +6,24 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["HeadersOption", "JsonOption", "LoginOption", "RevisionOption", "TimeoutOption"]
+__all__ = [
+    "HeadersOption",
+    "HostOption",
+    "HttpOption",
+    "JsonOption",
+    "LoginOption",
+    "PortOption",
+    "RevisionOption",
+    "TimeoutOption",
+]
 
+HttpOption: TypeAlias = Annotated[
+    bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
+]
+HostOption: TypeAlias = Annotated[
+    str, typer.Option(metavar="HOST", help="The address to listen on.")
+]
+PortOption: TypeAlias = Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")]
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write one line of JSON to stdout, for programs.")
 ]

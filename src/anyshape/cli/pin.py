@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_fleet
+from anyshape.cli.loading import is_fleet, load_fleet
 from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import show_rejected
 
@@ -41,6 +41,7 @@ Examples:
 _KINDS: Final[tuple[PinKind, ...]] = ("tools", "prompts", "resources", "templates")
 _Found: TypeAlias = "tuple[str, Mapping[PinKind, list[Any]], dict[str, str]]"
 """An upstream, what it lists, and what of that cannot be used."""
+_UNUSED: Final = '\nNo gateway goes by these pins unless its TOML has [pins] with file = "…".'
 _STYLES: Final = {"-": "red", "+": "green"}
 
 
@@ -79,8 +80,8 @@ def pin(
     if publish:
         return _publish(asked)
     asked.expect_no_more("one server, or one gateway, is pinned at a time")
-    is_fleet = isinstance(asked.first, str) and asked.first.endswith(".toml")
-    config = load_fleet(cast("str", asked.first)) if is_fleet else None
+    written = asked.first if isinstance(asked.first, str) else ""
+    config = load_fleet(written) if is_fleet(written) else None
     place = file or (config and config.settings.pins_file) or Path("pins.json")
     pins = before = Pins.load(place) if place.exists() else Pins()
     if config is not None:
@@ -100,6 +101,8 @@ def pin(
             terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
     if not check and pins != before:
         pins.save(place)
+    if config is not None and not (config.settings.pins_file or config.settings.shares_pins):
+        terminal.say(_UNUSED)
     return Exit.NO if check and has_changed else Exit.OK
 
 

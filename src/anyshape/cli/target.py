@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_fleet, load_server
+from anyshape.cli.loading import is_fleet, load_fleet, load_server
 from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     )
     from anyshape.client.auth import OAuth
     from anyshape.client.listening import OnListChanged
-    from anyshape.gateway import Gateway
     from anyshape.protocol.revision import Revision
 
 __all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
@@ -83,10 +82,10 @@ def take_target(
 ) -> NamedTarget:
     """Return the server that was named; a module is loaded here and now."""
     from anyshape.client.quoting import name_program, without_secrets
+    from anyshape.client.target import is_url
 
     pairs = dict(_header(line) for line in headers or ())
-    is_url = isinstance(written, str) and written.lower().startswith(("http://", "https://"))
-    if login and not is_url:
+    if login and not (isinstance(written, str) and is_url(written)):
         raise CommandError(
             "--login is for servers with a URL",
             hint="a command gets its credentials from the environment",
@@ -95,29 +94,17 @@ def take_target(
     if not isinstance(written, str):
         rest = " …" if len(written) > 1 else ""
         return NamedTarget(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
-    if is_url:
+    if is_url(written):
         return NamedTarget(
             written, without_secrets(written), pairs, timeout, person() if login else None
         )
     if "://" in written:
         raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
-    if written.endswith(".toml"):
-        return NamedTarget(_gateway(written), written, pairs, timeout)
+    if is_fleet(written):
+        from anyshape.gateway import Gateway
+
+        return NamedTarget(Gateway.configured(load_fleet(written)), written, pairs, timeout)
     return NamedTarget(load_server(written), written, pairs, timeout)
-
-
-def _gateway(path: str) -> Gateway:
-    """Return the gateway of a file, as its clients see it; nothing of it is written down."""
-    from anyshape.gateway import Gateway
-
-    config = load_fleet(path)
-    return Gateway(
-        config.upstreams,
-        name=config.name,
-        instructions=config.instructions,
-        disclosure=config.settings.disclosure,
-        vetting=config.settings.vetting(),
-    )
 
 
 def _header(line: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from anyshape.cli.failure import CommandError
 
 __all__ = [
+    "UNSAFE",
     "LogLines",
     "ReaderGone",
     "complain",
     "emit",
+    "follow_log",
     "heading",
+    "host_of",
     "is_colourful",
     "line",
     "paragraph",
@@ -41,12 +45,13 @@ __all__ = [
     "write_bytes",
 ]
 
-_UNSAFE = re.compile(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, all but tab and line feed
     "\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"  # unseen, or reordering
     "\ud800-\udfff]"
 )
-_UNSTYLED = re.compile(rf"(?!\x1b\[[0-9;]*m){_UNSAFE.pattern}")
+"""What a terminal obeys, or hides."""
+_UNSTYLED = re.compile(rf"(?!\x1b\[[0-9;]*m){UNSAFE.pattern}")
 _PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 _NARROWEST = 40
 
@@ -57,7 +62,7 @@ class ReaderGone(Exception):
 
 def safe(text: str) -> str:
     """Return strangers' text with everything that a terminal would obey made visible."""
-    return _UNSAFE.sub(_visible, text)
+    return UNSAFE.sub(_visible, text)
 
 
 def line(text: str) -> str:
@@ -68,6 +73,12 @@ def line(text: str) -> str:
 def paragraph(text: str, indent: str = "  ") -> str:
     """Return strangers' text of any length with its lines below the first indented."""
     return safe(text).replace("\n", f"\n{indent}")
+
+
+def host_of(url: str) -> str:
+    """Return the host that a person is sent to, and whether its name may look like another's."""
+    host = urlsplit(url).hostname or ""
+    return f"{host} (its name is spelt in another script)" if "xn--" in host else host
 
 
 def _visible(found: re.Match[str]) -> str:
@@ -91,6 +102,13 @@ def prepare() -> None:
         reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def follow_log(name: str) -> None:
+    """Have what a logger merely informs of on stderr, too, where nobody has set up `logging`."""
+    logging.getLogger(name).setLevel(logging.INFO)
+    if logging.lastResort is not None:
+        logging.lastResort.setLevel(logging.INFO)
 
 
 def width() -> int:

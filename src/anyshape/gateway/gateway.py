@@ -128,6 +128,24 @@ class Gateway:
         self._load: Callable[[], GatewayConfig] | None = None
         self._reloading: asyncio.Task[None] | None = None
 
+    @classmethod
+    def configured(cls, config: GatewayConfig, **others: Any) -> Gateway:
+        """Return the gateway that a file describes, whose pins are read now.
+
+        It writes nothing down, and has no other replicas: `others` are the options that say more.
+        """
+        settings = config.settings
+        said: dict[str, Any] = {
+            "name": config.name,
+            "instructions": config.instructions,
+            "endpoints": config.endpoints,
+            "disclosure": settings.disclosure,
+            "vetting": settings.vetting(),
+            "shared_pins": settings.shared_pins(config.name),
+            "required": settings.required,
+        }
+        return cls(config.upstreams, **{**said, **others})
+
     def reload_with(self, load: Callable[[], GatewayConfig]) -> None:
         """Have the upstreams, pins and terms of another configuration whenever SIGHUP comes.
 
@@ -324,8 +342,8 @@ class Gateway:
         try:
             config = await asyncio.to_thread(self._load)
             vetting = await asyncio.to_thread(config.settings.vetting)
+            self.vet_with(vetting)  # before anything new is offered
             await self.reconfigure(config.upstreams)
-            self.vet_with(vetting)
             _log.info("the configuration was read again")
         except AnyshapeError as error:
             _log.error("the configuration was not changed: %s", error)
