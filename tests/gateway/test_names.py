@@ -9,6 +9,7 @@ import pytest
 from anyshape import Client, Server
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.gateway import Gateway, Upstream
+from anyshape.protocol.jsonrpc import INVALID_PARAMS
 
 
 def server(*names: str) -> Server:
@@ -50,8 +51,9 @@ async def test_the_operator_names_and_chooses() -> None:
 async def test_what_is_not_offered_cannot_be_called() -> None:
     gateway = Gateway({"any": Upstream(target=server("a", "b"), deny=("b",))})
     async with Client(gateway, check_arguments=False) as client:
-        with pytest.raises(Exception, match="b"):
+        with pytest.raises(ProtocolError) as refused:
             await client.call_tool("b")
+        assert refused.value.code == INVALID_PARAMS
 
 
 @pytest.fixture

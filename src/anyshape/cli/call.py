@@ -20,8 +20,9 @@ from anyshape.cli.tools import find_tool
 
 if TYPE_CHECKING:
     from anyshape.client import CallResult, Client, OnProgress, Progress
+    from anyshape.protocol.content import Content
 
-__all__ = ["EXAMPLES", "call", "split_tool"]
+__all__ = ["EXAMPLES", "call", "name_content", "split_tool"]
 
 EXAMPLES: Final = """\b
 Arguments:
@@ -118,12 +119,17 @@ def _show(result: CallResult) -> None:
         json_text.write_json(result.value)
     for block in result.content:
         if not isinstance(block, Text):
-            kind = str(block.wire().get("mimeType") or block.wire().get("type"))
-            terminal.say(f"({terminal.line(kind)} content; --json shows it)")
+            terminal.say(terminal.line(name_content(block)))
         elif not result.has_value:
             terminal.write(terminal.safe(block.text))
         elif not _mirrors(block.text, result.value):
             terminal.say(terminal.paragraph(block.text))
+
+
+def name_content(block: Content) -> str:
+    """Return what stands for content that is no text."""
+    wire = block.wire()
+    return f"({wire.get('mimeType') or wire.get('type')} content; --json shows it)"
 
 
 def _mirrors(text: str, value: object) -> bool:

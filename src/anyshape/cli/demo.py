@@ -26,7 +26,7 @@ Examples:
 def demo(
     context: typer.Context,
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve on stdio instead of HTTP.")] = False,
-    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    port: options.PortOption = 8000,
     json: options.JsonOption = False,
 ) -> int:
     """Start the demo server: small tools of every shape, and what to try on them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from anyshape.cli import json_text, terminal
+from anyshape.cli import json_text, options, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.check import read_source
 from anyshape.cli.failure import Exit
@@ -38,7 +38,7 @@ Examples:
 @about_server(without=("revision",))
 def inspect(
     asked: Asked,
-    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 0,
+    port: options.PortOption = 0,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open the page in a browser.")
     ] = False,

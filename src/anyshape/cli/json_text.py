@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast
@@ -20,11 +19,6 @@ _Token: TypeAlias = tuple[str, str]
 _Container: TypeAlias = Mapping[str, object] | list[object]
 
 _STYLES: Final = {"key": "cyan", "string": "green", "number": "yellow", "word": "magenta", "": ""}
-
-# JSON itself escapes only what is below U+0020; a terminal obeys, or hides, some more.
-_UNSAFE: Final = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
 
 
 def compact(value: object) -> str:
@@ -59,7 +53,8 @@ def write_json(value: object) -> None:
 
 
 def _escaped(text: str) -> str:
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    # JSON itself escapes only what is below U+0020; a terminal obeys, or hides, some more.
+    return terminal.UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _string(text: str) -> str:

@@ -7,7 +7,6 @@ import sys
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import typer
 
@@ -77,12 +76,11 @@ def _open_browser(url: str) -> bool:
 
 
 def _announce(url: str, opened: bool) -> None:
-    host = urlsplit(url).hostname or ""
-    warning = " (its name is spelt in another script)" if "xn--" in host else ""
+    host = terminal.host_of(url)
     if opened:
-        terminal.say(f"Sign in at {host}{warning}, in the browser that has just opened:")
+        terminal.say(f"Sign in at {host}, in the browser that has just opened:")
     else:
-        terminal.say(f"Open this address in a browser to sign in at {host}{warning}:")
+        terminal.say(f"Open this address in a browser to sign in at {host}:")
     terminal.say(f"  {url}")
 
 

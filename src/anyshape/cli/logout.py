@@ -27,8 +27,9 @@ def logout(
     from anyshape.client import Http
     from anyshape.client.auth.sign_out import sign_out
     from anyshape.client.quoting import without_secrets
+    from anyshape.client.target import is_url
 
-    if not url.lower().startswith(("http://", "https://")):
+    if not is_url(url):
         raise CommandError(
             f"{url} is no http or https URL", hint="tokens are for URLs", code=Exit.USAGE
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.asked import Asked, about_server
+from anyshape.cli.call import name_content
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
@@ -99,5 +100,4 @@ def _show(found: PromptResult) -> None:
             if isinstance(block, Text):
                 terminal.write(terminal.paragraph(f"{message.role}: {block.text}"))
             else:
-                kind = str(block.wire().get("mimeType") or block.wire().get("type"))
-                terminal.write(terminal.line(f"{message.role}: ({kind} content; --json shows it)"))
+                terminal.write(terminal.line(f"{message.role}: {name_content(block)}"))

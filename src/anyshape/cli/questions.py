@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from anyshape.cli import terminal
 
@@ -51,9 +50,7 @@ class TerminalQuestions:
 async def _visit(url: str) -> ElicitAnswer:
     import webbrowser
 
-    host = urlsplit(url).hostname or ""
-    warning = " (its name is spelt in another script)" if "xn--" in host else ""
-    terminal.say(f"It wants you to visit {host}{warning}:\n{_indented(url)}")
+    terminal.say(f"It wants you to visit {terminal.host_of(url)}:\n{_indented(url)}")
     if not await _agrees("Open it in a browser?", default=False):
         return "decline"
     if not webbrowser.open(url):

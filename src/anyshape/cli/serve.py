@@ -45,13 +45,9 @@ _SETTINGS: Final = {"log_level": "warning"}
 def serve(
     context: typer.Context,
     module: Annotated[str, typer.Argument(metavar="MODULE[:NAME]", hidden=True)],
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
-    ] = False,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="The address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")] = 8000,
+    http: options.HttpOption = False,
+    host: options.HostOption = "127.0.0.1",
+    port: options.PortOption = 8000,
     workers: Annotated[int, typer.Option(metavar="N", help="How many processes answer.")] = 1,
     reload: Annotated[
         bool, typer.Option("--reload", help="Start again whenever the source changes.")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from anyshape.client import Client, ListedTool
+from anyshape.client.review import count_tokens
 from anyshape.errors import AnyshapeError, Problem
 from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE
 from anyshape.protocol.shapes.result_reader import is_envelope
@@ -76,7 +77,6 @@ def _summarize_tools(client: Client, tools: Sequence[ListedTool]) -> list[dict[s
 def _summarize_tool(client: Client, tool: ListedTool) -> dict[str, Any]:
     wrapped = is_envelope(tool.output_schema, client.revision)
     place = ENVELOPE_PLACE if wrapped else "#"
-    size = len(_encode(tool.entry))
     costs = [tool.input.cost, *([] if tool.output is None else [tool.output.cost])]
     return {
         "name": tool.name,
@@ -85,8 +85,8 @@ def _summarize_tool(client: Client, tool: ListedTool) -> dict[str, Any]:
         "type": signature(tool.input_schema, tool.output_schema, output_place=place),
         "annotations": tool.annotations,
         "cost": "confined" if any(cost.confined for cost in costs) else "cheap",
-        "bytes": size,
-        "tokens": (size + 3) // 4,
+        "bytes": len(_encode(tool.entry)),
+        "tokens": count_tokens([tool.entry]),
     }
 
 
