@@ -372,3 +372,30 @@ async def test_a_server_object_of_another_sdk_whose_session_ends_is_given_anothe
         await turn_until(lambda: not link.is_up)
         await turn_until(lambda: link.is_up)
         assert (await client.call_tool("hello")).value == "hello"
+
+
+@pytest.mark.parametrize("is_ended_by_us", [True, False])
+async def test_what_a_server_object_loses_when_it_is_closed_is_no_failure_of_its(
+    caplog: pytest.LogCaptureFixture, is_ended_by_us: bool
+) -> None:
+    server, fail = FastMCP[Any]("torn"), asyncio.Event()
+    low_level: Any = server._mcp_server
+    run = low_level.run
+
+    async def run_and_break(*streams: Any) -> None:
+        session = asyncio.ensure_future(run(*streams))
+        try:
+            await fail.wait()
+        finally:
+            session.cancel()
+            await asyncio.gather(session, return_exceptions=True)
+            raise RuntimeError("the streams are gone")
+
+    low_level.run = run_and_break
+    gateway = adopt(server)
+    async with Client(gateway), asyncio.timeout(PATIENCE):
+        await turn_until(lambda: gateway.upstreams["server"].is_up)
+        if not is_ended_by_us:
+            fail.set()
+            await turn_until(lambda: "the streams are gone" in caplog.text)
+    assert ("a server object of another SDK failed" in caplog.text) is not is_ended_by_us

@@ -65,6 +65,7 @@ class ForeignConnection:
         self._task: asyncio.Task[None] | None = None
         self._incoming: Any = None
         self._is_open: asyncio.Future[None] | None = None
+        self._is_closing = False
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message, and return its answer if it is a request."""
@@ -106,6 +107,7 @@ class ForeignConnection:
 
     async def close(self) -> None:
         """End the session."""
+        self._is_closing = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -130,7 +132,8 @@ class ForeignConnection:
                 await low_level.run(incoming, outgoing, low_level.create_initialization_options())
                 group.cancel_scope.cancel()
         except Exception:
-            _log.exception("a server object of another SDK failed")
+            if not self._is_closing:  # some lose their streams while they are being ended
+                _log.exception("a server object of another SDK failed")
         finally:
             if self._is_open is not None and not self._is_open.done():
                 self._is_open.set_result(None)
