@@ -399,3 +399,12 @@ async def test_what_a_server_object_loses_when_it_is_closed_is_no_failure_of_its
             fail.set()
             await turn_until(lambda: "the streams are gone" in caplog.text)
     assert ("a server object of another SDK failed" in caplog.text) is not is_ended_by_us
+
+
+async def test_a_gateway_stops_although_an_upstream_has_just_died(child: list[str]) -> None:
+    # For every moment in which the connection is being given up while the gateway is stopped.
+    for turns in range(0, 12, 3):
+        async with asyncio.timeout(PATIENCE), Client(Gateway({"child": child})) as client:
+            assert (await client.call_tool("die")).is_error
+            for _ in range(turns):
+                await asyncio.sleep(0)

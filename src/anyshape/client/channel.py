@@ -76,8 +76,10 @@ class Channel:
 
     async def close(self) -> None:
         """Close the transport."""
-        await self._requests.close()
-        await self.transport.close()
+        try:
+            await self._requests.close()
+        finally:
+            await self.transport.close()
 
     def on(self, method: str, hear: Callable[[msgspec.Raw | None], None]) -> None:
         """Have a function called with the parameters of every such notification."""

@@ -179,7 +179,8 @@ class Connection(Peer):
         if self._flights:
             self._landed = asyncio.get_running_loop().create_future()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._landed, self.service.options.grace)
+                async with asyncio.timeout(self.service.options.grace):
+                    await self._landed
         opening, self._opening = self._opening, None
         if opening is not None:
             if not opening.done():

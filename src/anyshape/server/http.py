@@ -277,7 +277,8 @@ class HttpApplication:
         if self.flights:
             self._idle = asyncio.Event()
             try:
-                await asyncio.wait_for(self._idle.wait(), self.service.options.grace)
+                async with asyncio.timeout(self.service.options.grace):
+                    await self._idle.wait()
             except TimeoutError:
                 for flight in tuple(self.flights):
                     flight.interrupt(Interruption.STOPPED)

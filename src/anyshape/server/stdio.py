@@ -76,7 +76,8 @@ class StdioSession:
         if self._is_busy():
             self._quiet = self._loop.create_future()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._quiet, self._grace)
+                async with asyncio.timeout(self._grace):
+                    await self._quiet
 
     async def _close(self) -> None:
         """Cancel what is left and write what was answered."""
@@ -88,7 +89,8 @@ class StdioSession:
         if self._runners:
             await asyncio.wait(self._runners, timeout=self._grace)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._writer.drain(), self._grace)
+            async with asyncio.timeout(self._grace):
+                await self._writer.drain()
         self._writer.close()
 
     def _congested(self, full: bool) -> None:

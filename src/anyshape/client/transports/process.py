@@ -273,14 +273,16 @@ class _Child(asyncio.SubprocessProtocol):
                 if end is not None:
                     self._signal(end)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._exited.wait(), self._process.stop_timeout)
+                    async with asyncio.timeout(self._process.stop_timeout):
+                        await self._exited.wait()
                     break
         finally:
             self._signal(_KILL)
             if self._transport is not None:
                 self._transport.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._gone.wait(), _MOMENT)
+            async with asyncio.timeout(_MOMENT):
+                await self._gone.wait()
 
     # Lines.
 

@@ -163,7 +163,8 @@ class StoreLink:
         working = [self._loop.create_task(each) for each in (self._read(), self._write())]
         try:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._first.wait(), _FIRST)
+                async with asyncio.timeout(_FIRST):
+                    await self._first.wait()
             self._service.listeners.relay = self.announce
             yield
         finally:

@@ -219,7 +219,8 @@ class SharedSessions:
             await self.link.follow(key, take)
             await self.link.signal("resume", **wanted)
             with contextlib.suppress(TimeoutError):
-                is_found = await asyncio.wait_for(found, _HEARD_WITHIN)
+                async with asyncio.timeout(_HEARD_WITHIN):
+                    is_found = await found
         finally:
             if not is_found:
                 done.cancel()
