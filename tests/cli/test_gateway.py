@@ -50,7 +50,8 @@ def running(program: str, folder: Path, *words: str) -> Generator[dict[str, Any]
     with subprocess.Popen(command, cwd=folder, **pipes) as process:
         assert process.stdout is not None
         try:
-            said = {**json.loads(process.stdout.readline()), "process": process}
+            said: dict[str, Any] = json.loads(process.stdout.readline())
+            said["process"] = process
             port = int(said["url"].removesuffix("/mcp").rpartition(":")[2])
             until(lambda: is_listening(port))
             yield said
