@@ -46,7 +46,9 @@ def _visit(python: str, package: str, target: visits.Json) -> Any:
     calls = [call for call in visits.calls() if call["id"] in ("slow", "seat")]
     plan = {**visits.plan(package, calls), "patience": visits.PATIENCE}
     printed = _run([python, str(SCRIPT), json.dumps(target), json.dumps(plan)])
-    return json.loads(printed.splitlines()[-1])
+    report = json.loads(printed.splitlines()[-1])
+    del report["tools"]  # Listings are long, and nobody looks at these.
+    return report
 
 
 def _run(command: list[str]) -> str:
