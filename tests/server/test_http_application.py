@@ -266,6 +266,18 @@ async def test_a_server_behind_a_prefix_knows_its_own_paths(server: Server, path
         assert f'resource_metadata="{where}"' in reply.headers["www-authenticate"]
 
 
+@pytest.mark.parametrize(("path", "root_path"), [("/ready", ""), ("/api/ready", "/api")])
+async def test_pages_beside_the_endpoint_are_found_behind_a_prefix_too(
+    server: Server, path: str, root_path: str
+) -> None:
+    visit = Visit(method="GET", path=path)
+    visit.scope["root_path"] = root_path
+    reply = await visit.to(
+        server.asgi(HttpOptions(pages={"/ready": lambda: (200, "text/plain", b"yes")}))
+    )
+    assert (reply.status, reply.body) == (200, b"yes")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

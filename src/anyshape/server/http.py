@@ -391,14 +391,15 @@ class HttpApplication:
     async def _serve_elsewhere(self, scope: Scope, send: Send) -> None:
         authorization = self._authorization
         # A mount is part of the path, or of what the host takes off before it: both are ours.
-        paths = {scope["path"], _path_below(scope)}
-        if authorization is not None and paths & authorization.metadata_paths:
+        paths = (scope["path"], _path_below(scope))
+        if authorization is not None and not authorization.metadata_paths.isdisjoint(paths):
             if scope["method"] in ("GET", "HEAD"):
                 await send_json(send, 200, authorization.metadata())
             else:
                 await refuse(send, 405, "Only GET is served here", (b"allow", b"GET"))
             return
-        page = self.options.pages.get(scope["path"])
+        pages = self.options.pages
+        page = next((pages[path] for path in paths if path in pages), None)
         if page is not None and scope["method"] in ("GET", "HEAD"):
             await send_page(send, *page(), headers_only=scope["method"] == "HEAD")
             return
