@@ -11,7 +11,7 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, cast
 
 import msgspec
 
@@ -26,10 +26,12 @@ __all__ = [
     "Content",
     "EmbeddedResource",
     "Image",
+    "Media",
     "RefusesBrought",
     "ResourceLink",
     "Text",
     "UnknownContent",
+    "content_blocks",
     "encode_content",
     "encode_text",
     "read_content",
@@ -79,53 +81,54 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Image(RefusesBrought):
+class Media(RefusesBrought):
+    """What pictures and sounds have in common; `data` is bytes, not base64."""
+
+    kind: ClassVar[str]
+    """The `type` of the block, and what its media type begins with."""
+
+    data: bytes
+    mime_type: str = ""
+    annotations: Annotations | Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    format: InitVar[str | None] = None
+
+    def __post_init__(self, format: str | None) -> None:
+        """Refuse what no client could read; set the media type that a format stands for."""
+        _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
+        _expect(self, "mime_type", str, "a string")
+        if format is not None and not self.mime_type:
+            name = _FORMATS.get(format.lower(), format.lower())
+            object.__setattr__(self, "mime_type", f"{self.kind}/{name}")
+        if not self.mime_type:
+            raise TypeError(
+                f"{type(self).__name__} needs a mime_type, such as '{self.kind}/…', or a format="
+            )
+
+    def wire(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        wire = {"type": self.kind, "data": _to_base64(self.data), "mimeType": self.mime_type}
+        return _with_common(wire, self.annotations, self.meta)
+
+
+class Image(Media):
     """A picture; `data` is its bytes, not base64.
 
     `format` may be given in place of `mime_type`: `png` stands for `image/png`.
     """
 
-    data: bytes
-    mime_type: str = ""
-    annotations: Annotations | Mapping[str, Any] | None = None
-    meta: Mapping[str, Any] | None = None
-    format: InitVar[str | None] = None
-
-    def __post_init__(self, format: str | None) -> None:
-        """Refuse what no client could read."""
-        _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
-        _expect(self, "mime_type", str, "a string")
-        _complete_type(self, "image", format)
-
-    def wire(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        wire = {"type": "image", "data": _to_base64(self.data), "mimeType": self.mime_type}
-        return _with_common(wire, self.annotations, self.meta)
+    __slots__ = ()
+    kind = "image"
 
 
-@dataclass(frozen=True, slots=True)
-class Audio(RefusesBrought):
+class Audio(Media):
     """Sound; `data` is its bytes, not base64.
 
     `format` may be given in place of `mime_type`: `wav` stands for `audio/wav`.
     """
 
-    data: bytes
-    mime_type: str = ""
-    annotations: Annotations | Mapping[str, Any] | None = None
-    meta: Mapping[str, Any] | None = None
-    format: InitVar[str | None] = None
-
-    def __post_init__(self, format: str | None) -> None:
-        """Refuse what no client could read."""
-        _expect(self, "data", (bytes, bytearray, memoryview), "bytes")
-        _expect(self, "mime_type", str, "a string")
-        _complete_type(self, "audio", format)
-
-    def wire(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        wire = {"type": "audio", "data": _to_base64(self.data), "mimeType": self.mime_type}
-        return _with_common(wire, self.annotations, self.meta)
+    __slots__ = ()
+    kind = "audio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,18 @@ CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, Unkn
 """The classes of content blocks."""
 
 
+def content_blocks(content: Sequence[Content | str] | Content) -> tuple[Content, ...]:
+    """Return content as blocks, strings as `Text`; `TypeError` for what can be neither."""
+    given = (content,) if isinstance(content, (str, *CONTENT_TYPES)) else content
+    blocks = tuple(Text(block) if isinstance(block, str) else block for block in given)
+    for block in blocks:
+        if not isinstance(cast("object", block), CONTENT_TYPES):
+            raise TypeError(
+                f"content has to be Text, Image and the like, got {type(block).__name__}"
+            )
+    return blocks
+
+
 def encode_content(block: Content) -> bytes:
     """Return the JSON text of a block."""
     if type(block) is Text and block.annotations is None and block.meta is None:
@@ -257,17 +272,8 @@ def _read_text(block: dict[str, Any]) -> Content:
     return Text(_string(block["text"]), _object(block, "annotations"), _object(block, "_meta"))
 
 
-def _read_image(block: dict[str, Any]) -> Content:
-    return Image(
-        _from_base64(block["data"]),
-        _string(block["mimeType"]),
-        _object(block, "annotations"),
-        _object(block, "_meta"),
-    )
-
-
-def _read_audio(block: dict[str, Any]) -> Content:
-    return Audio(
+def _read_media(block: dict[str, Any]) -> Content:
+    return (Image if block["type"] == Image.kind else Audio)(
         _from_base64(block["data"]),
         _string(block["mimeType"]),
         _object(block, "annotations"),
@@ -309,22 +315,11 @@ def _read_resource(block: dict[str, Any]) -> Content:
 
 _READERS = {
     "text": _read_text,
-    "image": _read_image,
-    "audio": _read_audio,
+    Image.kind: _read_media,
+    Audio.kind: _read_media,
     "resource_link": _read_resource_link,
     "resource": _read_resource,
 }
-
-
-def _complete_type(block: Image | Audio, family: str, format: str | None) -> None:
-    """Set the media type that a format stands for, and refuse a block that has none."""
-    if format is not None and not block.mime_type:
-        name = _FORMATS.get(format.lower(), format.lower())
-        object.__setattr__(block, "mime_type", f"{family}/{name}")
-    if not block.mime_type:
-        raise TypeError(
-            f"{type(block).__name__} needs a mime_type, such as '{family}/…', or a format="
-        )
 
 
 _FORMATS = {"jpg": "jpeg", "mp3": "mpeg", "svg": "svg+xml"}

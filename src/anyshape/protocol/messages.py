@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 import msgspec
 
 from anyshape.protocol.completed import encode_result
-from anyshape.protocol.content import CONTENT_TYPES, Content, Text, encode_content
+from anyshape.protocol.content import Content, content_blocks, encode_content
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 
@@ -35,16 +35,7 @@ class Message:
         """Freeze the content, so that what was built is what is sent; refuse what cannot be."""
         if self.role not in ("user", "assistant"):
             raise ValueError(f"role has to be 'user' or 'assistant', got {self.role!r:.40}")
-        content = (
-            (self.content,) if isinstance(self.content, (str, *CONTENT_TYPES)) else self.content
-        )
-        blocks = tuple(Text(block) if isinstance(block, str) else block for block in content)
-        for block in blocks:
-            if not isinstance(cast("object", block), CONTENT_TYPES):
-                raise TypeError(
-                    f"content has to be Text, Image and the like, got {type(block).__name__}"
-                )
-        object.__setattr__(self, "content", blocks)
+        object.__setattr__(self, "content", content_blocks(self.content))
 
     @property
     def blocks(self) -> tuple[Content, ...]:

@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar, cast
 
 import msgspec
 
-from anyshape.protocol.content import CONTENT_TYPES, Content, RefusesBrought, Text
+from anyshape.protocol.content import Content, RefusesBrought, content_blocks
 
 __all__ = ["ABSENT", "Absent", "EncodedResult", "ToolResult"]
 
@@ -53,18 +53,9 @@ class ToolResult(RefusesBrought, Generic[Value]):
 
     def __post_init__(self) -> None:
         """Freeze the content, so that what was built is what is sent; refuse what cannot be."""
-        content = (
-            (self.content,) if isinstance(self.content, (str, *CONTENT_TYPES)) else self.content
-        )
-        blocks = tuple(Text(block) if isinstance(block, str) else block for block in content)
-        for block in blocks:
-            if not isinstance(cast("object", block), CONTENT_TYPES):
-                raise TypeError(
-                    f"content has to be Text, Image and the like, got {type(block).__name__}"
-                )
         if self.meta is not None and not isinstance(cast("object", self.meta), Mapping):
             raise TypeError(f"meta has to be an object, got {type(self.meta).__name__}")
-        object.__setattr__(self, "content", blocks)
+        object.__setattr__(self, "content", content_blocks(self.content))
 
     @property
     def blocks(self) -> tuple[Content, ...]:

@@ -12,6 +12,7 @@ nothing. A schema with an `$id` of its own brings its own root along and is embe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, cast
 
 from anyshape.documents.outline import Outline
@@ -73,21 +74,11 @@ def open_envelope(envelope: Node) -> Node | bool | None:
     own = cast("Node", inner)
     if own_id(own, document.dialect) is not None:
         return {**stated, **own}
-    edits = Edits(envelope)
-    base = document.schemas[()].base
-    for place, spot in document.schemas.items():
-        if spot.base != base:
-            continue
-        for keyword in _REFERENCES:
-            reference = document.schema_at(place).get(keyword)
-            if isinstance(reference, str):
-                released = _release(reference)
-                if released is None:
-                    return None
-                if released != reference:
-                    edits.at(place)[keyword] = released
-    opened: Node = edits.root["properties"][ENVELOPE_KEY]
-    moved = {keyword: edits.root[keyword] for keyword in _HOISTED if keyword in envelope}
+    root = _redirect(document, _release)
+    if root is None:
+        return None
+    opened: Node = root["properties"][ENVELOPE_KEY]
+    moved = {keyword: root[keyword] for keyword in _HOISTED if keyword in envelope}
     if moved.keys() & opened.keys():
         return None
     return {**stated, **opened, **moved}
@@ -113,7 +104,7 @@ def embed(schema: Node, target: str) -> tuple[Node, Node]:
         # Void beside `$ref` in this dialect, yet some engines heed it; above, all agree.
         hoisted[dialect.id_keyword] = inner.pop(dialect.id_keyword)
     moved = [keyword for keyword in _HOISTED if isinstance(inner.get(keyword), dict)]
-    rewritten = _rewrite(document, target, moved)
+    rewritten = cast("Node", _redirect(document, lambda one: _retarget(one, target, moved)))
     hoisted.update({keyword: rewritten[keyword] for keyword in moved})
     return hoisted, {keyword: rewritten[keyword] for keyword in inner if keyword not in moved}
 
@@ -134,20 +125,21 @@ def _uses(document: Outline, keyword: str) -> bool:
     return any(keyword in document.schema_at(place) for place in document.schemas)
 
 
-def _rewrite(document: Outline, target: str, moved: list[str]) -> Node:
-    """Return the root with the pointers of its own resource led through `target`."""
+def _redirect(document: Outline, change: Callable[[str], str | None]) -> Node | None:
+    """Return the root with the references of its own resource changed, `None` if one cannot be."""
     edits = Edits(document.root)
     base = document.schemas[()].base
     for place, spot in document.schemas.items():
         if spot.base != base:
             continue
-        node = document.schema_at(place)
         for keyword in _REFERENCES:
-            reference = node.get(keyword)
+            reference = document.schema_at(place).get(keyword)
             if isinstance(reference, str):
-                retargeted = _retarget(reference, target, moved)
-                if retargeted != reference:
-                    edits.at(place)[keyword] = retargeted
+                changed = change(reference)
+                if changed is None:
+                    return None
+                if changed != reference:
+                    edits.at(place)[keyword] = changed
     return edits.root
 
 

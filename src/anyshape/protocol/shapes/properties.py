@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final, cast
 
 from anyshape.documents.outline import Outline
@@ -66,19 +67,9 @@ class _Search:
 
 def _either(found: list[Types | None]) -> Types | None:
     known = [types for types in found if types is not None]
-    if not known:
-        return None
-    union = Types.NOTHING
-    for types in known:
-        union |= types
-    return union
+    return functools.reduce(Types.__or__, known) if known else None
 
 
 def _all(found: list[Types | None]) -> Types | None:
     known = [types for types in found if types is not None]
-    if not known:
-        return None
-    both = Types.ANYTHING
-    for types in known:
-        both &= types
-    return both
+    return functools.reduce(Types.__and__, known) if known else None
