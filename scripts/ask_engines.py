@@ -24,7 +24,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -117,6 +117,8 @@ def accepted(schema: Any, values: list[Any]) -> list[Any]:
     return found
 
 
+Case = tuple[str, Any, list[Any]]
+"""What a schema is called, the schema, and values for it."""
 Figures = tuple[Counter[str], list[str]]
 """How often something came out, and a line for each refusal."""
 
@@ -150,28 +152,30 @@ def ask(name: str, label: str, schema: Any, values: list[Any]) -> Figures:
     return counts, refusals
 
 
-def ask_within(seconds: int, name: str, label: str, schema: Any, values: list[Any]) -> Figures:
-    """Do as `ask` in a process that is ended after so many seconds."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        signal.alarm(seconds)
-        try:
-            counts, refusals = ask(name, label, schema, values)
-            with os.fdopen(writing, "w") as answer:
-                json.dump([counts, refusals], answer)
-        finally:
+def ask_within(seconds: int, name: str, cases: Sequence[Case]) -> Iterator[Figures]:
+    """Do as `ask` with each case, in a process that is ended when one takes so many seconds."""
+    done = 0
+    while done < len(cases):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with os.fdopen(writing, "w") as answers:
+                for case in cases[done:]:
+                    signal.alarm(seconds)
+                    print(json.dumps(ask(name, *case)), file=answers, flush=True)
             os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as answer:
-        told = answer.read()
-    os.waitpid(child, 0)
-    if not told:
-        print(f"    {label}: took more than {seconds} s")
-        return Counter({"schemas": 1, f"took more than {seconds} s": 1}), []
-    counts, refusals = json.loads(told)
-    return Counter(counts), refusals
+        os.close(writing)
+        with os.fdopen(reading) as answers:
+            for line in answers:
+                counts, refusals = json.loads(line)
+                done += 1
+                yield Counter(counts), refusals
+        os.waitpid(child, 0)
+        if done < len(cases):
+            print(f"    {cases[done][0]}: took more than {seconds} s")
+            done += 1
+            yield Counter({"schemas": 1, f"took more than {seconds} s": 1}), []
 
 
 def main() -> int:
@@ -187,9 +191,7 @@ def main() -> int:
     chosen: list[str] = options.engine or list(ENGINES)
     if "llama.cpp" in chosen and MATCHER not in os.environ:
         os.environ[MATCHER] = str(build_matcher())
-    cases: list[tuple[str, Any, list[Any]]] = [
-        (probe.name, probe.schema, probe.accepts) for probe in PROBES
-    ]
+    cases: list[Case] = [(probe.name, probe.schema, probe.accepts) for probe in PROBES]
     if options.probes:
         cases += read_probes(options.probes)
     if options.folder:
@@ -199,16 +201,18 @@ def main() -> int:
     for name in chosen:
         started = time.monotonic()
         counts, refusals = Counter[str](), list[str]()
-        for case in cases:
-            found = (
-                ask_within(options.seconds, name, *case) if options.seconds else ask(name, *case)
-            )
-            counts += found[0]
-            refusals += found[1]
+        figures = (
+            ask_within(options.seconds, name, cases)
+            if options.seconds
+            else (ask(name, *case) for case in cases)
+        )
+        for counted, refused in figures:
+            counts += counted
+            refusals += refused
         for line in refusals[: options.shown]:
             print(f"    {line}")
-        figures = ", ".join(f"{count} {noun}" for noun, count in counts.items())
-        print(f"{name:11} {figures}  {time.monotonic() - started:.0f} s", flush=True)
+        shown = ", ".join(f"{count} {noun}" for noun, count in counts.items())
+        print(f"{name:11} {shown}  {time.monotonic() - started:.0f} s", flush=True)
         broken += len(refusals)
     return 1 if broken else 0
 
