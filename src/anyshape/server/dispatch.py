@@ -63,8 +63,9 @@ def _choose(request: OpenRequest, name: str, method: Method, parameters: Paramet
     peer = request.peer
     meta = parameters.meta
     version = meta.protocol_version
-    subject = None if method.named is None else getattr(parameters, method.named, None)
-    headers = peer.headers
+    headers, subject = peer.headers, None
+    if headers is not None and method.named is not None:
+        subject = getattr(parameters, method.named, None)
     if version is UNSET:
         revision = peer.assumed_revision(name)
     else:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["OfferedTool", "Tools"]
 
 _BRACE: Final = ord("{")
+_NONE: Final = (None, b"{}", b"null")
+"""How clients say that there are no arguments."""
 
 _finish_any: Final = finisher("", OutputKind.BY_VALUE, encode_json, promises=False)
 
@@ -159,10 +161,10 @@ class Tools(Feature):
             raise unknown_tool(parameters.name, service.absence)
         raw = parameters.arguments
         arguments = None if raw is UNSET else bytes(raw)
-        if arguments is not None and arguments[0] != _BRACE:
-            if arguments != b"null":
-                raise invalid_params("arguments have to be an object")
-            arguments = None  # How some clients say that there are none.
+        if arguments in _NONE:
+            arguments = None
+        elif arguments[0] != _BRACE:
+            raise invalid_params("arguments have to be an object")
         becomes_task = offered.is_guarded and _guard(offered, arguments, request)
         if arguments is not None:
             # Who asks is looked up at once; arguments may be long, and are searched for few.
