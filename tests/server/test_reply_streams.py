@@ -7,10 +7,11 @@ import threading
 from typing import Any
 
 import pytest
-from patience import turn_until
+from patience import PATIENCE, turn_until
 
 from anyshape import Context, Server
 from anyshape.server import HttpOptions, Streams
+from anyshape.server import response as responses
 
 from .browsing import LATEST, Browser, Response
 
@@ -318,3 +319,41 @@ async def test_an_answer_that_needs_no_stream_is_not_kept(stepping: Stepping) ->
         stepping.steps.put_nowait("done")
         assert (await call.over()).headers["content-type"] == "application/json"
         assert stepping.kept == 0
+
+
+@pytest.mark.parametrize("streams", [Streams(), None], ids=["kept", "not kept"])
+async def test_a_question_reaches_a_client_that_is_far_behind_in_reading(
+    streams: Streams | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(responses, "_MOST_QUEUED_BYTES", 20_000)
+    server = Server("s")
+    flooded = asyncio.Event()
+
+    async def turn() -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    @server.tool
+    async def ask(context: Context) -> str:
+        context.log("info", "on its way")
+        await turn()
+        asking = asyncio.ensure_future(context.elicit("Sure?"))
+        await turn()
+        for _ in range(50):
+            context.log("info", ["x" * 1000])
+        flooded.set()
+        return (await asking).action
+
+    application = server.asgi(HttpOptions(streams=streams))
+    async with Browser(application, capabilities={"elicitation": {}}) as browser:
+        call = browser.post("tools/call", id=1, name="ask", arguments={})
+        call.reading.clear()
+        await asyncio.wait_for(flooded.wait(), PATIENCE)
+        call.reading.set()
+        await turn_until(lambda: "elicitation/create" in str(call.messages))
+        [question] = [each for each in call.messages if each["method"] == "elicitation/create"]
+        answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}}
+        await browser.start("POST", answer).over()
+        *_, left_out, last = (await call.over()).messages
+    assert "log messages were left out" in left_out["params"]["data"]
+    assert last["result"]["content"][0]["text"] == "decline"

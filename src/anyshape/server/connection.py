@@ -98,8 +98,18 @@ class Connection(Peer):
         self._listener: Listener | None = None
         self._subscribed: dict[Topic, Listener] = {}
         self._closed = False
+        self._is_congested = False
         self._exchange: AnswerExchange | None = None
         self._questions = 0
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether its transport says so."""
+        return self._is_congested
+
+    def mark_congested(self, is_congested: bool) -> None:
+        """Know whether the peer is far behind in reading."""
+        self._is_congested = is_congested
 
     @property
     def tells_changes(self) -> bool:

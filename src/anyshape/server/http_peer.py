@@ -108,6 +108,11 @@ class HttpPeer(Peer):
             self._given = ((_SESSION, ids.issue(revision, said, able, self.subject)),)
 
     @property
+    def is_congested(self) -> bool:
+        """Whether its response has little room left, which is for questions then."""
+        return self.stream is not None and self.stream.is_nearly_full
+
+    @property
     def tells_changes(self) -> bool:
         """Whether sessions have streams."""
         return self._application.has_streams

@@ -46,9 +46,6 @@ class Peer(ABC):
     """Whether requests are answered one after another in the same task, so that each needs context
     variables of its own."""
 
-    is_congested = False
-    """Whether the peer is too far behind in reading for anything that will be overtaken."""
-
     headers: RequestHeaders | None = None
     """What its transport says of a modern request, which has to agree with what that says."""
 
@@ -88,6 +85,11 @@ class Peer(ABC):
     def subject(self) -> str | None:
         """Whose access token it has, `None` without one."""
         return None if self.access is None else self.access.subject
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether it is too far behind in reading for anything that will be overtaken."""
+        return False
 
     @property
     def tells_changes(self) -> bool:

@@ -49,6 +49,9 @@ _KEEP_ALIVE: Final = b": keep-alive\n\n"
 """A comment: carries nothing, and shows intermediaries that the connection lives."""
 _MOST_QUEUED: Final = 1024
 _MOST_QUEUED_BYTES: Final = 8 * 1024 * 1024
+"""Beyond these the oldest messages are dropped."""
+_NEARLY: Final = 7 / 8
+"""Part of them that progress and log messages may take: the rest is for what has to arrive."""
 _ADVICE: Final = {503: ((b"retry-after", b"1"),)}
 """Headers that go with a status."""
 _GONE: Final = 499
@@ -139,6 +142,13 @@ class EventStream:
     def unread(self) -> int:
         """How many events wait to be sent."""
         return len(self._queue)
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether its reader is so far behind that messages will soon be dropped."""
+        if len(self._queue) >= _NEARLY * _MOST_QUEUED:
+            return True
+        return self._queued >= _NEARLY * _MOST_QUEUED_BYTES
 
     def push(self, message: bytes) -> None:
         """Send a message before the answer."""

@@ -94,7 +94,7 @@ class StdioSession:
         self._writer.close()
 
     def _congested(self, full: bool) -> None:
-        self._connection.is_congested = full
+        self._connection.mark_congested(full)
         if full:
             self._reader.pause()
         else:

@@ -297,6 +297,8 @@ class SharedSessions:
 class RemoteReply:
     """The connection of a client at another replica, as far as a reply is concerned."""
 
+    is_nearly_full = False
+
     def __init__(self, link: StoreLink, key: str) -> None:
         self._link = link
         self._key = key

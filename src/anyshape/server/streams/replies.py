@@ -26,6 +26,11 @@ _OVERHEAD: Final = 512
 class ReplyOutlet(Protocol):
     """Where a reply goes: an `EventStream`, or another replica that has one."""
 
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether its reader is so far behind that messages will soon be dropped."""
+        ...
+
     def push_event(self, event: bytes) -> None:
         """Send an event as it is."""
         ...
@@ -69,6 +74,11 @@ class ReplyStream:
             first = write_event(b"", bytes(ReplyId(name, 0)), self._options.retry)
             response.push_event(first)
             self._wind()
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether whoever reads it is that far behind; nobody is, while nobody reads."""
+        return self._response is not None and self._response.is_nearly_full
 
     def push(self, message: bytes) -> None:
         """Send a message before the answer."""
