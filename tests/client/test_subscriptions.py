@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from patience import PATIENCE, turn_until
 
-from anyshape import Client
+from anyshape import Client, Server
 from anyshape.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -106,6 +106,47 @@ async def test_one_stream_tells_of_everything_and_the_last_one_ends(
                 == [["demo://b"]]
             )
         )
+
+
+async def test_many_subscriptions_at_a_time_share_a_stream(scripted: type[Scripted]) -> None:
+    server = Telling(scripted)
+    uris = [f"demo://{n}" for n in range(12)]
+    async with Client(server) as client:
+        await client.list_prompts()
+        await asyncio.gather(*(client.subscribe(uri, print) for uri in uris))
+        await turn_until(lambda: len(server.streams) == 1)
+        (wanted,) = server.streams.values()
+        assert wanted == {"promptsListChanged": True, "resourceSubscriptions": uris}
+
+
+async def test_many_subscriptions_at_a_time_do_not_wait_for_each_other_s_connections(
+    url: str, server: Server
+) -> None:
+    uris = [f"demo://{n}" for n in range(12)]
+    for uri in uris:
+        server.resource(uri, name=uri)(lambda: "text")
+    heard: list[str] = []
+    async with Client(url, timeout=PATIENCE) as client:
+        await asyncio.gather(*(client.subscribe(uri, heard.append) for uri in uris))
+        for uri in uris:
+            server.resource_changed(uri)
+        await turn_until(lambda: len(heard) == len(uris), 0.01)
+    assert sorted(heard) == sorted(uris)
+
+
+async def test_who_waits_for_a_subscription_when_the_client_closes_is_not_cancelled(
+    scripted: type[Scripted],
+) -> None:
+    async def silence(params: Json) -> None:
+        await asyncio.Event().wait()
+
+    server = Telling(scripted).script
+    server.answers["subscriptions/listen"] = silence
+    async with Client(server) as client:
+        subscribing = asyncio.create_task(client.subscribe("demo://a", print))
+        await turn_until(lambda: server.asked("subscriptions/listen"))
+    with pytest.raises(TransportError, match="closed before"):
+        await subscribing
 
 
 async def test_what_the_server_does_not_agree_to_is_an_error(scripted: type[Scripted]) -> None:

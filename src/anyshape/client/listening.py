@@ -23,7 +23,7 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.transports.transport import ConnectionLost
-from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.errors import AnyshapeError, ProtocolError, TransportError
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import (
     LISTEN,
@@ -107,7 +107,7 @@ class Listening:
 
     async def _subscribe(self, uri: str, timeout: float | None) -> None:
         question = _about(RESOURCES_SUBSCRIBE, uri)
-        stream = await self._open()
+        stream = await self._open(is_awaited=True)
         if self._channel.agreed().stateful:
             await stream.wait()
             await self._channel.request(question, timeout)
@@ -130,7 +130,7 @@ class Listening:
         if self._channel.agreed().stateful:
             await self._channel.request(_about(RESOURCES_UNSUBSCRIBE, uri), timeout)
         elif self._stream is not None:
-            await self._open()
+            await self._open(is_awaited=True)
 
     async def renew(self) -> None:
         """Say again what is wanted to a server that started anew, and knows nothing of it."""
@@ -159,12 +159,15 @@ class Listening:
 
     # The stream.
 
-    async def _open(self) -> _Stream:
-        """Return the stream that tells of everything that is wanted by now."""
+    async def _open(self, *, is_awaited: bool = False) -> _Stream:
+        """Return the stream that tells of everything that is wanted by now.
+
+        `is_awaited` says that nothing goes by it before it is acknowledged.
+        """
         stateful = self._channel.agreed().stateful
         before = self._stream
         if before is None or not stateful:
-            stream = self._stream = _Stream(self._channel.next_id(), before)
+            stream = self._stream = _Stream(self._channel.next_id(), before, is_awaited)
             stream.task = asyncio.get_running_loop().create_task(self._hear(stream))
             await asyncio.sleep(0)
             return stream
@@ -268,16 +271,27 @@ class Listening:
 
 
 class _Stream:
-    """One request to listen, and the one before it, which is ended when this one is heard."""
+    """One request to listen, and the one before it, which is ended when this one is heard.
 
-    def __init__(self, id: int, before: _Stream | None) -> None:
+    One that is only awaited so far is ended at once, and whoever awaits it awaits this one: it asks
+    for all of that and more. Else many subscriptions at a time would take every connection, and the
+    last stream, for which the others end, would get none.
+    """
+
+    def __init__(self, id: int, before: _Stream | None, is_awaited: bool) -> None:
         self.id = id
         self.task: asyncio.Task[None] | None = None
-        self.acknowledged: asyncio.Future[dict[str, Any]] = (
-            asyncio.get_running_loop().create_future()
-        )
         self.opened = asyncio.Event()
+        self._is_awaited = is_awaited
         self._before = before
+        self.acknowledged: asyncio.Future[dict[str, Any]]
+        if before is not None and before._is_awaited and not before.acknowledged.done():
+            self.acknowledged = before.acknowledged
+            self._before, before._before = before._before, None
+            if before.task is not None:
+                before.task.cancel()
+        else:
+            self.acknowledged = asyncio.get_running_loop().create_future()
 
     async def wait(self) -> None:
         """Wait a moment until everything is heard, or it is clear that nothing will be."""
@@ -306,7 +320,7 @@ class _Stream:
 
     async def end(self) -> None:
         """End this stream and the one before it."""
-        self.acknowledged.cancel()
+        self.fail(TransportError("the connection was closed before the server agreed to tell"))
         self.replace()
         if self.task is not None:
             self.task.cancel()
