@@ -135,6 +135,23 @@ class Library:
                         seen.add(uri)
                         yield uri
 
+    def resolve_all(self) -> None:
+        """Resolve every reference, those too of the documents that references bring to light.
+
+        What names nothing is raised by a strict library, and passed over by any other.
+        """
+        done = 0
+        while done < len(self.spots):
+            spots = list(self.spots.values())
+            for spot in spots[done:]:
+                for keyword, reference in spot.references:
+                    try:
+                        self.resolve(spot, keyword, reference)
+                    except UnresolvableReference:
+                        if self._strict:
+                            raise
+            done = len(spots)
+
     def resolve(self, spot: Spot, keyword: str, reference: str) -> Spot:
         """Return what `reference`, written at `spot`, names; raise `UnresolvableReference`."""
         return self.resolve_anchor(spot, keyword, reference)[0]

@@ -29,7 +29,7 @@ class Outline:
         self.dialect = dialect_in(root)
         self._library = Library({}, strict=False)
         load(root, self._library, self.dialect)
-        self._follow_references()
+        self._library.resolve_all()
         self.schemas: dict[Place, Spot] = {}
         # By pointer, because many references may lead to one place, and the way to it be long.
         self._places: dict[str, Place] = {}
@@ -54,27 +54,14 @@ class Outline:
 
     def resolve(self, place: Place, reference: str, keyword: str = "$ref") -> Place | None:
         """Return the place that a reference written at `place` points at, `None` if it leaves."""
-        spot = self._find(self.schemas[place], keyword, reference)
-        return None if spot is None else self._place(spot)
+        try:
+            return self._place(self._library.resolve(self.schemas[place], keyword, reference))
+        except UnresolvableReference:
+            return None
 
     def dynamic_anchors(self, name: str) -> Sequence[Place]:
         """Return the places that go by a dynamic anchor, in all resources of the document."""
         return self._dynamic.get(name, ())
-
-    def _find(self, spot: Spot, keyword: str, reference: str) -> Spot | None:
-        try:
-            return self._library.resolve(spot, keyword, reference)
-        except UnresolvableReference:
-            return None
-
-    def _follow_references(self) -> None:
-        done = 0
-        while done < len(self._library.spots):
-            spots = list(self._library.spots.values())
-            for spot in spots[done:]:
-                for keyword, reference in spot.references:
-                    self._find(spot, keyword, reference)
-            done = len(spots)
 
     def _place(self, spot: Spot) -> Place:
         place = self._places.get(spot.pointer)

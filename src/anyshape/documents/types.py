@@ -8,6 +8,7 @@ schema. Every keyword narrows the bound by itself, so they intersect; the branch
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterable
 from typing import Final, cast
 
@@ -165,10 +166,7 @@ def _type_of(value: object) -> Types:
 
 
 def _union(parts: Iterable[Types]) -> Types:
-    union = Types.NOTHING
-    for part in parts:
-        union |= part
-    return union
+    return functools.reduce(Types.__or__, parts, Types.NOTHING)
 
 
 def _length(node: Node, keyword: str) -> int:

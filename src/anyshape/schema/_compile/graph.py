@@ -87,7 +87,7 @@ def build_graph(root: Spot, library: Library, *, subschemas: int, depth: int) ->
     Raises `UnresolvableReference` for a reference that names nothing, wherever it stands,
     `InvalidSchema` for a cycle in place, and `LimitExceeded` for a graph that is too large.
     """
-    _resolve_all(library)
+    library.resolve_all()  # Also what validation might never reach.
     nodes = _compile(root, library, subschemas * COPIES)
     longest = _rank(nodes)
     if longest > depth:
@@ -100,17 +100,6 @@ def build_graph(root: Spot, library: Library, *, subschemas: int, depth: int) ->
         )
     recursive = any(edge.remembered for node in nodes for edge in node.edges)
     return Graph(tuple(nodes), longest, recursive)
-
-
-def _resolve_all(library: Library) -> None:
-    """Resolve what validation might never reach too; documents referred to are loaded by it."""
-    done = 0
-    while done < len(library.spots):
-        places = list(library.spots.values())
-        for spot in places[done:]:
-            for keyword, reference in spot.references:
-                library.resolve(spot, keyword, reference)
-        done = len(places)
 
 
 def _compile(root: Spot, library: Library, most: int) -> list[GraphNode]:
