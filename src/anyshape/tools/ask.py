@@ -9,14 +9,14 @@ All of them are asked before anything is done, so nothing is done twice, in any 
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from anyshape.errors import ToolDefinitionError, ToolError
 from anyshape.tools.bytecode import attributes_of
+from anyshape.tools.notes import take_note
 
 if TYPE_CHECKING:
     from anyshape.tools.context import Context
@@ -39,7 +39,6 @@ QUESTIONS: Final = frozenset(("elicit", "elicit_url", "sample", "roots"))
 ASKING: Final = "the context to ask by"
 """What the context is called where it is handed to what asks; no parameter has such a name."""
 
-_ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
 _EMPTY: Final = inspect.Parameter.empty
 
 
@@ -90,15 +89,8 @@ class _Question(msgspec.Struct, frozen=True):
 
 def read_ask(name: str, annotation: Any, default: Any) -> AskedParameter | None:
     """Return what a parameter is asked for with, `None` if it is an argument like any other."""
-    if get_origin(annotation) is not typing.Annotated:
-        return None
-    bare, *notes = get_args(annotation)
-    asks = [note for note in notes if isinstance(note, Ask)]
-    if not asks:
-        return None
-    others = [note for note in notes if not isinstance(note, Ask)]
-    kind = _ANNOTATED[(bare, *others)] if others else bare
-    return AskedParameter(name, kind, asks[-1].message, default)
+    kind, ask = take_note(annotation, Ask)
+    return None if ask is None else AskedParameter(name, kind, ask.message, default)
 
 
 def refuse_questions(function: Any, context: tuple[str, ...], label: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 import msgspec
-from msgspec.structs import replace
 
 from anyshape.documents.positions import Node
 from anyshape.errors import (
@@ -70,10 +69,7 @@ def define_function(
     """Define a tool from a function, deriving the schemas that were left out."""
     signature = read_signature(function, allow_variable=input_schema is not None)
     documentation = read_docstring(docstring_of(function))
-    if words.description is None:
-        words = replace(words, description=documentation.description)
-    if words.name is None:
-        words = replace(words, name=signature.name)
+    words = words.or_else(signature.name, documentation.description)
     if input_schema is None:
         taken = derive_input(signature, documentation, limits)
     else:
@@ -214,9 +210,9 @@ def compile_schema(document: Any, role: Any, label: str, limits: Limits) -> Sche
             f"which is not in the document; put what it names under $defs, as clients fetch nothing"
         ) from error
     except SchemaError as error:
-        raise ToolDefinitionError(
-            f"{label}: {role}_schema{_at(error.path)}: {error.message}"
-        ) from error
+        # Most of these messages name the place themselves.
+        where = "" if error.path in error.message else _at(error.path)
+        raise ToolDefinitionError(f"{label}: {role}_schema{where}: {error.message}") from error
     except LimitExceeded as error:
         raise ToolDefinitionError(f"{label}: {role}_schema: {error.message}") from error
     except NotJson as error:

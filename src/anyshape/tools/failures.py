@@ -39,6 +39,7 @@ __all__ = [
 _log = logging.getLogger("anyshape.tools")
 _SHOWN = 20
 _LONGEST = 10_000
+_UNUSABLE = "The tool returned a result that it should not; the server's log says more."
 
 
 def refused(problems: Iterable[Problem]) -> EncodedResult:
@@ -70,7 +71,7 @@ def unusable(tool: str, error: ResultError | NotJson | LimitExceeded) -> Encoded
     else:
         what = "not JSON" if isinstance(error, NotJson) else "not what its output schema says"
         _log.error("tool %s returned a value that is %s: %s", tool, what, _lines(error.problems))
-    return _failure("The tool returned a result that it should not; the server's log says more.")
+    return _failure(_UNUSABLE)
 
 
 def forgot_structured(tool: str) -> EncodedResult:
@@ -80,7 +81,7 @@ def forgot_structured(tool: str) -> EncodedResult:
         "pass structured=None for null, or is_error=True for a failure",
         tool,
     )
-    return _failure("The tool returned a result that it should not; the server's log says more.")
+    return _failure(_UNUSABLE)
 
 
 def message_in(error: BaseException) -> str | None:

@@ -22,12 +22,11 @@ from anyshape.tools.defaults import is_mutable, publish_default
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read
 from anyshape.tools.inlining import arrange
+from anyshape.tools.notes import annotate
 from anyshape.tools.signature import EMPTY, Parameter, Signature
 from anyshape.tools.types import ReadArguments, describe_parameters
 
 __all__ = ["Inputs", "describe_inputs", "takes_whole_object"]
-
-_ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
 
 
 class Inputs(msgspec.Struct, frozen=True):
@@ -108,9 +107,9 @@ def _without_words(parameter: Parameter) -> Parameter:
                 description = words
             else:
                 others.append(note)
-        annotation = _annotate(bare, others)
+        annotation = annotate(bare, others)
     if _is_field_info(default):
-        annotation = _annotate(annotation, [default])
+        annotation = annotate(annotation, [default])
         default = EMPTY
     required = default is EMPTY
     for note in get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ():
@@ -132,10 +131,6 @@ def _close(properties: Node, required: list[str], definitions: Mapping[str, Node
         document["required"] = required
     document["additionalProperties"] = False
     return arrange(document, definitions)
-
-
-def _annotate(annotation: Any, notes: list[Any]) -> Any:
-    return _ANNOTATED[(annotation, *notes)] if notes else annotation
 
 
 def _is_field_info(value: Any) -> bool:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from msgspec.structs import replace
-
 from anyshape.errors import NotJson
 from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
@@ -57,10 +55,7 @@ class Prompt(Routine):
         signature = read_signature(function)
         documentation = read_docstring(docstring_of(function))
         words = Words(name, title, description, None, meta, icons)
-        if words.description is None:
-            words = replace(words, description=documentation.description)
-        if words.name is None:
-            words = replace(words, name=signature.name)
+        words = words.or_else(signature.name, documentation.description)
         words = words.checked(signature.label, "prompt")
         parameters = read_text_parameters(signature, documentation, limits)
         self._set_up(

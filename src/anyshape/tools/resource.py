@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args, get_origin
 
-from msgspec.structs import replace
-
 from anyshape.errors import NotJson, ToolDefinitionError
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.content import Annotations
@@ -83,10 +81,7 @@ class Resource(Routine):
         template = _read_uri(uri, signature)
         documentation = read_docstring(docstring_of(function))
         words = Words(name, title, description, annotations, meta, icons)
-        if words.description is None:
-            words = replace(words, description=documentation.description)
-        if words.name is None:
-            words = replace(words, name=signature.name)
+        words = words.or_else(signature.name, documentation.description)
         words = words.checked(label, "resource")
         _check_facts(mime_type, size, template, label)
         self._set_up(

@@ -7,9 +7,8 @@ argument is.
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias, cast, get_args, get_origin
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from anyshape.tools.binding import Bind
 from anyshape.tools.completion import Complete, Completer, choices_in
 from anyshape.tools.definition import compile_schema, derive_input
 from anyshape.tools.docstrings import Documentation
+from anyshape.tools.notes import take_note
 from anyshape.tools.signature import Parameter, Signature
 
 __all__ = ["TextParameters", "read_text_parameters"]
@@ -29,7 +29,6 @@ Admits: TypeAlias = Callable[[str], bool]
 
 _decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder().encode
-_ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
 _NEVER_TEXT: Final = frozenset(("integer", "number", "boolean", "array", "object", "null"))
 
 
@@ -95,16 +94,8 @@ def read_text_parameters(
 
 def _without_completion(parameter: Parameter) -> tuple[Parameter, Complete | None]:
     """Return a parameter with its `Complete` taken out of `Annotated`."""
-    annotation = parameter.annotation
-    if get_origin(annotation) is not typing.Annotated:
-        return parameter, None
-    bare, *notes = get_args(annotation)
-    completes = [note for note in notes if isinstance(note, Complete)]
-    if not completes:
-        return parameter, None
-    others = [note for note in notes if not isinstance(note, Complete)]
-    annotation = _ANNOTATED[(bare, *others)] if others else bare
-    return replace(parameter, annotation=annotation), completes[-1]
+    annotation, complete = take_note(parameter.annotation, Complete)
+    return replace(parameter, annotation=annotation), complete
 
 
 def _admits(schema: Node, definitions: Node, label: str, limits: Limits) -> Admits:

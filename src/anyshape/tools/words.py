@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from anyshape.errors import NotJson, ToolDefinitionError
 from anyshape.protocol.description import ToolAnnotations
@@ -37,6 +38,14 @@ class Words(msgspec.Struct, frozen=True):
     annotations: ToolAnnotations | Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
     icons: Sequence[Icon | Mapping[str, Any]] | None = None
+
+    def or_else(self, name: str, description: str | None) -> Words:
+        """Return these words, with this name and description where the author gave none."""
+        return replace(
+            self,
+            name=name if self.name is None else self.name,
+            description=description if self.description is None else self.description,
+        )
 
     def checked(self, label: str, what: str = "tool") -> Words:
         """Return a copy that every client can read, or raise `ToolDefinitionError`.
