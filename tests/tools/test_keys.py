@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
 
+from anyshape import Tool, ToolDefinitionError
 from anyshape.protocol.result import ABSENT, ToolResult
 
 
@@ -89,6 +92,88 @@ async def test_keys_that_are_no_strings_are_written_as_text(
     call: Any, annotation: Any, value: Any, sent: Any
 ) -> None:
     assert (await call(returning(annotation, value))).value == sent
+
+
+class Priority(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Grade(enum.Enum):
+    NONE = None
+    GOOD = 1.5
+    BEST = "best"
+
+
+class Place(enum.Enum):
+    ORIGIN = (0, 0)
+
+
+class Board(BaseModel):
+    counts: dict[Priority, int]
+    first: Priority
+    next: Board | None = None
+
+
+UserId = TypeAliasType("UserId", int)
+Moment = TypeAliasType("Moment", int | datetime.date)
+Word = TypeAliasType("Word", Annotated[str, Field(min_length=2)])
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "sent"),
+    [
+        (dict[Priority, int], {Priority.HIGH: 5}, {"2": 5}),
+        (Board, Board(counts={Priority.LOW: 1}, first=Priority.HIGH), None),
+        (dict[Grade, int], {Grade.GOOD: 1, Grade.BEST: 2}, {"1.5": 1, "best": 2}),
+        (dict[Place, int], {Place.ORIGIN: 1}, {"0,0": 1}),
+        (dict[UserId, str], {5: "a"}, {"5": "a"}),
+        (dict[Moment, str], {5: "a"}, {"5": "a"}),
+    ],
+    ids=repr,
+)
+async def test_keys_of_a_named_type_satisfy_what_is_published_of_them(
+    call: Any, annotation: Any, value: Any, sent: Any
+) -> None:
+    outcome = await call(returning(annotation, value))
+    assert outcome.value == (value.model_dump(mode="json") if sent is None else sent)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "taken"),
+    [
+        (dict[Priority, int], {"2": 5}, {Priority.HIGH: 5}),
+        (dict[Priority, int], {"3": 5}, None),
+        (dict[Grade, int], {"best": 5}, {Grade.BEST: 5}),
+        (dict[UserId, str], {"5": "a"}, {5: "a"}),
+        (dict[Word, int], {"ab": 1}, {"ab": 1}),
+        (dict[Word, int], {"a": 1}, None),
+    ],
+    ids=repr,
+)
+async def test_keys_of_a_named_type_are_read_as_they_are_written(
+    call: Any, annotation: Any, given: Any, taken: Any
+) -> None:
+    seen: list[Any] = []
+
+    async def tool(it: Any) -> None:
+        seen.append(it)
+
+    tool.__annotations__["it"] = annotation
+    outcome = await call(tool, {"it": given})
+    assert (outcome.is_error, seen) == ((True, []) if taken is None else (False, [taken]))
+
+
+class Share(enum.Enum):
+    HALF = 0.5
+
+
+def test_keys_that_are_never_read_from_json_are_refused_at_definition() -> None:
+    def tool(it: dict[Share, int]) -> None:
+        pass
+
+    with pytest.raises(ToolDefinitionError, match="keys of an enumeration"):
+        Tool.from_function(tool)
 
 
 class Vast(BaseModel):

@@ -23,6 +23,7 @@ from anyshape.documents.positions import Node
 from anyshape.tools.formats import loosen
 from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ParameterTypes, UnsupportedError
+from anyshape.tools.types.property_names import spell_property_names
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
 __all__ = [
@@ -49,6 +50,8 @@ class CompactSchema(GenerateJsonSchema):
 
     is_computed = False
     """Whether a function of an author's had a hand in it, so that it may be another next time."""
+    has_keys = False
+    """Whether something is said of the keys of a dict."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -65,6 +68,8 @@ class CompactSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         if not all(map(is_pydantics, _functions_in(schema))):
             self.is_computed = True
+        if "keys_schema" in schema:
+            self.has_keys = True
         if self.mode == "validation":
             _refuse_paths(schema)
         document = super().generate_inner(schema)
@@ -169,6 +174,8 @@ def generate(schema: Any, mode: JsonSchemaMode) -> tuple[Node, bool]:
     """Return the JSON Schema for a core schema, and whether it will be the same each time."""
     generator = CompactSchema(by_alias=True, ref_template="#/$defs/{model}")
     document = generator.generate(schema, mode)
+    if generator.has_keys:
+        spell_property_names(document, is_read=mode == "validation")
     return document, not generator.is_computed
 
 
