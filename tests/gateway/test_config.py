@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from anyshape import Server
 from anyshape.gateway import ConfigError, RetryOptions, RoomOptions, Upstream, load
 from anyshape.screening import Severity
 
@@ -235,7 +236,7 @@ def test_what_a_file_names_is_found_beside_it_wherever_it_is_read(tmp_path: Path
             '[upstreams.c]\ncommand = ["python", "server.py"]\n'
             '[upstreams.d]\ncommand = ["python", "server.py"]\ncwd = "inner"\n',
         ),
-        lambda text: found.append(text) or object(),
+        lambda text: found.append(text) or Server("other"),
     )
     assert found == [f"{tmp_path / 'server.py'}:other", "package.server:other"]
     assert config.upstreams["c"].cwd == str(tmp_path)

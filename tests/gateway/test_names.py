@@ -135,3 +135,14 @@ async def test_a_name_that_an_upstream_has_twice_by_renaming_is_reported_too() -
 def test_a_gateway_without_upstreams_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one upstream"):
         Gateway({})
+
+
+@pytest.mark.parametrize("target", [5, None, "weather", "ftp://example.com", [], [1], object()])
+def test_what_cannot_be_connected_to_is_refused_when_the_gateway_is_made(target: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^Upstream\(.*expected"):
+        Gateway({"weather": target})
+
+
+def test_a_revision_that_there_is_not_is_refused_when_the_upstream_is_described() -> None:
+    with pytest.raises(ValueError, match="revision='2099-01-01': expected"):
+        Upstream(target="https://example.com/mcp", revision="2099-01-01")

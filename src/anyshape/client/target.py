@@ -12,7 +12,7 @@ from anyshape.client.transports.memory import Connectable, MemoryTransport
 from anyshape.client.transports.transport import Transport
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Target", "choose_revision", "is_url", "make_transport"]
+__all__ = ["Target", "check_target", "choose_revision", "is_url", "make_transport"]
 
 Target: TypeAlias = str | Sequence[str] | Connectable
 """A URL, a command, or a server in memory."""
@@ -36,8 +36,27 @@ def choose_revision(revision: str | Revision) -> Revision | None:
     return found
 
 
+def check_target(target: object, taker: str = "Client") -> None:
+    """Refuse what no client can connect to; `taker` is what it was given to."""
+    if isinstance(target, str):
+        if not is_url(target):
+            raise ValueError(
+                f"{taker}({shorten(target, 60)!r}): expected an http or https URL; "
+                "pass a command as a list of strings"
+            )
+    elif isinstance(target, list | tuple):
+        command = cast("Sequence[object]", target)
+        if not command or not all(isinstance(part, str) for part in command):
+            raise ValueError(
+                f"{taker}(command): expected a list of strings, such as ['python', 'server.py']"
+            )
+    elif not isinstance(target, Connectable):
+        kind = type(target).__name__
+        raise TypeError(f"{taker}({kind}): expected a URL, a list of strings or a Server")
+
+
 def make_transport(
-    target: object,
+    target: Target,
     bounds: Bounds,
     http: Http,
     process: Process,
@@ -45,25 +64,13 @@ def make_transport(
     deadlines: Deadlines,
 ) -> Transport:
     """Return the transport to a target; what it needs is imported only now."""
+    check_target(target)
     if isinstance(target, str):
-        if not is_url(target):
-            raise ValueError(
-                f"Client({shorten(target, 60)!r}): expected an http or https URL; "
-                "pass a command as a list of strings"
-            )
         from anyshape.client.transports.http import HttpTransport
 
         return HttpTransport(target, http, auth, bounds, deadlines)
-    if isinstance(target, list | tuple):
-        command = cast("Sequence[object]", target)
-        if not command or not all(isinstance(part, str) for part in command):
-            raise ValueError(
-                "Client(command): expected a list of strings, such as ['python', 'server.py']"
-            )
-        from anyshape.client.transports.process import ProcessTransport
-
-        return ProcessTransport(cast("Sequence[str]", command), process, bounds)
     if isinstance(target, Connectable):
         return MemoryTransport(target, bounds)
-    kind = type(target).__name__
-    raise TypeError(f"Client({kind}): expected a URL, a list of strings or a Server")
+    from anyshape.client.transports.process import ProcessTransport
+
+    return ProcessTransport(target, process, bounds)

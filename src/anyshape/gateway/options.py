@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from anyshape.client.options import Auth
-from anyshape.client.target import Target
+from anyshape.client.target import Target, check_target, choose_revision
 from anyshape.gateway.breaker import BreakerOptions
+from anyshape.gateway.foreign import as_target
 from anyshape.gateway.room import RoomOptions
 from anyshape.protocol.log_levels import LogLevel, check_level
 
@@ -83,6 +84,8 @@ class Upstream:
     """How often calls are made again that do no harm; `None` for never."""
 
     def __post_init__(self) -> None:
+        check_target(as_target(self.target), "Upstream")
+        choose_revision(self.revision)
         if self.check not in ("enforce", "warn", "off"):
             raise ValueError(f"check={self.check!r}: expected 'enforce', 'warn' or 'off'")
         if self.when_down not in ("keep", "hide"):
