@@ -50,8 +50,7 @@ def running(program: str, folder: Path, *words: str) -> Generator[dict[str, Any]
     with subprocess.Popen(command, cwd=folder, **pipes) as process:
         assert process.stdout is not None
         try:
-            said: dict[str, Any] = json.loads(process.stdout.readline())
-            said["process"] = process
+            said: dict[str, Any] = {**json.loads(process.stdout.readline()), "process": process}
             port = int(said["url"].removesuffix("/mcp").rpartition(":")[2])
             until(lambda: is_listening(port))
             yield said

@@ -222,7 +222,7 @@ class GatewayMetrics:
             )
 
         gauge("up", "Whether there is a connection.", lambda each: each.state == "up")
-        gauge("tools", "Tools that are offered.", lambda each: each.tools)
+        gauge("tools", "Tools that it lists and that are not withheld.", lambda each: each.tools)
         gauge("in_flight", "Requests that have been sent.", lambda each: each.in_flight)
         gauge("waiting", "Requests that wait for a place.", lambda each: each.waiting)
         gauge("repeated", "Calls that were made again.", lambda each: each.repeated)

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from anyshape.client.client import Client
 from anyshape.client.lifecycle import RESERVED
-from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.gateway.refusal import UpstreamError
 from anyshape.gateway.telemetry import current_trace
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.server.telemetry import Traced
 from anyshape.tools.context import Context
@@ -55,6 +55,6 @@ async def ask_upstream(
         asking = link.telemetry.observe(about, link.revision, asking)
     try:
         return await asking
-    except (UpstreamDown, UpstreamRefusal) as error:
+    except UpstreamError as error:
         note(error.verdict, error.why)
         raise RoutineError(str(error)) from None

@@ -14,7 +14,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from anyshape.gateway.options import RetryOptions
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.refusal import UpstreamDown
+from anyshape.gateway.upstream import UpstreamLink
 
 __all__ = ["repeat"]
 

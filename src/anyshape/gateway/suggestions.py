@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anyshape.errors import ProtocolError, ToolError
-from anyshape.gateway.refusal import UpstreamRefusal
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.refusal import UpstreamError
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.tools.completion import Complete, Completer
 
@@ -26,7 +26,7 @@ def forwarded_completer(
                 found = await client.complete(
                     argument, typed, prompt=prompt, resource=resource, context=given
                 )
-        except (UpstreamDown, UpstreamRefusal) as error:
+        except UpstreamError as error:
             raise ToolError(str(error)) from None
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:

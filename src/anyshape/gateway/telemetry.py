@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from anyshape._version import __version__
 from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, ProtocolError
+from anyshape.gateway.refusal import UpstreamError
 from anyshape.protocol.revision import Revision
 from anyshape.server.telemetry import Traced, active_tracer
 from anyshape.tools.questions import Unanswered
@@ -169,7 +170,7 @@ def _name(error: BaseException) -> str:
         return "mismatch"
     if isinstance(error, ProtocolError):
         return str(error.code)
-    return getattr(error, "verdict", None) or type(error).__name__
+    return error.verdict if isinstance(error, UpstreamError) else type(error).__name__
 
 
 def _address(target: object) -> dict[str, str | int]:

@@ -23,10 +23,10 @@ from anyshape.errors import OutputMismatch
 from anyshape.gateway.envelopes import opened
 from anyshape.gateway.options import RetryOptions
 from anyshape.gateway.questions import HeldCall
-from anyshape.gateway.refusal import UpstreamRefusal
+from anyshape.gateway.refusal import UpstreamError
 from anyshape.gateway.requests import caller_of, passed_on
 from anyshape.gateway.retries import repeat
-from anyshape.gateway.upstream import UpstreamDown, UpstreamLink
+from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
@@ -132,7 +132,7 @@ class ForwardedTool(Tool):
             return self._encoded(result)
         except ArgumentsError as error:
             return failures.refused(error.problems)
-        except (UpstreamDown, UpstreamRefusal) as error:
+        except UpstreamError as error:
             note(error.verdict, error.why)
             return failures.failed(str(error))
         except OutputMismatch as error:

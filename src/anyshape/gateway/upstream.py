@@ -30,6 +30,7 @@ from anyshape.gateway.foreign import as_target
 from anyshape.gateway.health import UpstreamHealth
 from anyshape.gateway.options import Upstream
 from anyshape.gateway.questions import HeldCall, HeldCalls, QuestionRelay
+from anyshape.gateway.refusal import UpstreamDown
 from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.telemetry import UpstreamTelemetry
@@ -38,7 +39,7 @@ from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
 from anyshape.server.failures import OF_THE_CONNECTION
 
-__all__ = ["IDENTITY", "Offer", "UpstreamDown", "UpstreamLink"]
+__all__ = ["IDENTITY", "Offer", "UpstreamLink"]
 
 _log = logging.getLogger("anyshape.gateway")
 _FIRST_DELAY: Final = 0.25
@@ -50,23 +51,6 @@ Entry = TypeVar("Entry")
 Answer = TypeVar("Answer")
 IDENTITY: Final = Identity("anyshape-gateway")
 """How a gateway introduces itself to upstreams, and `anyshape pin`, to be listed the same."""
-
-
-class UpstreamDown(AnyshapeError):
-    """There is no connection to an upstream now; the message is for callers.
-
-    `why` is for the operator alone: it may name what is inside a network, or quote the last words
-    of a process, which may be about another caller. One that `is_final` would be no other at
-    another attempt, or somebody would be asked twice.
-    """
-
-    verdict: Final = "down"
-    """What is written down of the call."""
-
-    def __init__(self, message: str, *, why: str, is_final: bool = False) -> None:
-        super().__init__(message)
-        self.why = why
-        self.is_final = is_final
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +132,8 @@ class UpstreamLink:
     def using(self, caller: str = "", call: HeldCall | None = None) -> Visit:
         """Give the connection to one request; if that fails, see whether another one is needed.
 
-        `async with link.using() as client:` raises `UpstreamDown` or `UpstreamRefusal` if the
-        request cannot be made now. `call` is on whose behalf the upstream may ask.
+        `async with link.using() as client:` raises an `UpstreamError` if the request cannot be made
+        now. `call` is on whose behalf the upstream may ask.
         """
         return Visit(self, caller, call)
 
