@@ -72,16 +72,13 @@ class TypeBounds:
             return Types.ANYTHING
 
     def _at(self, place: Place) -> Types:
-        value = self.document.at(place)
-        if isinstance(value, bool):
-            return Types.ANYTHING if value else Types.NOTHING
         if place not in self.document.schemas:
-            return Types.ANYTHING
+            return Types.NOTHING if self.document.at(place) is False else Types.ANYTHING
         known = self._known.get(place)
         if known is None:
             # A schema that leads back to itself in place proves nothing about itself.
             self._known[place] = Types.ANYTHING
-            known = self._known[place] = self._bound(place, cast("Node", value))
+            known = self._known[place] = self._bound(place, self.document.schema_at(place))
         return known
 
     def _bound(self, place: Place, node: Node) -> Types:

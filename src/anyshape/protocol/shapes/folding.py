@@ -139,10 +139,8 @@ class _Reader:
         return summary(keyword, [(part.properties, part.required) for part in parts])
 
     def _read(self, place: Place) -> Statement | None:
-        if self._document.at(place) is False:
-            return None
         if place not in self._document.schemas:
-            return _SILENCE
+            return None if self._document.at(place) is False else _SILENCE
         if not self._bounds.at(place) & Types.OBJECT:
             return None
         node = self._document.schema_at(place)
