@@ -129,6 +129,7 @@ def test_a_schema_is_no_larger_than_that_of_the_peers() -> None:
 
 
 ONE: dict[str, Any] = {"type": "object"}
+TEXT: dict[str, Any] = {"type": "string"}
 
 ARRANGED: list[tuple[Any, Any, Any]] = [
     ({"$ref": "#/$defs/A"}, {"A": ONE}, ONE),
@@ -170,6 +171,16 @@ ARRANGED: list[tuple[Any, Any, Any]] = [
     ),
     ({"$ref": "#/$defs/a~1b"}, {"a/b": ONE}, ONE),
     ({"$ref": "#/$defs/none"}, {}, {"$ref": "#/$defs/none"}),
+    (
+        {"anyOf": [{"anyOf": [ONE, {"anyOf": [TEXT, {"const": 1}]}]}, {"type": "null"}]},
+        {},
+        {"anyOf": [ONE, TEXT, {"const": 1}, {"type": "null"}]},
+    ),
+    (
+        {"anyOf": [{"$ref": "#/$defs/A"}, TEXT]},
+        {"A": {"anyOf": [ONE], "description": "x"}},
+        {"anyOf": [{"anyOf": [ONE], "description": "x"}, TEXT]},
+    ),
 ]
 
 

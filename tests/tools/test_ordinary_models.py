@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import enum
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, TypeVar
 
@@ -225,6 +226,7 @@ class Tagged(BaseModel):
         (list[Tagged], r"never read from JSON, Plain\.RED; use a StrEnum"),
         (Days | None, "Days has a value that is never read from JSON"),
         (Corner, "Corner has a value that is never read from JSON"),
+        (Callable[[], int], "JsonSchema for a function"),
         (Inner, r"read from AliasPath\('all', 0\) alone; give it a name too"),
     ],
 )

@@ -4,8 +4,8 @@ Every tool's schema travels in every listing and, in most hosts, in every prompt
 stays under `$defs` when it is shared or contains itself; one that is used once costs a name, a
 reference and a reader's jump for nothing. OpenAPI's `discriminator` means nothing in JSON Schema;
 what it stands for, that each member of the union has its tag, is said by `required`, and then
-`anyOf` says what `oneOf` would. Only documents that Anyshape derived pass through here; a schema
-that an author wrote is published as written.
+`anyOf` says what `oneOf` would. A union in a union is one union. Only documents that Anyshape
+derived pass through here; a schema that an author wrote is published as written.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Inliner:
             if beside.keys() & target.keys() <= _MERGING:
                 return self.place({**target, **beside, **_require_both(target, beside)})
             self.unmerged.add(name)
-        return rebuild(document, self.place)
+        return _flattened(rebuild(document, self.place))
 
     def _require_tags(self, union: Node) -> Node:
         discriminator = union.get("discriminator")
@@ -108,6 +108,19 @@ class _Inliner:
             member = self._definitions[cast("str", name)]
             required |= {*member.get("required", ())}
         return member, required
+
+
+def _flattened(schema: Node) -> Node:
+    """Return a union without unions in it that say nothing else, such as of an optional one."""
+    members: list[Any] = schema.get("anyOf", [])
+    if not any(_is_union(member) for member in members):
+        return schema
+    flat = [part for it in members for part in (it["anyOf"] if _is_union(it) else [it])]
+    return {**schema, "anyOf": flat}
+
+
+def _is_union(schema: Any) -> bool:
+    return isinstance(schema, dict) and cast("Node", schema).keys() == {"anyOf"}
 
 
 def _require_both(target: Node, beside: Node) -> Node:

@@ -125,6 +125,9 @@ class CompactSchema(GenerateJsonSchema):
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         return self.handle_invalid_for_json_schema(schema, f"a class ({schema['cls'].__name__})")
 
+    def callable_schema(self, schema: core_schema.CallableSchema) -> JsonSchemaValue:
+        return self.handle_invalid_for_json_schema(schema, "a function")
+
     def list_schema(self, schema: core_schema.ListSchema) -> JsonSchemaValue:
         return _without_empty_items(super().list_schema(schema))
 
