@@ -353,6 +353,37 @@ async def test_a_value_is_published_and_sent_in_its_natural_shape(
     jsonschema.Draft202012Validator(schema).validate(outcome.value)  # pyright: ignore[reportUnknownMemberType]  # its stubs are partial
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value", "sent"),
+    [
+        (Mapping[str, int], MappingProxyType({"a": 1}), {"a": 1}),
+        (Mapping[str, int], collections.ChainMap({"a": 1}, {"b": 2}), {"a": 1, "b": 2}),
+        (
+            list[Mapping[str, Forecast]],
+            [MappingProxyType({"a": Forecast(hour="1", temp=1)})],
+            [{"a": {"hour": "1", "temp": 1}}],
+        ),
+        (
+            dict[str, Mapping[str, Any]],
+            {"a": MappingProxyType({"b": MappingProxyType({"c": 1})})},
+            {"a": {"b": {"c": 1}}},
+        ),
+        (
+            Sequence[datetime.date],
+            collections.UserList([datetime.date(2026, 1, 2)]),
+            ["2026-01-02"],
+        ),
+        (Mapping[str, Any], {"a": collections.UserList([1])}, {"a": [1]}),
+    ],
+    ids=repr,
+)
+async def test_mappings_and_sequences_of_any_class_are_objects_and_arrays(
+    call: Any, annotation: Any, value: Any, sent: Any
+) -> None:
+    outcome = await call(returning(annotation, value))
+    assert outcome.value == sent
+
+
 def test_a_decimal_is_a_string(call: Any) -> None:
     schema: Any = Tool.from_function(returning(Decimal, Decimal(1))).listing.output_schema
     assert schema["type"] == "string"

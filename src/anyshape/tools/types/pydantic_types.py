@@ -7,7 +7,7 @@ read from strings, and nothing else changes its type.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
 
 import msgspec
@@ -93,7 +93,7 @@ def describe_value(annotation: Any) -> ValueType:
 
     def write(value: Any) -> Any:
         # A value that is not of its type is serialized as what it is; the schema then judges it.
-        return to_python(value, mode="json", by_alias=True, warnings=False)
+        return to_python(value, mode="json", by_alias=True, warnings=False, fallback=_to_builtin)
 
     def check_keys_first(value: Any) -> Any:
         check_keys(value, to_json_value)
@@ -144,7 +144,16 @@ def _read_decoded(adapter: TypeAdapter[Any], read_text: ReadArguments) -> ReadAr
 
 def to_json_value(value: Any) -> Any:
     """Return a value of no declared type as JSON types: models, dataclasses, dates and all."""
-    return pydantic_core.to_jsonable_python(value, by_alias=True)
+    return pydantic_core.to_jsonable_python(value, by_alias=True, fallback=_to_builtin)
+
+
+def _to_builtin(value: Any) -> Any:
+    """Return what pydantic does not know as a dict or a list, if it is one by another name."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    if isinstance(value, Sequence):
+        return list(cast("Sequence[Any]", value))
+    raise TypeError(f"Unable to serialize unknown type: {type(value)}")
 
 
 def default_to_json(value: Any) -> Any:
