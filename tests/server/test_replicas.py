@@ -17,6 +17,7 @@ from patience import PATIENCE, is_listening, turn_until
 
 from anyshape import Client, Context, Server
 from anyshape.server import HttpOptions, RedisStore, ServerOptions, Sessions, Streams
+from anyshape.server.stores.sessions import KnownSession, SharedSessions
 
 from .asking import Asker
 from .browsing import Browser, Response
@@ -187,6 +188,40 @@ async def test_who_opens_another_stream_is_not_told_again_what_the_first_has_tol
         second = await here.listen()  # before the first is known to be gone
         site.two.server.remove_tool("ask")
         assert await second.heard() == [TOOLS_CHANGED]
+
+
+async def test_what_was_missed_is_told_though_a_later_change_was_told_before_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_up = SharedSessions.listen
+
+    async def subscribe_meanwhile(shared: SharedSessions, session: str) -> KnownSession:
+        known = await look_up(shared, session)
+        await here.ask("resources/subscribe", uri="note:b")
+        await turn_until(lambda: not is_quiet(site.one, "note:b"))
+        await change("note:b")
+        [(_, stream)] = shared._streams.table.streaming()
+        await turn_until(lambda: stream.told == site.one.server._service.listeners.position)
+        return known
+
+    async def change(uri: str) -> None:
+        listeners = site.one.server._service.listeners
+        before = listeners.position
+        site.one.server.resource_changed(uri)
+        await turn_until(lambda: listeners.position > before)
+
+    async with site.session() as (here, _):
+        await here.ask("resources/subscribe", uri="note:a")
+        first = await here.listen()
+        await change("note:a")
+        await first.heard()
+        await first.hang_up()
+        await change("note:a")
+        monkeypatch.setattr(SharedSessions, "listen", subscribe_meanwhile)
+        stream = await here.listen(last_event_id=first.last_id)
+        await turn_until(
+            lambda: {str(about("note:a")), str(about("note:b"))} == set(map(str, stream.messages))
+        )
 
 
 async def test_a_session_has_one_stream_among_all_replicas(site: Site) -> None:

@@ -197,11 +197,11 @@ class SessionStreams:
                     topics += known.topics
                     if heard is None and known.told is not None:
                         # What was told here a moment ago may not be in the store yet.
-                        stream.told = max(known.told, told) if known_here else known.told
+                        told = max(known.told, told) if known_here else known.told
             if revision.has_empty_events:
-                stream.begin(topics, self.options.retry, self.options.hold)
+                stream.begin(topics, told, self.options.retry, self.options.hold)
             else:
-                stream.begin(topics)
+                stream.begin(topics, told)
             await self._hold(session.key, stream, watch)
             if stream.ended.done():
                 await response.end()

@@ -42,12 +42,19 @@ class StandingStream:
         self._name = new_stream() if revision.has_event_ids else None
 
     def begin(
-        self, topics: Iterable[Topic], retry: float | None = None, hold: float | None = None
+        self,
+        topics: Iterable[Topic],
+        told: Position,
+        retry: float | None = None,
+        hold: float | None = None,
     ) -> None:
         """Start the response, tell what was missed, and listen from now on, for `hold` seconds.
 
-        With `retry` it begins with an event that has an id and nothing else.
+        What was missed is all that came behind `told`: one topic may have been added, and told of,
+        before the others were known. With `retry` it begins with an event that has an id and
+        nothing else.
         """
+        self.told = told
         if hold is not None:
             self._timer = asyncio.get_running_loop().call_later(hold, self.end)
         wanted = list(topics)
