@@ -92,8 +92,13 @@ async def compile_async(
     formats: bool = True,
 ) -> Schema:
     """Return the same as `compile`, without keeping the event loop from others meanwhile."""
-    make = partial(
-        compile_here if remote is None else compile,
+    if remote is None:
+        with suppress(WouldWait):
+            return compile_here(
+                document, role=role, limits=limits, resources=resources, formats=formats
+            )
+    return await aside(
+        compile,
         document,
         role=role,
         limits=limits,
@@ -101,10 +106,6 @@ async def compile_async(
         remote=remote,
         formats=formats,
     )
-    if remote is None:
-        with suppress(WouldWait):
-            return make()
-    return await aside(make)
 
 
 def compile_here(
@@ -113,16 +114,16 @@ def compile_here(
     role: Role | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     resources: Mapping[str, object] | None = None,
-    remote: RemoteReferences | None = None,
     formats: bool = True,
     light: bool = False,
 ) -> Schema:
     """Return the same as `compile`; on an event loop that would have to wait, raise `WouldWait`.
 
-    One that is `light` holds its text and nothing else: where there are very many, it is compiled
-    again when it is used and what was compiled has been forgotten.
+    Nothing is fetched, since that waits in any case. A schema that is `light` holds its text and
+    nothing else: where there are very many, it is compiled again when it is used and what was
+    compiled has been forgotten.
     """
-    prepared = _prepare(document, role, limits, resources, remote, formats, leave=True)
+    prepared = _prepare(document, role, limits, resources, None, formats, leave=True)
     if prepared.waits:
         leave_loop()
     schema = prepared.finish()

@@ -269,11 +269,12 @@ def _cycle(nodes: list[GraphNode]) -> InvalidSchema:
         if edge.step is Step.IN_PLACE
     }
     node = nodes[0]
-    way: list[GraphNode] = []
-    while node not in way:
-        way.append(node)
+    way: dict[int, GraphNode] = {}
+    while node.index not in way:
+        way[node.index] = node
         node = before[node.index]
-    circle = [node, *reversed(way[way.index(node) :])]
+    walked = list(way.values())
+    circle = [node, *reversed(walked[walked.index(node) :])]
     shown = [f"#{member.spot.place}" for member in circle]
     if len(shown) > 8:
         shown = [*shown[:4], "…", *shown[-3:]]
