@@ -138,6 +138,18 @@ async def test_an_answer_of_the_wrong_shape_fails_the_call_with_one_clear_line(w
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("content", [{}, {"value": "yes"}], ids=str)
+async def test_what_is_wrong_with_a_form_is_said_of_its_content(content: Json) -> None:
+    pipe = Pipe(asking_server())
+    await pipe.greet()
+    call = pipe.call()
+    question = await pipe.question()
+    result = {"action": "accept", "content": content}
+    await pipe.write({"jsonrpc": "2.0", "id": question["id"], "result": result})
+    reason = text_of(await call).partition("is of no use: ")[2]
+    assert reason.startswith(("content: ", "content/"))
+
+
 @pytest.mark.parametrize("tool", ["sample", "roots"])
 @pytest.mark.parametrize(
     "wrong",

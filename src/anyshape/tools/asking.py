@@ -140,4 +140,4 @@ def _action(
 
 def _lines(error: ArgumentsError) -> str:
     shown = [" ".join(str(problem).split("\n"))[:300] for problem in error.problems[:_SHOWN]]
-    return "; ".join(f"content{line}" if line.startswith("/") else line for line in shown)
+    return "; ".join(f"content{'' if line.startswith('/') else ': '}{line}" for line in shown)
