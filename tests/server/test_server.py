@@ -561,6 +561,7 @@ async def test_progress_after_the_answer_is_not_sent() -> None:
     "make",
     [
         lambda: Caching(ttl_ms=-1),
+        lambda: Caching(ttl_ms=1.5),  # pyright: ignore[reportArgumentType]
         lambda: Caching(scope="shared"),  # pyright: ignore[reportArgumentType]  # on purpose
         lambda: ServerOptions(page_size=0),
         lambda: ServerOptions(max_concurrent_calls=0),

@@ -40,8 +40,8 @@ class Caching:
     scope: Literal["public", "private"] = "private"
 
     def __post_init__(self) -> None:
-        if self.ttl_ms < 0:
-            raise ValueError(f"ttl_ms has to be 0 or more, got {self.ttl_ms}")
+        if type(self.ttl_ms) is not int or self.ttl_ms < 0:
+            raise ValueError(f"ttl_ms has to be an integer of 0 or more, got {self.ttl_ms!r:.40}")
         if self.scope not in ("public", "private"):
             raise ValueError(f'scope has to be "public" or "private", got {self.scope!r}')
 
