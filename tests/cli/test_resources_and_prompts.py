@@ -15,6 +15,17 @@ from patience import PATIENCE
 Run: TypeAlias = Callable[..., Any]
 SERVER = ["--", sys.executable, str(Path(__file__).parent / "asking_server.py")]
 
+GREETING = """
+from anyshape import Server
+
+server = Server("greeting")
+server.resource("demo://{name}", name="any")(lambda name: name)
+
+@server.prompt
+def greet(who: str) -> str:
+    return f"Hello, {who}"
+"""
+
 
 def test_resources_are_listed_with_templates_and_what_is_rejected(run: Run) -> None:
     shown = run("resources", *SERVER)
@@ -67,6 +78,20 @@ def test_words_that_are_missing_or_too_many_are_a_mistake(run: Run, words: list[
     outcome = run(*words, *SERVER)
     assert outcome.code == 2
     assert "hint: " in outcome.err
+
+
+@pytest.mark.parametrize(
+    "words", [["read", "nothing://here"], ["prompt", "nobody"], ["prompt", "greet", "who:=7"]]
+)
+def test_what_is_not_there_or_asked_wrongly_is_a_no(
+    run: Run, tmp_path: Path, words: list[str]
+) -> None:
+    file = tmp_path / "greeting_server.py"
+    file.write_text(GREETING)
+    command, *rest = words
+    outcome = run(command, str(file), *rest)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "hint: `anyshape resources`" in outcome.err
 
 
 def test_without_a_terminal_nobody_is_asked(run: Run) -> None:

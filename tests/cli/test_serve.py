@@ -239,3 +239,9 @@ def test_several_workers_without_a_store_promise_no_changes(
     monkeypatch.setenv(TARGET_VARIABLE, str(script))
     monkeypatch.setenv(WORKERS_VARIABLE, workers)
     assert create().has_streams is told
+
+
+def test_what_is_at_a_url_is_for_a_gateway(run: Run) -> None:
+    outcome = run("serve", "https://user:secret@example.com/mcp")
+    assert outcome.code == 2
+    assert "anyshape gateway https://example.com/mcp" in outcome.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -136,3 +137,25 @@ def test_a_target_that_is_not_there_is_one_line_and_a_hint(
     assert lines[-2] == ""
     assert lines[-1].startswith("hint: ")
     assert "Traceback" not in failed.err
+
+
+@pytest.mark.parametrize("target", ["", ".", "no/such", "some words", "a=b"])
+def test_what_is_no_target_is_a_mistake_in_one_line(run: Run, target: str) -> None:
+    outcome = run("tools", target)
+    assert outcome.code == 2
+    assert f"error: {target!r} is neither a module nor a Python file\n" in outcome.err
+
+
+def test_a_syntax_error_is_told_with_its_place_once(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "broken_server.py"
+    file.write_text("def (\n")
+    outcome = run("tools", str(file))
+    assert outcome.code == 3
+    assert outcome.err.count("line 1") == 1
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_time_that_is_none_is_a_mistake(run: Run, seconds: str) -> None:
+    outcome = run("tools", DEMO, "--timeout", seconds)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"--timeout {seconds}: expected seconds" in outcome.err

@@ -56,6 +56,8 @@ class CommandError(Exception):
 
 def explain(error: AnyshapeError) -> CommandError:
     """Return what an error of ours means to whoever typed the command."""
+    from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
+
     message = str(error)
     match error:
         case ValidationError():
@@ -101,6 +103,13 @@ def explain(error: AnyshapeError) -> CommandError:
         case TransportError():
             return CommandError(
                 message, hint="is the server running? `anyshape demo` starts one to try things on"
+            )
+        case ProtocolError(code=code) if code in (INVALID_PARAMS, RESOURCE_NOT_FOUND):
+            return CommandError(
+                message,
+                hint="`anyshape resources`, `prompts` and `tools` list what there is, "
+                "and what it takes",
+                code=Exit.NO,
             )
         case ProtocolError():
             return CommandError(

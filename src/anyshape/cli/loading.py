@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyshape.cli.failure import CommandError, Exit, explain
 from anyshape.errors import AnyshapeError
@@ -75,11 +75,20 @@ def _split(target: str) -> tuple[str, str]:
     return place, name
 
 
+_HINT: Final = (
+    "give a file (server.py), a module (package.server:name), a URL, or a command after --"
+)
+
+
 def _import(place: str) -> ModuleType:
     path = Path(place)
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
         raise CommandError(f"there is no file {place}", hint="check the path", code=Exit.USAGE)
+    if not is_file and not all(part.isidentifier() for part in place.split(".")):
+        raise CommandError(
+            f"{place!r} is neither a module nor a Python file", hint=_HINT, code=Exit.USAGE
+        )
     # As `python FILE` and `python -m MODULE` have it, so that neighbours can be imported.
     directory = str(path.resolve().parent if is_file else Path.cwd())
     if directory not in sys.path:
@@ -96,10 +105,7 @@ def _import(place: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
             raise CommandError(
-                f"there is no module {place}",
-                hint="give a file (server.py), a module (package.server:name), a URL, "
-                "or a command after --",
-                code=Exit.USAGE,
+                f"there is no module {place}", hint=_HINT, code=Exit.USAGE
             ) from error
         raise _broken(place, error) from error
     except (Exception, SystemExit) as error:
@@ -123,7 +129,8 @@ def _import_file(path: Path) -> ModuleType:
 
 
 def _broken(place: str, error: BaseException) -> CommandError:
-    message = str(error).splitlines()
+    # A syntax error names its place by itself.
+    message = str(error.msg if isinstance(error, SyntaxError) else error).splitlines()
     kind = type(error).__name__
     shown = f"{kind}: {message[0]}" if message else kind
     run = place if place.endswith(".py") else f"-m {place}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, TypeAlias
 
 import typer
+
+from anyshape.cli.failure import CommandError, Exit
 
 __all__ = [
     "HeadersOption",
@@ -24,6 +27,19 @@ HostOption: TypeAlias = Annotated[
     str, typer.Option(metavar="HOST", help="The address to listen on.")
 ]
 PortOption: TypeAlias = Annotated[int, typer.Option(metavar="PORT", help="0 takes a free one.")]
+
+
+def _check_seconds(seconds: float) -> float:
+    """Refuse a time that is none, which would mean never or at once."""
+    if not 0 < seconds < math.inf:
+        raise CommandError(
+            f"--timeout {seconds:g}: expected seconds, more than 0",
+            hint="leave it out for a minute",
+            code=Exit.USAGE,
+        )
+    return seconds
+
+
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write one line of JSON to stdout, for programs.")
 ]
@@ -50,5 +66,8 @@ RevisionOption: TypeAlias = Annotated[
     ),
 ]
 TimeoutOption: TypeAlias = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Give up after so long.")
+    float,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Give up after so long.", callback=_check_seconds
+    ),
 ]

@@ -55,10 +55,19 @@ def serve(
     json: options.JsonOption = False,
 ) -> int:
     """Serve a server on stdio, or over HTTP."""
+    from anyshape.client.quoting import without_secrets
+    from anyshape.client.target import is_url
+
     if context.obj["command"] is not None:
         raise CommandError(
             "serve runs a module, not a command",
             hint="anyshape serve server.py, or anyshape serve package.module:name",
+            code=Exit.USAGE,
+        )
+    if is_url(module):
+        raise CommandError(
+            "serve runs a module, not what is at a URL",
+            hint=f"anyshape gateway {without_secrets(module)} serves it to clients of any age",
             code=Exit.USAGE,
         )
     if not http and (workers > 1 or reload):
