@@ -11,6 +11,7 @@ import anyshape
 
 PACKAGE = Path(anyshape.__file__).parent
 ROOMS_OF_THE_WIRE = ("server", "protocol")
+LONGEST_MODULE = 450
 WORDS_OF_THE_WIRE = ("io.modelcontextprotocol/", "notifications/")
 
 
@@ -49,3 +50,11 @@ def test_words_of_the_wire_are_written_once() -> None:
                 homes[value].append(path.name)
     assert {word: where for word, where in homes.items() if len(where) > 1} == {}
     assert {where for places in homes.values() for where in places} == {"meta.py", "methods.py"}
+
+
+def test_every_module_can_be_read_in_one_sitting() -> None:
+    lengths = {
+        str(path.relative_to(PACKAGE)): len(path.read_text().splitlines())
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST_MODULE} == {}

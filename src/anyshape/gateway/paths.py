@@ -18,9 +18,9 @@ from anyshape.gateway.endpoint import Endpoint
 from anyshape.gateway.naming import Naming
 from anyshape.server.authorization import Authorization
 from anyshape.server.bodies import Receive
-from anyshape.server.http import HttpApplication, Scope
+from anyshape.server.http import HttpApplication
 from anyshape.server.http_options import HttpOptions
-from anyshape.server.response import Send
+from anyshape.server.response import Scope, Send
 from anyshape.server.service import Service
 
 __all__ = ["PathApplication", "check_segment"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Iterable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
@@ -32,6 +32,7 @@ from anyshape.server.admission import admit, challenge
 from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
+from anyshape.server.elsewhere import path_below, serve_elsewhere
 from anyshape.server.failures import unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
@@ -48,13 +49,13 @@ from anyshape.server.request import (
 )
 from anyshape.server.response import (
     Event,
+    Scope,
     Send,
     accept,
     dismiss,
     refuse,
     send_error,
     send_json,
-    send_page,
 )
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
@@ -69,7 +70,6 @@ __all__ = ["HOSTED", "HttpApplication"]
 HOSTED: Final = "anyshape"
 """Where in the state of its host an application is found by the host's connections."""
 
-Scope: TypeAlias = MutableMapping[str, Any]
 
 _log = logging.getLogger("anyshape.server")
 
@@ -213,12 +213,13 @@ class HttpApplication:
         if refusal is not None:
             await refuse(send, 403, refusal)
         elif not self._is_endpoint(scope):
-            await self._serve_elsewhere(scope, send)
+            await serve_elsewhere(self.options, scope, send, self._directions())
         elif scope["method"] in ("GET", "DELETE") and self.streams is not None:
             peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
             await self.streams.serve(scope["method"], peer, headers, receive, send)
         elif scope["method"] != "POST":
-            await refuse(send, 405, "Only POST is served here", (b"allow", b"POST"))
+            served = "POST" if self.streams is None else "GET, POST, DELETE"
+            await refuse(send, 405, f"Only {served} is served here", (b"allow", served.encode()))
         elif not is_json(headers.get(b"content-type")):
             await refuse(send, 415, "Content-Type has to be application/json")
         else:
@@ -386,24 +387,7 @@ class HttpApplication:
 
     def _is_endpoint(self, scope: Scope) -> bool:
         """Tell whether a path is the endpoint, wherever a host has mounted us."""
-        return _path_below(scope).rstrip("/") == self._path.rstrip("/")
-
-    async def _serve_elsewhere(self, scope: Scope, send: Send) -> None:
-        authorization = self._authorization
-        # A mount is part of the path, or of what the host takes off before it: both are ours.
-        paths = (scope["path"], _path_below(scope))
-        if authorization is not None and not authorization.metadata_paths.isdisjoint(paths):
-            if scope["method"] in ("GET", "HEAD"):
-                await send_json(send, 200, authorization.metadata())
-            else:
-                await refuse(send, 405, "Only GET is served here", (b"allow", b"GET"))
-            return
-        pages = self.options.pages
-        page = next((pages[path] for path in paths if path in pages), None)
-        if page is not None and scope["method"] in ("GET", "HEAD"):
-            await send_page(send, *page(), headers_only=scope["method"] == "HEAD")
-            return
-        await refuse(send, 404, f"Nothing is served here; {self._directions()}")
+        return path_below(scope).rstrip("/") == self._path.rstrip("/")
 
     def _directions(self) -> str:
         """Return where to go instead."""
@@ -433,13 +417,6 @@ class HttpApplication:
             await send({"type": f"lifespan.{stage}.failed", "message": "see the server's log"})
         else:
             await send({"type": "lifespan.shutdown.complete"})
-
-
-def _path_below(scope: Scope) -> str:
-    """Return a path as it is below wherever a host has mounted us."""
-    path: str = scope["path"]
-    root: str = scope.get("root_path", "")
-    return path[len(root) :] if root and path.startswith(root) else path
 
 
 async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:

@@ -21,6 +21,7 @@ from anyshape.server.failures import http_status, translate
 __all__ = [
     "Event",
     "EventStream",
+    "Scope",
     "Send",
     "accept",
     "dismiss",
@@ -32,6 +33,7 @@ __all__ = [
     "write_event",
 ]
 
+Scope: TypeAlias = MutableMapping[str, Any]
 Event: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
