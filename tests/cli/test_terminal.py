@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -165,3 +166,43 @@ def _without_colours(written: bytes) -> str:
     import re
 
     return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [
+        (f"tools {DEMO}", ">&-", 0),
+        (f"tools {DEMO}", "2>&-", 0),
+        (f"call {DEMO} get-count", "<&-", 0),
+        (f"call {DEMO} get-count -", "<&-", 2),
+        ("check -", "<&-", 3),
+    ],
+)
+def test_a_standard_stream_that_is_closed_is_an_empty_one(
+    program: str, words: str, closed: str, code: int
+) -> None:
+    done = subprocess.run(
+        f"{shlex.quote(program)} {words} {closed}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+def test_a_full_disk_is_said_to_be_full(program: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [program, "tools", DEMO],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert "error: cannot write: No space left on device" in done.stderr

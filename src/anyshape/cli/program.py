@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -118,6 +119,8 @@ def _failure(error: Exception) -> CommandError:
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "anyshape")
         return CommandError(str(tell()), hint=f"`{path} --help` shows how", code=Exit.USAGE)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return CommandError(f"cannot write: {error.strerror}", hint="make room where it goes")
     if os.environ.get("ANYSHAPE_DEBUG"):
         raise error
     return CommandError(

@@ -98,6 +98,10 @@ def prepare() -> None:
     """Let the standard streams write any text, and what is logged to nobody else be harmless."""
     if logging.lastResort is not None:  # what writes records where nobody has set up `logging`
         logging.lastResort.setFormatter(LogLines())
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this; Python has none then
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
