@@ -6,7 +6,7 @@ is a finding: it is fixed, or gets a reason here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,9 +64,18 @@ class Reason:
     covers: Callable[[Disagreement], bool]
 
 
+def _nodes(found: Disagreement) -> Iterator[dict[str, Json]]:
+    return (members_of(at(found.document, place)) for place in places(found.document))
+
+
 def _has_siblings(found: Disagreement) -> bool:
-    nodes = (members_of(at(found.document, place)) for place in places(found.document))
+    nodes = _nodes(found)
     return any(isinstance(node.get("$ref"), str) and len(node) > 1 for node in nodes)
+
+
+def _is_tuple_that_contains(node: dict[str, Json]) -> bool:
+    is_tuple = isinstance(node.get("items"), list) or "prefixItems" in node
+    return is_tuple and "contains" in node
 
 
 def _has_large(found: Disagreement) -> bool:
@@ -129,6 +138,13 @@ REASONS: Final[tuple[Reason, ...]] = (
         "Anyshape",
         "only items that match are evaluated; Ajv takes all of them to be",
         lambda found: {"contains", "unevaluatedItems"} <= found.words and found.theirs is True,
+    ),
+    Reason(
+        "Ajv",
+        "`contains` beside a tuple, and an empty array",
+        "Anyshape",
+        "it has no item that matches; Ajv does not look where a tuple comes first",
+        lambda found: found.theirs is True and any(map(_is_tuple_that_contains, _nodes(found))),
     ),
     Reason(
         "jsonschema",

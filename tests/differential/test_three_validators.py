@@ -51,6 +51,9 @@ EXAMPLES: dict[str, tuple[int, Json, Json, bool, bool | None, bool | None]] = {
         False,
         True,
     ),
+    "Ajv: `contains` beside a tuple, and an empty array": (
+        *(20, {"prefixItems": [{"type": "null"}], "contains": True}, [], False, False, True),
+    ),
     "jsonschema: regular expressions": (20, {"pattern": "^\\d$"}, "\u0663", False, True, False),
     "jsonschema: `multipleOf` with fractions or large numbers": (
         *(19, {"multipleOf": 0.01}, 19.99, True, False, False),
