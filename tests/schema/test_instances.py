@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import enum
+import sys
 import threading
 import types
 import uuid
@@ -432,6 +433,20 @@ def test_numbers_are_compared_by_value_whatever_their_size(
 
     assert schema.accepts(value) is valid
     assert (schema.problems(value) == []) is valid
+
+
+@pytest.mark.parametrize("value", [10**4300, [10**5000]], ids=["integer", "in an array"])
+def test_integers_are_judged_for_what_they_are_where_python_allows_longer_ones(
+    value: object,
+) -> None:
+    schema = compile({"type": ["integer", "array"], "maximum": 10, "items": {"maximum": 10}})
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        assert not schema.accepts(value)
+        assert schema.problems(value)
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 def test_integers_that_python_does_not_write_are_refused_where_they_are_read() -> None:
