@@ -163,6 +163,7 @@ def test_numbers_are_served_where_the_file_or_the_option_asks_for_them(
     [
         (["--endpoints", "each"], "--endpoints is for HTTP"),
         (["--metrics"], "--metrics is for HTTP"),
+        (["--port", "80"], "--port is for HTTP"),
         (["--http", "--endpoints", "many"], "--endpoints many: unknown"),
         ([], "there is nothing to serve"),
     ],

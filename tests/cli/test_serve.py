@@ -144,6 +144,8 @@ def test_a_server_of_another_sdk_is_adopted(run: Run, tmp_path: Path, source: st
     [
         ["--workers", "2"],
         ["--reload"],
+        ["--port", "8080"],
+        ["--host", "127.0.0.1"],
         ["--http", "--workers", "0"],
         ["--http", "--workers", "2", "--reload"],
         ["--http", "--port", "70000"],

@@ -13,7 +13,7 @@ import typer
 from anyshape.cli import options, terminal
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.loading import load_fleet, load_server
-from anyshape.cli.serve import announce, listen, serve_http, url_of
+from anyshape.cli.serve import announce, check_listening, listen, serve_http, url_of
 
 if TYPE_CHECKING:
     from anyshape.gateway import Gateway, Upstream
@@ -64,6 +64,7 @@ def gateway(
     """
     from anyshape.gateway import Gateway, GatewayMetrics
 
+    check_listening(context, http=http)
     _check_endpoints(endpoints, http=http)
     if metrics and not http:
         raise _for_http("--metrics", "a pipe has no pages")

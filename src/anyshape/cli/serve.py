@@ -22,6 +22,7 @@ __all__ = [
     "TARGET_VARIABLE",
     "WORKERS_VARIABLE",
     "announce",
+    "check_listening",
     "listen",
     "serve",
     "serve_http",
@@ -70,6 +71,7 @@ def serve(
             hint=f"anyshape gateway {without_secrets(module)} serves it to clients of any age",
             code=Exit.USAGE,
         )
+    check_listening(context, http=http)
     if not http and (workers > 1 or reload):
         raise CommandError(
             "--workers and --reload are for HTTP", hint="add --http", code=Exit.USAGE
@@ -92,6 +94,16 @@ def serve(
     announce(server, url_of(host, listener), json=json)
     serve_http(server, listener)
     return Exit.OK
+
+
+def check_listening(context: typer.Context, *, http: bool) -> None:
+    """Refuse an address for a pipe: whoever gives one waits for somebody to connect."""
+    for name in () if http else ("host", "port"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise CommandError(
+                f"--{name} is for HTTP: a pipe has no address", hint="add --http", code=Exit.USAGE
+            )
 
 
 def listen(host: str, port: int) -> socket.socket:
