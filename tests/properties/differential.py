@@ -68,6 +68,7 @@ REFUSED_BY_ENGINE = {
 NOT_LIKE_ENGINE: dict[str, str] = {
     "content": "the engine asserts contentMediaType and contentEncoding in draft-06 and -07; both "
     "are annotations here",
+    "empty": "the engine takes an empty $ref for none; it refers to the resource that it is in",
     "lookaround": "beside lookaround and backreferences the engine's classes are Unicode's",
     "numbers": "a float and an integer beyond 2^53 that are equal are not equal to the engine",
     "recursive": "the engine follows $recursiveRef in 2020-12 and $dynamicRef in 2019-09 for "
@@ -89,6 +90,8 @@ def engine_is_doubtful(document: Json, value: Json) -> str | None:
         if not isinstance(word, str):
             continue
         words.add(word)
+        if word == "$ref" and at(document, place) == "":
+            return "empty"
         if word == "pattern" and isinstance(at(document, place), str):
             patterns.append(at(document, place))
         elif len(place) > 1 and place[-2] == "patternProperties":
