@@ -449,6 +449,17 @@ def test_a_field_as_default_describes_its_parameter() -> None:
     assert schema["required"] == ["a"]
 
 
+@pytest.mark.parametrize("annotated", [Field(default=5), Field(default_factory=lambda: 5)])
+async def test_a_default_of_the_function_comes_before_that_of_an_annotation(annotated: Any) -> None:
+    async def tool(a: Any = 6) -> int:
+        return a
+
+    tool.__annotations__["a"] = Annotated[int, annotated]
+    made = Tool.from_function(tool)
+    assert properties_of(tool) == {"a": {"type": "integer", "default": 6}}
+    assert (await made.call(b"{}")).structured == b"6"
+
+
 async def test_defaults_in_fields_are_filled_and_aliases_are_the_json_names(call: Any) -> None:
     def tool(
         a: Annotated[int, Field(default=3)],

@@ -17,8 +17,9 @@ __all__ = ["is_mutable", "publish_default"]
 
 def publish_default(default: Any, described: Node) -> None:
     """Put a default into the schema of its parameter if it is JSON and the type admits it."""
-    if default is EMPTY or "default" in described:
+    if default is EMPTY:
         return
+    described.pop("default", None)  # One of the annotation, which that of the function replaces.
     if default is None and not _admits_null(described):
         return
     if default is None or type(default) in (bool, int, str):

@@ -9,6 +9,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 
 from __future__ import annotations
 
+import copy
 import typing
 from collections.abc import Mapping, MutableMapping
 from typing import Any, cast, get_args, get_origin
@@ -105,6 +106,8 @@ def _without_words(parameter: Parameter) -> Parameter:
             words = note if isinstance(note, str) else getattr(note, "documentation", None)
             if isinstance(words, str):
                 description = words
+            elif default is not EMPTY and _has_default(note):
+                others.append(_without_default(note))
             else:
                 others.append(note)
         annotation = annotate(bare, others)
@@ -131,6 +134,19 @@ def _close(properties: Node, required: list[str], definitions: Mapping[str, Node
         document["required"] = required
     document["additionalProperties"] = False
     return arrange(document, definitions)
+
+
+def _has_default(note: Any) -> bool:
+    return _is_field_info(note) and not note.is_required()
+
+
+def _without_default(field: Any) -> Any:
+    """Return a `Field` of an annotation without its default: that of the function comes first."""
+    from pydantic_core import PydanticUndefined
+
+    bare = copy.copy(field)
+    bare.default, bare.default_factory = PydanticUndefined, None
+    return bare
 
 
 def _is_field_info(value: Any) -> bool:
