@@ -66,6 +66,7 @@ class Outline:
     def _place(self, spot: Spot) -> Place:
         place = self._places.get(spot.pointer)
         if place is None:
-            place = tuple(unescape(token) for token in spot.pointer.split("/")[1:])
+            tokens = spot.pointer.split("/")[1:]
+            place = tuple(map(unescape, tokens)) if "~" in spot.pointer else tuple(tokens)
             self._places[spot.pointer] = place
         return place

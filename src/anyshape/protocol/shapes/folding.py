@@ -279,6 +279,8 @@ def _words_of(schema: SchemaNode) -> Node:
 
 def _without_unused(schema: Node) -> Node:
     """Return the schema without the definitions that only the branches referred to."""
+    if not any(keyword in schema for keyword in _DEFINITIONS):
+        return schema
     document = Outline(schema)
     leads: dict[Place, set[Place]] = {}
     for place in document.schemas:
