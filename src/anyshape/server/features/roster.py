@@ -8,13 +8,15 @@ long as the thing is there.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -22,6 +24,7 @@ import msgspec
 from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.completed import Caching, encode_page
 from anyshape.protocol.revision import Revision
+from anyshape.schema import aside
 from anyshape.server.failures import invalid_params
 from anyshape.server.features.announcements import Topic
 from anyshape.server.parameters import ListParameters
@@ -34,6 +37,8 @@ __all__ = ["Listed", "Roster"]
 
 _encode: Final = msgspec.json.Encoder().encode
 _CURSOR: Final = "after:"
+_HELD: Final = 0.05
+"""Seconds for which the event loop is held while a page is made."""
 _MOST_PARTS: Final = 64
 """Sets of scopes whose listings are kept."""
 
@@ -50,6 +55,11 @@ class Listed(ABC):
     @abstractmethod
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the entry that lists it at a revision, to clients of such needs."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether describing it may take longer than an event loop should be held."""
+        return False
 
 
 Thing = TypeVar("Thing", bound=Listed)
@@ -164,9 +174,9 @@ class Roster(Generic[Thing]):
                 rules.held(peer.access), partial(rules.may_list, peer.access, self._member)
             )
             caching = replace(caching, scope="private")
-        return self._page(roll, revision, needs, parameters.cursor, caching)
+        return await self._page(roll, revision, needs, parameters.cursor, caching)
 
-    def _page(
+    async def _page(
         self,
         roll: _Roll[Thing],
         revision: Revision,
@@ -188,7 +198,7 @@ class Roster(Generic[Thing]):
         page = encode_page(
             revision,
             self._member,
-            [_entry(thing, revision, needs) for thing in listed],
+            await _entries(listed, revision, needs),
             _cursor(listed[-1].name) if stop < len(roll.things) else None,
             caching=caching,
             server_info=self._service.introduction.server_info(revision),
@@ -203,6 +213,21 @@ class Roster(Generic[Thing]):
         with self._changing:
             roll = self._roll = _Roll(self.things.values())
         return roll
+
+
+async def _entries(things: Sequence[Listed], revision: Revision, needs: Needs) -> list[bytes]:
+    """Return the entries of things; an event loop goes on while many, or large ones, are made."""
+    entries: list[bytes] = []
+    due = monotonic() + _HELD
+    for thing in things:
+        if thing.is_large and (revision, needs) not in thing.entries:
+            entries.append(await aside(_entry, thing, revision, needs))
+        else:
+            entries.append(_entry(thing, revision, needs))
+        if monotonic() > due:
+            await asyncio.sleep(0)
+            due = monotonic() + _HELD
+    return entries
 
 
 def _entry(thing: Listed, revision: Revision, needs: Needs) -> bytes:

@@ -92,6 +92,12 @@ class OfferedTool(Listed):
         """Return the `tools/list` entry."""
         return shape(revision).entry(self.tool.listing, self._service.options.shape, needs)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a schema of it is so large that a worker judges values by it."""
+        output = self.tool.output
+        return self.tool.input.waits(1) or (output is not None and output.waits(1))
+
     def make_encoder(self, revision: Revision) -> Encode:
         """Make what turns natural results into the `result` of a revision, and keep it."""
         encode = self.encoders[revision] = shape(revision).result_encoder(
