@@ -521,3 +521,16 @@ async def test_answers_may_come_in_a_batch_over_http() -> None:
     assert (await web.post([reply]).end()).status == 202
     await call.end()
     assert call.events[1]["result"]["content"][0]["text"] == "[]"
+
+
+async def test_answers_in_a_batch_that_is_refused_are_not_taken() -> None:
+    web = await Web(asking_server().asgi()).greet({"roots": {}})
+    call = web.call("roots")
+    question = await call.question()
+    reply: Json = {"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}}
+    other: Json = {"uri": "file:///taken", "name": "taken"}
+    refused = await web.post([{**reply, "result": {"roots": [other]}}]).end()
+    assert refused.status == 400
+    assert (await web.post(reply).end()).status == 202
+    await call.end()
+    assert call.events[1]["result"]["structuredContent"] == {"result": []}

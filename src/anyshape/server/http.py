@@ -218,8 +218,9 @@ class HttpApplication:
             peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
             await self.streams.serve(scope["method"], peer, headers, receive, send)
         elif scope["method"] != "POST":
-            served = "POST" if self.streams is None else "GET, POST, DELETE"
-            await refuse(send, 405, f"Only {served} is served here", (b"allow", served.encode()))
+            served = b"POST" if self.streams is None else b"GET, POST, DELETE"
+            reason = f"{scope['method'][:20]} is not served here; use POST"
+            await refuse(send, 405, reason, (b"allow", served))
         elif not is_json(headers.get(b"content-type")):
             await refuse(send, 415, "Content-Type has to be application/json")
         else:
@@ -329,14 +330,12 @@ class HttpApplication:
             if version is not None and Revision.parse(version) is None:
                 raise unsupported_version(version)
             peer.recall()
-            messages = message.messages if isinstance(message, Batch) else (message,)
-            await self._take_answers(messages, peer)
         except ProtocolError as error:
             await send_error(send, error)
             return
         if isinstance(message, Batch):
             await self._answer_all(message, peer, headers.revision, send)
-        else:
+        elif await self._take_answers([message], peer, send):
             if isinstance(message, Notification) and message.method == CANCELLED:
                 await self._cancel(message, peer)
             await accept(send)
@@ -345,12 +344,19 @@ class HttpApplication:
         if peer.handshake is not None and self.streams is not None:
             await self.streams.cancel(peer.handshake.key, notification)
 
-    async def _take_answers(self, messages: Iterable[object], peer: HttpPeer) -> None:
-        """Hand over what are responses to questions of ours; without a session there are none."""
-        if peer.handshake is not None:
-            for message in messages:
+    async def _take_answers(self, messages: Iterable[object], peer: HttpPeer, send: Send) -> bool:
+        """Hand over what are responses to questions of ours; without a session there are none.
+
+        False if that cannot be done now: the request is refused then, and may come again.
+        """
+        try:
+            for message in messages if peer.handshake is not None else ():
                 if isinstance(message, Response):
                     await self.answers.deliver(peer.session, message)
+        except ProtocolError as error:
+            await send_error(send, error)
+            return False
+        return True
 
     async def _answer_all(
         self, batch: Batch, peer: HttpPeer, stated: Revision | None, send: Send
@@ -359,6 +365,8 @@ class HttpApplication:
         revision = stated or settled
         if not revision.has_batches:
             await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
+            return
+        if not await self._take_answers(batch.messages, peer, send):
             return
         requests = [message for message in batch.messages if isinstance(message, Request)]
         answers = [
