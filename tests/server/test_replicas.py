@@ -111,6 +111,16 @@ def call(browser: Browser, name: str) -> Response:
     return browser.post("tools/call", id=9, name=name, arguments={}, _meta=meta)
 
 
+def yes(question: dict[str, Any], value: bool = True) -> dict[str, Any]:
+    """Return the answer to a question of the tool `ask`."""
+    result = {"action": "accept", "content": {"value": value}}
+    return {"jsonrpc": "2.0", "id": question["id"], "result": result}
+
+
+ACCEPTED = {"result": "Accepted(data=True)"}
+"""What that tool returns then."""
+
+
 async def test_a_change_in_one_is_announced_by_the_other_on_the_streams_of_sessions(
     site: Site,
 ) -> None:
@@ -318,13 +328,9 @@ async def test_an_answer_reaches_the_replica_that_asked(site: Site) -> None:
         asked = call(here, "ask")
         (question,) = await asked.heard()
         for value in (True, False):
-            result = {"action": "accept", "content": {"value": value}}
-            answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
-            assert (await there.start("POST", answer).over()).status == 202
+            assert (await there.start("POST", yes(question, value)).over()).status == 202
         await asked.over()
-        assert asked.messages[-1]["result"]["structuredContent"] == {
-            "result": "Accepted(data=True)"
-        }
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
         await turn_until(lambda: not site.one.link._tasks)
         for kind in ("question", "answer"):
             assert await site.one.link.client.keys(site.one.link.key(kind, "*")) == []
@@ -445,17 +451,35 @@ async def test_an_answer_that_cannot_be_handed_over_is_refused_and_may_come_agai
     ):
         asked = call(here, "ask")
         (question,) = await asked.heard()
-        result = {"action": "accept", "content": {"value": True}}
-        answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
         mortal_redis.stop()
         await turn_until(lambda: not site.one.link.is_linked and not site.two.link.is_linked)
-        refused = await there.start("POST", answer).over()
+        refused = await there.start("POST", yes(question)).over()
         assert (refused.status, refused.headers["retry-after"]) == (503, "1")
-        assert (await here.start("POST", answer).over()).status == 202
+        assert (await here.start("POST", yes(question)).over()).status == 202
         await asked.over()
-        assert asked.messages[-1]["result"]["structuredContent"] == {
-            "result": "Accepted(data=True)"
-        }
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
+
+
+async def test_a_question_that_is_asked_while_the_store_is_away_can_be_answered_when_it_is_back(
+    mortal_redis: RedisProcess,
+) -> None:
+    async with (
+        running(mortal_redis.url, "asked") as site,
+        site.session(capabilities={"elicitation": {}}) as (here, there),
+    ):
+        mortal_redis.stop()
+        await turn_until(lambda: not site.one.link.is_linked and not site.two.link.is_linked)
+        asked = call(here, "ask")
+        (question,) = await asked.heard()
+        mortal_redis.start()
+        await turn_until(lambda: site.one.link.is_linked and site.two.link.is_linked, pause=0.01)
+        keys, client = site.one.link.key("question", "*"), site.one.link.client
+        async with asyncio.timeout(PATIENCE):
+            while not await client.keys(keys):  # noqa: ASYNC110 - elsewhere
+                await asyncio.sleep(0.01)
+        assert (await there.start("POST", yes(question)).over()).status == 202
+        await asked.over()
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
 
 
 async def test_the_rights_that_the_guide_names_are_enough(redis: RedisProcess) -> None:
@@ -465,7 +489,15 @@ async def test_the_rights_that_the_guide_names_are_enough(redis: RedisProcess) -
     await client.execute_command("ACL", "SETUSER", "least", *rights)
     await client.aclose()
     url = redis.url.replace("redis://", "redis://least:pw@")
-    async with running(url, "anyshape:least") as site, site.session() as (here, there):
+    async with (
+        running(url, "anyshape:least") as site,
+        site.session(capabilities={"elicitation": {}}) as (here, there),
+    ):
+        asked = call(here, "ask")
+        (question,) = await asked.heard()
+        assert (await there.start("POST", yes(question)).over()).status == 202
+        await asked.over()
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
         stream = await there.listen()
         await here.ask("resources/subscribe", uri="note:a")
         site.one.server.resource_changed("note:a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, get_args
 
 import pytest
@@ -13,15 +13,7 @@ from patience import PATIENCE, turn_until
 from .browsing import Browser, Response
 from .cutting_store import CuttingStore, Moment
 from .redis_process import RedisProcess
-from .test_replicas import Site, about, call, running
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Generator[RedisProcess]:
-    process = RedisProcess(tmp_path_factory.mktemp("redis"))
-    process.start()
-    yield process
-    process.stop()
+from .test_replicas import ACCEPTED, Site, about, call, running, yes
 
 
 def of_requests(name: str) -> bool:
@@ -48,12 +40,9 @@ async def answer_a_question(site: Site) -> None:
     async with site.session(capabilities={"elicitation": {}}) as (here, there):
         asked = call(here, "ask")
         (question,) = await asked.heard()
-        result = {"action": "accept", "content": {"value": True}}
-        await post(there, {"jsonrpc": "2.0", "id": question["id"], "result": result})
+        await post(there, yes(question))
         await asked.over()
-        assert asked.messages[-1]["result"]["structuredContent"] == {
-            "result": "Accepted(data=True)"
-        }
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
 
 
 async def hear_of_a_change(site: Site) -> None:

@@ -18,7 +18,7 @@ from anyshape.server import RedisStore
 
 from .asking import Asker
 from .redis_process import RedisProcess
-from .test_replicas import Replica, call, running
+from .test_replicas import ACCEPTED, Replica, call, running, yes
 from .test_shared_tasks import Place, turn
 from .test_tasks import FINAL, TaskAsker, seen
 
@@ -129,13 +129,9 @@ async def test_an_answer_that_is_fetched_while_the_store_fails_is_not_lost(
             return await fetch(key)
 
         monkeypatch.setattr(client, "get", fail_twice)
-        result = {"action": "accept", "content": {"value": True}}
-        answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
-        assert (await there.start("POST", answer).over()).status == 202
+        assert (await there.start("POST", yes(question)).over()).status == 202
         await asked.over()
-        assert asked.messages[-1]["result"]["structuredContent"] == {
-            "result": "Accepted(data=True)"
-        }
+        assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
         assert failures == 3
 
 

@@ -82,6 +82,11 @@ class LocalExchange:
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where an answer is waited for."""
+        return tuple(self._waiting)
+
     def __contains__(self, address: str) -> bool:
         return address in self._waiting
 

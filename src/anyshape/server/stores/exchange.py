@@ -46,16 +46,16 @@ class StoreExchange:
     @asynccontextmanager
     async def expect(self, address: str) -> AsyncGenerator[Awaitable[bytes]]:
         """Wait for an answer, for as long as the context is open."""
-        link = self._link()
         async with self._here.expect(address) as answer:
-            if link is None:
-                yield answer
-                return
-            try:
+            link = self._link()
+            if link is not None:
                 await self._register(link, address)
+            try:
                 yield answer
             finally:
-                link.spawn(_forget(link, address))
+                link = self._link()
+                if link is not None:
+                    link.spawn(_forget(link, address))
 
     async def deliver(self, address: str, answer: bytes) -> bool:
         """Hand an answer to whoever waits for it, here or elsewhere."""
@@ -88,19 +88,30 @@ class StoreExchange:
                 *(link.store.place, error),
             )
 
+    async def _recall(self) -> None:
+        """Fetch what a store that is back has for us, and tell it what is still waited for."""
+        for address in self._here.addresses:
+            if self._bound is not None and not await self._fetch(self._bound, address):
+                await self._register(self._bound, address)
+
     def _link(self) -> StoreLink | None:
         link = self._service.link
         if link is not None and link is not self._bound:
             self._bound = link
-            link.on("answer", self._fetch)
+            link.on("answer", self._on_answer)
+            link.on_return.append(self._recall)
         return link if link is not None and link.is_linked else None
 
-    async def _fetch(self, signal: Signal) -> None:
-        address = str(signal.get("address"))
-        if address in self._here and self._bound is not None:
-            found = await self._bound.client.get(self._bound.key("answer", address))
-            if isinstance(found, bytes):
-                await self._here.deliver(address, found)
+    async def _on_answer(self, signal: Signal) -> None:
+        if self._bound is not None:
+            await self._fetch(self._bound, str(signal.get("address")))
+
+    async def _fetch(self, link: StoreLink, address: str) -> bool:
+        """Hand over the answer that is in the store, if it is; tell whether it was."""
+        if address not in self._here:
+            return False
+        found = await link.client.get(link.key("answer", address))
+        return isinstance(found, bytes) and await self._here.deliver(address, found)
 
 
 async def _forget(link: StoreLink, address: str) -> None:

@@ -123,9 +123,11 @@ class StoreLink:
 
     async def persist(self, ask: Callable[[], Awaitable[Found]]) -> Found:
         """Ask the store for what may be done twice: if the connection is cut, once more."""
+        from redis.exceptions import ConnectionError as Cut
+
         try:
             return await ask()
-        except failures_of_store():
+        except (Cut, ConnectionError):  # Who waited in vain does not wait again.
             return await ask()
 
     async def follow(self, key: str, take: Callable[[dict[bytes, bytes]], None]) -> None:

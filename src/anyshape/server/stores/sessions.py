@@ -47,6 +47,9 @@ _PASSED_ON: Final = 60
 _MOST_PASSED_ON: Final = 1024
 """Pieces that wait there for a replica that may be gone."""
 _MOST_ENDED: Final = 10_000
+"""Sessions that are known to be over."""
+_MOST_UNTOLD: Final = 10_000
+"""Ends and cancellations that wait for the store; the oldest of more are never told."""
 
 
 class KnownSession(NamedTuple):
@@ -93,7 +96,7 @@ class SharedSessions:
             await self.insist(tell, *of)
         except StoreAwayError:
             self._untold[tell, of] = None
-            if len(self._untold) > _MOST_ENDED:
+            if len(self._untold) > _MOST_UNTOLD:
                 del self._untold[next(iter(self._untold))]
 
     async def recall(self) -> None:
