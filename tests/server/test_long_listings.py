@@ -50,11 +50,12 @@ def make_server(schemas: Mapping[str, dict[str, Any]]) -> Server:
 async def test_a_tool_with_a_large_schema_is_described_on_a_thread(
     described: dict[str, threading.Thread], revision: str
 ) -> None:
-    server = make_server({"large": LARGE, "small": {"type": "object"}})
+    confined = {"type": "object", "propertyNames": {"pattern": "(?=a)a"}}
+    server = make_server({"large": LARGE, "small": {"type": "object"}, "confined": confined})
     listed = (await Asker(server, revision).result("tools/list"))["tools"]
-    assert [len(tool["inputSchema"].get("properties", {})) for tool in listed] == [5_000, 0]
+    assert [len(tool["inputSchema"].get("properties", {})) for tool in listed] == [5_000, 0, 0]
     assert described["large"] is not threading.current_thread()
-    assert described["small"] is threading.current_thread()
+    assert described["small"] is described["confined"] is threading.current_thread()
     described.clear()
     assert (await Asker(server, revision).result("tools/list"))["tools"] == listed
     assert not described

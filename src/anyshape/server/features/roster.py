@@ -220,7 +220,7 @@ async def _entries(things: Sequence[Listed], revision: Revision, needs: Needs) -
     entries: list[bytes] = []
     due = monotonic() + _HELD
     for thing in things:
-        if thing.is_large and (revision, needs) not in thing.entries:
+        if (revision, needs) not in thing.entries and thing.is_large:
             entries.append(await aside(_entry, thing, revision, needs))
         else:
             entries.append(_entry(thing, revision, needs))

@@ -19,6 +19,7 @@ from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
 from anyshape.protocol.shapes.meaning import Meaning
+from anyshape.schema import text_size
 from anyshape.server.failures import invalid_params, missing_capability, unknown_tool
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.calls import (
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["OfferedTool", "Tools"]
 
 _BRACE: Final = ord("{")
+_LARGE: Final = 100_000
+"""Bytes of schemas that may take some hundredths of a second to be put into another form."""
 _NONE: Final = (None, b"{}", b"null")
 """How clients say that there are no arguments."""
 
@@ -94,9 +97,9 @@ class OfferedTool(Listed):
 
     @property
     def is_large(self) -> bool:
-        """Whether a schema of it is so large that a worker judges values by it."""
-        output = self.tool.output
-        return self.tool.input.waits(1) or (output is not None and output.waits(1))
+        """Whether its schemas are long."""
+        listing = self.tool.listing
+        return text_size(listing.input_schema) + text_size(listing.output_schema) > _LARGE
 
     def make_encoder(self, revision: Revision) -> Encode:
         """Make what turns natural results into the `result` of a revision, and keep it."""
