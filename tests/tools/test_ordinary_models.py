@@ -53,6 +53,18 @@ class Bits(enum.IntFlag):
     HIGH = 2
 
 
+class Pairs(enum.Flag):
+    """Bits that no member has alone."""
+
+    LOW = 3
+    HIGH = 4
+
+
+class Sparse(enum.IntFlag, boundary=enum.EJECT):
+    LOW = 1
+    HIGH = 4
+
+
 class Days(enum.Enum):
     FIRST = datetime.date(2024, 1, 1)
 
@@ -132,6 +144,8 @@ READ: list[tuple[Any, list[Any], list[Any]]] = [
     (Plain, ["red"], ["RED"]),
     (Rights, [0, 1, 3], [4, "READ"]),
     (Bits, [0, 3, 4], ["LOW"]),
+    (Pairs, [0, 3, 4, 7], [8, "LOW"]),
+    (Sparse, [0, 1, 5], ["LOW"]),
     (dict[Plain, int], [{"red": 1}], [{"green": 1}]),
     (Circle | Square, [{"type": "circle", "someRadius": 1}, {"type": "square"}], [{"side": 1}]),
     (Square, [{"type": "square", "rights": 3}], [{"type": "square", "rights": 4}]),

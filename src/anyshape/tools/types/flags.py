@@ -10,7 +10,10 @@ __all__ = ["describe_flags"]
 
 def describe_flags(cls: type[enum.Flag]) -> dict[str, Any]:
     """Return the schema for every combination of a flag's members, none of them included."""
-    everything: int = (~cls(0)).value
+    # Not what `~` gives, which leaves out bits that no member has alone, or is no member at all.
+    everything = 0
+    for member in cls.__members__.values():
+        everything |= member.value
     try:
         cls(2 * everything + 1)
     except ValueError:
