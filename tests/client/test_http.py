@@ -955,8 +955,9 @@ async def test_long_answers_are_read_in_turn_and_short_ones_pass_by(
         assert (await first, await second) == ("x" * LONG, "x" * 1_000_000)
 
 
-async def test_a_long_answer_that_is_given_up_leaves_its_room_to_others(
-    serve_http: ServeHttp,
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["reading first", "waiting first"])
+async def test_long_answers_that_are_given_up_leave_their_room_to_others(
+    serve_http: ServeHttp, order: tuple[int, int]
 ) -> None:
     async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
         if message["params"]["arguments"]:
@@ -975,7 +976,12 @@ async def test_a_long_answer_that_is_given_up_leaves_its_room_to_others(
         await begun.wait()
         second = asyncio.create_task(client.call("plain", {"size": 1}))
         third = asyncio.create_task(client.call("plain", {"size": 2}))
-        assert (await client.list_tools())[0].name == "plain"
-        second.cancel()
-        first.cancel()
+        for _ in range(20):  # so that both of them have come to wait
+            assert (await client.list_tools())[0].name == "plain"
+        given_up = [(first, second)[place] for place in order]
+        for task in given_up:
+            task.cancel()
+        for task in given_up:
+            with pytest.raises(asyncio.CancelledError):
+                await task
         assert await third == "x" * 1_000_000

@@ -33,16 +33,11 @@ class GatheringRoom:
             self._taken += size
             return size
         place = asyncio.get_running_loop().create_future()
-        entry = (place, size)
-        self._waiting.append(entry)
+        self._waiting.append((place, size))
         try:
             await place
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self.give_back(size)
-            else:
-                self._waiting.remove(entry)
-                self._admit()
+            self.give_back(0 if place.cancelled() else size)
             raise
         return size
 
@@ -52,11 +47,15 @@ class GatheringRoom:
         self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._taken + self._waiting[0][1] <= self._most:
-            place, size = self._waiting.popleft()
-            if not place.done():
+        """Let those in who are first; who gave up is passed over, and takes no other's turn."""
+        while self._waiting:
+            place, size = self._waiting[0]
+            if not place.cancelled():
+                if self._taken + size > self._most:
+                    return
                 self._taken += size
                 place.set_result(None)
+            self._waiting.popleft()
 
 
 class GatheredAnswer:
