@@ -277,3 +277,21 @@ async def test_a_server_that_was_started_again_is_told_what_is_wanted(revision: 
         # Once because changes may have gone unheard, once because it changed.
         for _ in range(2):
             assert await asyncio.wait_for(heard.get(), PATIENCE) == "demo://a"
+
+
+async def test_subscriptions_around_a_listing_all_end_when_the_last_stream_is_heard(
+    scripted: type[Scripted],
+) -> None:
+    server = Telling(scripted)
+    async with Client(server, timeout=PATIENCE) as client, asyncio.timeout(PATIENCE / 2):
+        await asyncio.gather(
+            client.subscribe("demo://a", print),
+            client.list_prompts(),
+            client.subscribe("demo://b", print),
+        )
+        await turn_until(lambda: len(server.streams) == 1)
+        (wanted,) = server.streams.values()
+        assert wanted == {
+            "promptsListChanged": True,
+            "resourceSubscriptions": ["demo://a", "demo://b"],
+        }

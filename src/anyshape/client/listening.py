@@ -207,12 +207,11 @@ class Listening:
             await self._channel.ask(lifecycle, question, endless=True, id=stream.id)
         except ConnectionLost:
             pass
-        except AnyshapeError as error:
-            stream.fail(error)
-            return False
         except Exception as error:
-            logger.exception("could not listen for changes")
-            stream.fail(error)
+            if not isinstance(error, AnyshapeError):
+                logger.exception("could not listen for changes")
+            if self._stream is stream:  # else the answer to the one after it is awaited
+                stream.fail(error)
             return False
         return True
 
@@ -273,9 +272,9 @@ class Listening:
 class _Stream:
     """One request to listen, and the one before it, which is ended when this one is heard.
 
-    One that is only awaited so far is ended at once, and whoever awaits it awaits this one: it asks
-    for all of that and more. Else many subscriptions at a time would take every connection, and the
-    last stream, for which the others end, would get none.
+    Whoever awaits the one before awaits this one: it asks for all of that and more. One that is
+    only awaited so far is ended at once. Else many subscriptions at a time would take every
+    connection, and the last stream, for which the others end, would get none.
     """
 
     def __init__(self, id: int, before: _Stream | None, is_awaited: bool) -> None:
@@ -285,13 +284,14 @@ class _Stream:
         self._is_awaited = is_awaited
         self._before = before
         self.acknowledged: asyncio.Future[dict[str, Any]]
-        if before is not None and before._is_awaited and not before.acknowledged.done():
-            self.acknowledged = before.acknowledged
+        if before is None or before.acknowledged.done():
+            self.acknowledged = asyncio.get_running_loop().create_future()
+            return
+        self.acknowledged = before.acknowledged
+        if before._is_awaited:
             self._before, before._before = before._before, None
             if before.task is not None:
                 before.task.cancel()
-        else:
-            self.acknowledged = asyncio.get_running_loop().create_future()
 
     async def wait(self) -> None:
         """Wait a moment until everything is heard, or it is clear that nothing will be."""
