@@ -276,14 +276,18 @@ def _classify(
     return analysis, cost
 
 
-def _analyse_small(sources: Sources, limits: Limits) -> Analysis:
-    small = dataclasses.replace(
+@lru_cache(maxsize=64)
+def _small(limits: Limits) -> Limits:
+    return dataclasses.replace(
         limits,
         subschemas=min(limits.subschemas, SUBSCHEMAS),
         pattern_bytes=min(limits.pattern_bytes, PATTERN_BYTES),
     )
+
+
+def _analyse_small(sources: Sources, limits: Limits) -> Analysis:
     try:
-        analysis = analyse(sources, small)
+        analysis = analyse(sources, _small(limits))
     except LimitExceeded as error:
         if error.limit == "subschemas" and limits.subschemas > SUBSCHEMAS:
             raise NotCheap(f"more than {SUBSCHEMAS} subschemas") from None
