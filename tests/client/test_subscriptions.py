@@ -134,14 +134,21 @@ async def test_many_subscriptions_at_a_time_do_not_wait_for_each_other_s_connect
     assert sorted(heard) == sorted(uris)
 
 
-async def test_who_waits_for_a_subscription_when_the_client_closes_is_not_cancelled(
-    scripted: type[Scripted],
-) -> None:
+def _silent(scripted: type[Scripted]) -> Scripted:
+    """A server that never acknowledges that somebody listens."""
+
     async def silence(params: Json) -> None:
         await asyncio.Event().wait()
 
     server = Telling(scripted).script
     server.answers["subscriptions/listen"] = silence
+    return server
+
+
+async def test_who_waits_for_a_subscription_when_the_client_closes_is_not_cancelled(
+    scripted: type[Scripted],
+) -> None:
+    server = _silent(scripted)
     async with Client(server) as client:
         subscribing = asyncio.create_task(client.subscribe("demo://a", print))
         await turn_until(lambda: server.asked("subscriptions/listen"))
@@ -164,11 +171,7 @@ async def test_what_the_server_does_not_agree_to_is_an_error(scripted: type[Scri
 async def test_a_server_that_never_acknowledges_is_waited_for_only_so_long(
     scripted: type[Scripted],
 ) -> None:
-    async def silence(params: Json) -> None:
-        await asyncio.Event().wait()
-
-    server = Telling(scripted).script
-    server.answers["subscriptions/listen"] = silence
+    server = _silent(scripted)
     async with Client(server) as client:
         with pytest.raises(TransportError, match="gave no answer"):
             await client.subscribe("demo://a", print, timeout=0.05)

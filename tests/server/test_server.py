@@ -590,6 +590,13 @@ def test_settings_that_one_process_would_ignore_are_refused(settings: dict[str, 
         Server("s").run("http", port=0, **settings)
 
 
+def _run(script: str) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    return done.stdout.strip(), done.stderr
+
+
 def test_making_a_server_touches_nothing() -> None:
     script = (
         "import sys, logging\n"
@@ -603,10 +610,7 @@ def test_making_a_server_touches_nothing() -> None:
         "heavy = {'uvicorn', 'uvloop', 'aiohttp', 'typer', 'rich', 'starlette', 'opentelemetry'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
-    )
-    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+    assert _run(script) == ("[]", "")
 
 
 def test_a_server_in_memory_or_on_stdio_loads_nothing_of_http_and_of_clients() -> None:
@@ -619,10 +623,7 @@ def test_a_server_in_memory_or_on_stdio_loads_nothing_of_http_and_of_clients() -
         "others |= {f'anyshape.server.{name}' for name in unused}\n"
         "print(sorted(others & set(sys.modules)))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
-    )
-    assert done.stdout.strip() == "[]"
+    assert _run(script)[0] == "[]"
 
 
 def test_the_log_of_the_server_has_no_handlers_of_ours() -> None:

@@ -12,13 +12,10 @@ from typing import Any, Final
 from anyshape.agents.budget import compact, estimate_tokens
 from anyshape.agents.formats import FORMATS, Definition
 from anyshape.agents.offering import ToolboxTool
-from anyshape.agents.ranking import Ranking, terms_of_tool
+from anyshape.agents.ranking import CALL, FIND, Ranking, terms_of_tool
 from anyshape.providers import Lowered, Profile, lower
 
-__all__ = ["CALL", "FIND", "Disclosure"]
-
-FIND: Final = "find_tools"
-CALL: Final = "call_tool"
+__all__ = ["Disclosure", "Index"]
 
 _MOST: Final = 5
 _NAMES: Final = 50

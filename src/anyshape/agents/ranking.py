@@ -14,7 +14,12 @@ from typing import Any, Final, cast
 
 from anyshape.documents.positions import subschemas
 
-__all__ = ["Ranking", "terms_of", "terms_of_tool"]
+__all__ = ["CALL", "FIND", "Ranking", "terms_of", "terms_of_tool"]
+
+FIND: Final = "find_tools"
+"""What the tool is called that searches, wherever tools are disclosed by search."""
+CALL: Final = "call_tool"
+"""What the tool is called that calls one of those found."""
 
 _WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
 _HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

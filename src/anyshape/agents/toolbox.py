@@ -16,11 +16,12 @@ from typing import Any, cast
 
 from anyshape.agents.budget import compact, estimate_tokens
 from anyshape.agents.calls import ToolCall, calls_in, read_arguments, read_call
-from anyshape.agents.disclosure import CALL, FIND, Disclosure, Index
+from anyshape.agents.disclosure import Disclosure, Index
 from anyshape.agents.failures import failed, unknown_tool
 from anyshape.agents.formats import Definition, Format, FormatName, format_for
 from anyshape.agents.offering import Note, ToolboxTool, offer
 from anyshape.agents.outcome import Outcome, outcome_of, within
+from anyshape.agents.ranking import CALL, FIND
 from anyshape.agents.sources import SourceTool, ToolSource
 from anyshape.errors import AnyshapeError
 from anyshape.providers import Lowered, Profile

@@ -132,11 +132,7 @@ class Catalogue:
             "resource",
             self._resources.roster,
             {
-                link.name: [
-                    (each.uri, each)
-                    for each in link.offer.resources
-                    if is_offered(link.upstream, each.uri)
-                ]
+                link.name: _allowed(link, ((each.uri, each) for each in link.offer.resources))
                 for link in listed
             },
             _offered_resource,
@@ -145,11 +141,9 @@ class Catalogue:
             "resource template",
             self._resources.templates,
             {
-                link.name: [
-                    (each.uri_template, each)
-                    for each in link.offer.templates
-                    if is_offered(link.upstream, each.uri_template)
-                ]
+                link.name: _allowed(
+                    link, ((each.uri_template, each) for each in link.offer.templates)
+                )
                 for link in listed
             },
             _offered_resource,
@@ -253,6 +247,10 @@ def _told_away(names: Sequence[str]) -> str:
         return ""
     shown = ", ".join(map(repr, names[:_MOST_NAMED])) + (" and others" * (len(names) > _MOST_NAMED))
     return f"perhaps of {shown}, which cannot be reached now"
+
+
+def _allowed(link: UpstreamLink, found: Iterable[tuple[str, Source]]) -> list[tuple[str, Source]]:
+    return [(uri, source) for uri, source in found if is_offered(link.upstream, uri)]
 
 
 def _offered_resource(

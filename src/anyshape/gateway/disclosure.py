@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from anyshape.agents.ranking import Ranking, terms_of_tool
+from anyshape.agents.ranking import CALL, FIND, Ranking, terms_of_tool
 from anyshape.gateway.tools import ForwardedTool
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
@@ -23,10 +23,8 @@ from anyshape.tools import failures
 from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
 
-__all__ = ["CALL", "FIND", "DisclosedTools"]
+__all__ = ["DisclosedTools"]
 
-FIND: Final = "find_tools"
-CALL: Final = "call_tool"
 _MOST: Final = 20
 _FEW: Final = 5
 _encode: Final = msgspec.json.Encoder().encode

@@ -106,7 +106,7 @@ def find_imitations(names: Mapping[str, Iterable[str]]) -> dict[tuple[str, str],
     """Return a finding for each name that looks like one of another upstream, by upstream and name.
 
     `names` has those of each upstream, in the order of the configuration: who comes first is the
-    original. The same name twice is no imitation but a collision, and none of this module's.
+    original. The same name twice is no imitation but a collision, which is told elsewhere.
     """
     originals: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], Finding] = {}
