@@ -632,6 +632,25 @@ async def test_a_server_that_hangs_up_after_each_answer_loses_no_call(modern: bo
                 assert await client.call("plain") == 42
 
 
+async def test_a_server_that_says_that_it_hangs_up_gets_other_connections_that_are_kept(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint = Endpoint()
+    peers: set[object] = set()
+
+    async def refuse_probes(request: web.BaseRequest) -> web.StreamResponse:
+        if (await request.json())["method"] == "ping":
+            return web.Response(status=500, headers={"Connection": "close"})
+        assert request.transport is not None
+        peers.add(request.transport.get_extra_info("peername"))
+        return await endpoint(request)
+
+    async with serve_http(refuse_probes) as url, Client(url) as client:
+        for _ in range(4):
+            assert await client.call("plain") == 42
+    assert len(peers) == 1
+
+
 async def test_a_connection_that_a_server_may_be_about_to_close_is_not_used_again(
     serve_http: ServeHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,7 +90,7 @@ class SchemaForm:
         return facts, places
 
     def _initial(self, facts: Facts, path: Path) -> Any:
-        """Return what to start from: of an object, the required members that can be one value only."""
+        """Return what to start from; of an object, what is required and can be one value only."""
         if facts.options:
             return facts.options[0]
         if facts.default is not ABSENT_VALUE:

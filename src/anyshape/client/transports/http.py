@@ -311,7 +311,7 @@ class HttpTransport(Transport):
             if body is None:
                 raise too_long(self.place, limit)
         if self._pools is not None:
-            self._pools.answered = True
+            self._pools.take(response)
         return body
 
     async def _read_stream(self, response: HttpResponse, outgoing: Outgoing) -> Received:

@@ -31,6 +31,8 @@ _GLANCE = 0.01
 _PEERS = 64
 _KEPT = 4.0
 """Seconds: uvicorn, hypercorn and Node hang up after five of silence."""
+_EARLY = 8
+"""Requests until it shows, at the latest, whether a server hangs up after its answers."""
 _HUNG_UP = 3
 """Connections in a row that a server has hung up already: the first may be a kept one."""
 
@@ -54,8 +56,7 @@ class Pools:
         self._outbox = Outbox()
         self.peers: set[str] = set()
         """The addresses that were connected to, or tried."""
-        self.answered = False
-        """Whether an answer was read to its end, so that hanging up was the server's idea."""
+        self._was_kept = False
         self._aside = self._pool(_ASIDE, keep=False)
 
     async def send(
@@ -65,9 +66,9 @@ class Pools:
 
         Raises `aiohttp.ClientError` if there is none, `ValueError` for headers that cannot be sent.
         """
-        if not aside:
+        if not aside and self._first is not None:
             self._requests += 1
-            if self._requests == 2:
+            if self._was_kept or self._requests > _EARLY:
                 await self._glance()
         route = self._route
         if route is None or route.url != url:
@@ -133,10 +134,15 @@ class Pools:
         """Close every connection."""
         await self._aside.close()
 
+    def take(self, response: HttpResponse) -> None:
+        """Know that an answer was read to its end: hanging up then was the server's idea."""
+        if "close" not in (response.header("connection") or "").lower():
+            self._was_kept = True
+
     async def _glance(self) -> None:
-        """Look whether the server hung up after its first answer; keep no connections then."""
+        """Look whether the server has hung up after its answers; keep no connections then."""
         made, self._first = self._first, None
-        if self.answered and made:
+        if self._was_kept and made:
             await asyncio.sleep(_GLANCE)
             if all(each.fileno() == -1 for each in made):
                 self._kept = self._calls
