@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -171,3 +172,24 @@ async def test_a_user_who_never_answers_leaves_nothing_behind(
         await asyncio.wait([booking])
         await turn_until(lambda: link.health.in_flight == 0)
         assert (await client.call_tool("add", {"a": 1, "b": 1})).value == 2
+
+
+def test_a_call_that_is_held_when_the_gateway_closes_ends_quietly(
+    curious: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def close_while_it_is_held() -> None:
+        waiting = asyncio.Event()
+
+        async def answer(_question: Elicitation) -> Any:
+            waiting.set()
+            await asyncio.Event().wait()
+
+        gateway = Gateway({"up": Upstream(target=curious, revision=LATER)})
+        async with Client(gateway, on_elicit=answer) as client, asyncio.timeout(PATIENCE):
+            booking = asyncio.create_task(client.call_tool("book", {"city": "Oslo"}))
+            await waiting.wait()
+        booking.cancel()
+
+    asyncio.run(close_while_it_is_held())
+    gc.collect()
+    assert "never retrieved" not in caplog.text

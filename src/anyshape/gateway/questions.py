@@ -113,8 +113,13 @@ class HeldCall:
         loop = asyncio.get_running_loop()
         self._stirred = loop.create_future()
         self.task = loop.create_task(self._run(call))
-        # One that is cancelled before it began has never looked at the call.
-        self.task.add_done_callback(lambda _: call.close())
+
+        def end(task: asyncio.Task[Any]) -> None:
+            call.close()  # One that is cancelled before it began has never looked at it.
+            if not task.cancelled():
+                task.exception()  # Nobody may come back to hear of it; the log has it already.
+
+        self.task.add_done_callback(end)
         return self.task
 
     async def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
