@@ -414,6 +414,10 @@ class Colour(enum.Enum):
     RED = [1, "x"]  # noqa: RUF012 - what its value is is the point
 
 
+class Name(str, enum.Enum):  # noqa: UP042 - many are written so, and their `str` is a name
+    A_OR_B = "a/b"
+
+
 @pytest.mark.parametrize(
     ("document", "value", "same"),
     [
@@ -422,6 +426,7 @@ class Colour(enum.Enum):
         ({"items": {"items": {"type": "integer"}}}, [(1, "x")], [[1, "x"]]),
         ({"uniqueItems": True}, [(1, [2]), (1.0, [2])], [[1, [2]], [1.0, [2]]]),
         ({"contains": {"const": 3}}, (1, 2), [1, 2]),
+        ({"properties": {"a/b": {"type": "integer"}}}, {Name.A_OR_B: "x"}, {"a/b": "x"}),
     ],
 )
 def test_what_json_has_no_name_for_is_explained_as_what_it_stands_for(

@@ -418,6 +418,8 @@ NUMBERS: list[tuple[Any, Any, bool]] = [
     ({"multipleOf": 1e-300}, 1e300, True),
     ({"type": "number"}, Decimal("1E+1000000000"), True),
     ({"maximum": 5}, Decimal("1E+1000000000"), False),
+    ({"oneOf": [{"type": "integer", "maximum": 5}, {"type": "null"}]}, Decimal("1E+400"), False),
+    ({"oneOf": [{"type": "integer"}, {"type": "null"}]}, Decimal("1E-1000000000"), False),
     ({"uniqueItems": True}, [1, 1.0], False),
     ({"uniqueItems": True}, [10**30, 10**30 + 1], True),
     ({"uniqueItems": True}, [1, True], True),

@@ -113,7 +113,9 @@ def _is_of(types: frozenset[str], value: object) -> bool:
         return "array" in types
     if "number" in types:
         return True
-    return "integer" in types and isinstance(value, (int, float, Decimal)) and value % 1 == 0
+    if isinstance(value, Decimal):  # Its remainders are limited by the digits of the context.
+        return "integer" in types and value == value.to_integral_value()
+    return "integer" in types and isinstance(value, (int, float)) and value % 1 == 0
 
 
 def _same(one: object, other: object) -> bool:

@@ -38,7 +38,7 @@ class ValuePlace:
         tokens: list[str] = []
         at = self
         while at._path is None and at._parent is not None:
-            tokens.append(f"/{escape(str(at._token))}")
+            tokens.append(f"/{escape(str(plain(at._token)))}")
             at = at._parent
         if self._path is None:
             self._path = (at._path or "") + "".join(reversed(tokens))
