@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from anyshape.demo.server import server
 from anyshape.protocol.shapes.folding import fold_root
 
@@ -96,6 +98,15 @@ def test_where_schemas_cannot_be_moved_the_names_and_their_descriptions_remain()
         "properties": {"children": {"description": "All."}, "leaf": {}},
         "description": "Give exactly one of: (children) or (leaf).",
     }
+
+
+@pytest.mark.parametrize("holder", ["properties", "$defs", "definitions"])
+def test_what_is_a_schema_only_because_something_refers_to_it_is_not_moved(holder: str) -> None:
+    inner = {"$ref": f"#/{holder}", "description": "how it is meant"}
+    schema = {"type": "object", holder: {"a": {}}, "anyOf": [{"properties": {"b": inner}}]}
+
+    properties = fold_root(schema)["properties"]
+    assert properties["b"] == {"description": "how it is meant"}
 
 
 def test_a_reference_at_the_root_is_followed_even_where_it_hides_the_rest() -> None:

@@ -31,6 +31,8 @@ __all__ = ["fold_root", "name_properties"]
 _COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
 _FOLDED: Final = ("$ref", *_COMPOSITIONS)
 _DEFINITIONS: Final = ("$defs", "definitions")
+_HOLDERS: Final = (("properties",), *((keyword,) for keyword in _DEFINITIONS))
+"""What is no schema unless something refers to it, and does not stay as it is."""
 _GROWTH: Final = 64
 """How many times as long as the schema all that its parts say may be."""
 _NAMING: Final = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef")
@@ -243,7 +245,7 @@ def _is_movable(document: Outline, said: Statement) -> bool:
         target = document.resolve(place, reference)
         if target is None:
             continue
-        if target == () or target[0] in _FOLDED:
+        if target == () or target[0] in _FOLDED or target in _HOLDERS:
             return False
         if target[0] == "properties" and own[target[1]] is not said.properties.get(target[1]):
             return False
