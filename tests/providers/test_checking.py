@@ -108,6 +108,15 @@ def test_limits_are_counted() -> None:
     assert messages == ["a definition that refers to itself"]
 
 
+@pytest.mark.parametrize("most", [10**3_000, 1e300, 2.0])
+def test_an_expression_is_measured_whatever_the_counts(most: float) -> None:
+    schema: dict[str, Any] = {"type": "string", "maxLength": 10**400}
+    for _ in range(60):
+        schema = {"type": "array", "items": schema, "maxItems": most}
+    (violation,) = check(root(schema), "outlines")
+    assert "at least 1000000000 characters" in violation.message
+
+
 def test_a_profile_goes_by_its_name_and_a_title_costs_nothing() -> None:
     document = {
         "type": "object",

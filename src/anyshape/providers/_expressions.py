@@ -22,11 +22,13 @@ _CHARACTER: Final = 43
 _STRING: Final = _CHARACTER + 3
 _TYPES: Final = {"boolean": 12, "null": 4, "integer": 22, "number": 54}
 _FORMATS: Final = 160
+_ENDLESS: Final = 10**9
+"""More than anybody takes: counts and sizes beyond it are not told apart."""
 
 
 def expression_size(document: dict[str, Any]) -> int:
-    """Return how many characters the expression has, its repetitions written out."""
-    return _Sizes(document).of(document)
+    """Return how many characters the expression has at least, its repetitions written out."""
+    return min(_Sizes(document).of(document), _ENDLESS)
 
 
 class _Sizes:
@@ -95,4 +97,4 @@ class _Sizes:
 def _repeats(node: dict[str, Any], what: str, apart: int) -> int:
     """Return how often something is written out for its counts; `apart` of them stand alone."""
     least, most = node.get(f"min{what}", 0), node.get(f"max{what}")
-    return max((least + 1 if most is None else most) - apart, 1)
+    return max(int(min(least + 1 if most is None else most, _ENDLESS)) - apart, 1)

@@ -81,7 +81,7 @@ def _expression(document: dict[str, Any], profile: Profile) -> Iterator[Violatio
         yield Violation(
             "",
             "",
-            f"an expression of {found} characters, where {most} are accepted: "
+            f"an expression of at least {found} characters, where {most} are accepted: "
             "list fewer values or declare fewer properties",
         )
 
