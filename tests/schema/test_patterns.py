@@ -176,6 +176,37 @@ class TestRespelling:
         assert compile(document).accepts({"abc": 1, "other": 2})
         assert not compile(document).accepts({"other": "x"})
 
+    def test_references_within_a_resource_start_from_its_root(self) -> None:
+        inner: dict[str, Any] = {
+            "$id": "https://example.com/inner",
+            "patternProperties": {"^a.c$": {"type": "integer"}},
+            "additionalProperties": {"$ref": "#/patternProperties/%5Ea.c$"},
+            "$defs": {"inner": {"patternProperties": {"^a.c$": {"type": "string"}}}},
+        }
+        schema = compile({"$ref": "https://example.com/inner", "$defs": {"inner": inner}})
+
+        assert schema.accepts({"abc": 1, "other": 2})
+        assert not schema.accepts({"other": "x"})
+
+    def test_a_resource_under_a_key_goes_by_its_names(self) -> None:
+        inner: dict[str, Any] = {
+            "$id": "https://example.com/inner",
+            "properties": {"a": {"$ref": "#/$defs/whole"}, "b": {"$ref": "#named"}},
+            "$defs": {"whole": {"type": "integer"}, "text": {"$anchor": "named", "minLength": 2}},
+        }
+        schema = compile(
+            {
+                "patternProperties": {"^x.$": inner},
+                "additionalProperties": {"$ref": "https://example.com/inner"},
+            }
+        )
+
+        for name in ("xy", "other"):
+            assert schema.accepts({name: {"a": 1, "b": "text"}})
+            assert not schema.accepts({name: {"a": 1.5}})
+            (problem,) = schema.problems({name: {"b": "t"}})
+            assert problem.path == f"/{name}/b"
+
     def test_subschemas_under_a_key_are_found(self) -> None:
         inner = {"patternProperties": {"^b.$": {"pattern": "^c.$"}}}
         schema = compile({"patternProperties": {"^a.$": inner}})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import jsonschema_rs
 import msgspec
@@ -21,7 +21,6 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Spot, SpotKey
 from anyshape.documents.pointers import escape, unescape
 from anyshape.errors import InvalidSchema, LimitExceeded
-from anyshape.schema._compile.graph import Graph
 from anyshape.schema._compile.intake import Document
 from anyshape.schema._compile.metaschemas import metaschema_documents
 from anyshape.schema._compile.patterns import Patterns, patterns_of
@@ -174,18 +173,23 @@ def _translate(reached: Reached, backtracking: bool) -> tuple[Mapping[str, Docum
         for place, name in _respell(copies[uri], pointer, backtracking).items():
             renamed.names[uri, place] = name
     if renamed.names:
-        _rename_references(copies, reached.graph, renamed)
+        _rename_references(copies, reached, renamed)
     return cast("dict[str, Document]", copies), renamed
 
 
-def _rename_references(copies: dict[str, object], graph: Graph, renamed: Renamed) -> None:
-    """Have references that name a key of `patternProperties` name it as it is spelt now."""
+def _rename_references(copies: dict[str, object], reached: Reached, renamed: Renamed) -> None:
+    """Have pointers that lead through a key of `patternProperties` name it as it is spelt now."""
     room = _MOST_RENAMED
-    for node in graph.nodes:
+    homes: dict[SpotKey, Spot] = {}
+    for spot in reached.spots.values():
+        homes.setdefault((spot.document, spot.base), spot)  # The root of a resource comes first.
+    for node in reached.graph.nodes:
         spot = node.spot
-        for edge in node.edges:
-            if edge.keyword not in spot.dialect.references:
-                continue
+        references = dict(spot.references)
+        for edge in node.edges if references else ():
+            fragment = references.get(edge.keyword, "").partition("#")[2]
+            if not unquote(fragment).startswith("/"):
+                continue  # It goes by a name, or is no reference.
             target = edge.target.spot
             now = renamed.pointer(target)
             if now == target.pointer:
@@ -196,6 +200,7 @@ def _rename_references(copies: dict[str, object], graph: Graph, renamed: Renamed
                     "resource; put the subschema under $defs",
                     path=f"{spot.pointer}/{edge.keyword}",
                 )
+            now = now[len(renamed.pointer(homes[spot.document, spot.base])) :]
             room -= len(now)
             if room < 0:
                 raise LimitExceeded(
