@@ -443,6 +443,16 @@ class TestRepairs:
         }
 
 
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_count_may_be_written_as_a_number_with_a_point(name: str) -> None:
+    def pair(count: float) -> dict[str, Any]:
+        text = {"type": "string", "minLength": count, "maxLength": 2 * count}
+        array = {"type": "array", "prefixItems": [text] * 3, "minItems": count, "maxItems": count}
+        return tool({"v": {**array, "items": text}}, "v")
+
+    assert lower(pair(2.0), name).document == lower(pair(2), name).document
+
+
 def test_every_refusal_is_a_schema_error_of_ours() -> None:
     assert issubclass(CannotLower, SchemaError)
 

@@ -36,6 +36,12 @@ _ASSERTIONS: Final = frozenset(
         *("maxProperties", "dependentRequired"),
     )
 )
+_COUNTS: Final = tuple(
+    f"{end}{what}"
+    for end in ("min", "max")
+    for what in ("Length", "Items", "Properties", "Contains")
+)
+"""Keywords whose values are counts, which may be written as `2.0`."""
 _SINCE_2019: Final = frozenset(("minContains", "maxContains", "dependentRequired"))
 _LATER_FORMATS: Final = {
     "draft-07": frozenset(("duration", "uuid")),
@@ -181,6 +187,7 @@ class Source:
         words = arranged({key: schema[key] for key in schema if _knows(spot.dialect, key)})
         if words.get("format") in _LATER_FORMATS.get(spot.dialect.name, ()):
             words[FORMAT_HINT] = words.pop("format")
+        words |= {key: int(words[key]) for key in _COUNTS if isinstance(words.get(key), float)}
         for bound, exclusive in (
             ("minimum", "exclusiveMinimum"),
             ("maximum", "exclusiveMaximum"),
