@@ -21,7 +21,7 @@ from anyshape.documents.dialects import DEFAULT_DIALECT, SUPPORTED, Dialect, fin
 from anyshape.documents.json import is_object
 from anyshape.documents.pointers import MISSING, escape, step, unescape
 from anyshape.documents.positions import DATA, Label, dialect_in, subschemas
-from anyshape.documents.uris import join, split_fragment
+from anyshape.documents.uris import join, normalize, split_fragment
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
 
 __all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "SpotKey", "dialect_of", "load"]
@@ -91,7 +91,9 @@ class Library:
     ) -> None:
         self._metaschemas = metaschemas
         self._strict = strict
-        self._waiting = {split_fragment(uri)[0]: document for uri, document in resources.items()}
+        self._waiting = {
+            normalize(split_fragment(uri)[0]): document for uri, document in resources.items()
+        }
         self._most = subschemas
         self._characters = MOST_CHARACTERS
         self._resources: dict[str, Spot] = {}
@@ -250,7 +252,8 @@ class Library:
         if isinstance(identifier, str):
             uri, fragment = split_fragment(self._join(spot.base, identifier))
             if dialect.reference_hides_siblings and fragment:
-                self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
+                anchor = self._anchors.setdefault((uri, fragment), Anchor(spot, dynamic=False))
+                self._check_single(anchor.spot, spot, dialect.id_keyword, identifier)
             if not fragment and (uri != spot.base or spot.pointer == ""):
                 if self._strict:
                     dialect = dialect_of(schema, default=dialect, path=spot.pointer)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from anyshape.documents.names import is_unambiguous
 from anyshape.errors import LimitExceeded, Problem, SchemaError
 from anyshape.schema._bounds import (
     PATTERN_BYTES,
@@ -296,4 +297,7 @@ def _analyse_small(sources: Sources, limits: Limits) -> Analysis:
         raise
     if analysis.reached.foreign:
         raise NotCheap("references to metaschemas of other dialects")
+    spots, adopted = analysis.reached.spots.values(), analysis.reached.adopted
+    if not is_unambiguous(sources.document, spots, adopted, sources.dialect):
+        raise NotCheap("identifiers or references that can be read in two ways")
     return analysis

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from anyshape.documents.dialects import Dialect
 from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, dialect_of, load
-from anyshape.documents.uris import split_fragment
+from anyshape.documents.uris import normalize, split_fragment
 from anyshape.schema._compile.graph import Graph, build_graph
 from anyshape.schema._compile.intake import Document, admit_document, canonical
 from anyshape.schema._compile.metaschemas import find_metaschema, is_metaschema
@@ -57,7 +57,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, document: Document, resources: Mapping[str, Document]) -> Sources:
         """Return the sources; raise `UnsupportedDialect` for a dialect we do not speak."""
-        supplied = {split_fragment(uri)[0]: resource for uri, resource in resources.items()}
+        supplied = {normalize(split_fragment(uri)[0]): each for uri, each in resources.items()}
         return cls(document, supplied, _dialect(document, supplied))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -180,5 +180,5 @@ def _dialect(document: Document, resources: Mapping[str, Document]) -> Dialect:
 
 def _own_metaschema(document: Document, resources: Mapping[str, Document]) -> str | None:
     declared = None if isinstance(document, bool) else document.get("$schema")
-    uri = split_fragment(declared)[0] if isinstance(declared, str) else ""
+    uri = normalize(split_fragment(declared)[0]) if isinstance(declared, str) else ""
     return uri if uri in resources and is_metaschema(uri) is None else None
