@@ -453,6 +453,12 @@ def test_a_count_may_be_written_as_a_number_with_a_point(name: str) -> None:
     assert lower(pair(2.0), name).document == lower(pair(2), name).document
 
 
+def test_a_bound_of_integers_is_the_number_that_was_written() -> None:
+    lowered = lower(tool({"v": {"type": "integer", "maximum": 1e23}}, "v"), "gemini-json")
+    assert node(lowered)["maximum"] == 10**23
+    assert trip(lowered, {"v": 10**23}) == {"v": 10**23}
+
+
 def test_every_refusal_is_a_schema_error_of_ours() -> None:
     assert issubclass(CannotLower, SchemaError)
 

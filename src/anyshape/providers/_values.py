@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any, Final, cast
 
 from anyshape.documents.json import identity
@@ -57,8 +58,10 @@ def same(first: object, second: object) -> bool:
     return identity(first) == identity(second)
 
 
-def whole(keyword: str, value: float) -> tuple[str, int]:
+def whole(keyword: str, value: float | Decimal) -> tuple[str, int]:
     """Return a bound of integers as an inclusive one that is an integer itself."""
+    if isinstance(value, float):
+        value = Decimal(repr(value))  # What was written, such as 1e23, and not the nearest double.
     if keyword in ("minimum", "exclusiveMinimum"):
         least = math.ceil(value)
         return "minimum", least + 1 if keyword != "minimum" and least == value else least
