@@ -460,6 +460,26 @@ async def test_a_default_of_the_function_comes_before_that_of_an_annotation(anno
     assert (await made.call(b"{}")).structured == b"6"
 
 
+async def test_a_default_of_the_function_comes_first_beside_parameters_of_any_type(
+    call: Any,
+) -> None:
+    def tool(
+        day: datetime.date,
+        a: Annotated[int, Field(default=3)] = 9,
+        b: Annotated[list[int], Field(default_factory=list, alias="bee")] = [1],  # noqa: B006
+        c: Annotated[int, Field(default=1), Field(le=5)] = 2,
+    ) -> list[Any]:
+        return [day.year, a, b, c]
+
+    made = Tool.from_function(tool)
+    listed = made.listing.input_schema["properties"].items()
+    defaults = {name: schema["default"] for name, schema in listed if "default" in schema}
+    assert defaults == {"a": 9, "bee": [1], "c": 2}
+    assert (await call(made, {"day": "2026-07-28"})).value == [2026, 9, [1], 2]
+    given: dict[str, Any] = {"day": "2026-07-28", "a": 3, "bee": [], "c": 1}
+    assert (await call(made, given)).value == [2026, 3, [], 1]
+
+
 async def test_defaults_in_fields_are_filled_and_aliases_are_the_json_names(call: Any) -> None:
     def tool(
         a: Annotated[int, Field(default=3)],

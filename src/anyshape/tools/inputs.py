@@ -9,7 +9,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
 
 from __future__ import annotations
 
-import copy
 import typing
 from collections.abc import Mapping, MutableMapping
 from typing import Any, cast, get_args, get_origin
@@ -66,12 +65,18 @@ def describe_inputs(
     required = [json_names[parameter.name] for parameter in parameters if parameter.required]
     document = _close(described.schemas, required, described.definitions)
     fresh = [(item.name, item.default) for item in parameters if is_mutable(item.default)]
+    unfilled = {
+        json_names[item.name]: item.name
+        for item in parameters
+        if item.default is not EMPTY and _has_default(item.annotation)
+    }
+    read = described.read
     return Inputs(
         document=publish(document),
         enforced=to_read(document),
         names=described.names,
         required=frozenset(required),
-        read=described.read,
+        read=read if read is None or not unfilled else _leave_out(read, unfilled),
         fresh=tuple(fresh),
     )
 
@@ -106,23 +111,17 @@ def _without_words(parameter: Parameter) -> Parameter:
             words = note if isinstance(note, str) else getattr(note, "documentation", None)
             if isinstance(words, str):
                 description = words
-            elif default is not EMPTY and _has_default(note):
-                others.append(_without_default(note))
             else:
                 others.append(note)
         annotation = annotate(bare, others)
     if _is_field_info(default):
         annotation = annotate(annotation, [default])
         default = EMPTY
-    required = default is EMPTY
-    for note in get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ():
-        if _is_field_info(note):
-            required = required and note.is_required()
     return replace(
         parameter,
         annotation=annotation,
         default=default,
-        required=required,
+        required=default is EMPTY and not _has_default(annotation),
         description=description,
     )
 
@@ -136,17 +135,27 @@ def _close(properties: Node, required: list[str], definitions: Mapping[str, Node
     return arrange(document, definitions)
 
 
-def _has_default(note: Any) -> bool:
-    return _is_field_info(note) and not note.is_required()
+def _has_default(annotation: Any) -> bool:
+    """Tell whether a `Field` of an annotation has a default."""
+    notes = get_args(annotation)[1:] if get_origin(annotation) is typing.Annotated else ()
+    return any(_is_field_info(note) and not note.is_required() for note in notes)
 
 
-def _without_default(field: Any) -> Any:
-    """Return a `Field` of an annotation without its default: that of the function comes first."""
-    from pydantic_core import PydanticUndefined
+def _leave_out(read: ReadArguments, unfilled: Mapping[str, str]) -> ReadArguments:
+    """Return what reads arguments, and has the function fill parameters that were not given.
 
-    bare = copy.copy(field)
-    bare.default, bare.default_factory = PydanticUndefined, None
-    return bare
+    `unfilled` are those parameters by their JSON names; a default of the annotation's, which the
+    library that reads would fill in, counts less than that of the function.
+    """
+
+    def read_given(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
+        absent = [parameter for name, parameter in unfilled.items() if name not in arguments]
+        values = read(arguments, raw)
+        for parameter in absent:
+            values.pop(parameter, None)
+        return values
+
+    return read_given
 
 
 def _is_field_info(value: Any) -> bool:
