@@ -65,6 +65,11 @@ class Sparse(enum.IntFlag, boundary=enum.EJECT):
     HIGH = 4
 
 
+class Gaps(enum.Flag):
+    LOW = 1
+    HIGH = 1 << 40
+
+
 class Days(enum.Enum):
     FIRST = datetime.date(2024, 1, 1)
 
@@ -129,6 +134,7 @@ class Circle(msgspec.Struct, tag="circle", rename="camel"):
 class Square(msgspec.Struct, tag="square", omit_defaults=True):
     side: int = 1
     rights: Rights = Rights.READ
+    gaps: Gaps = Gaps.LOW
     names: dict[int, str] = {}
 
 
@@ -146,9 +152,11 @@ READ: list[tuple[Any, list[Any], list[Any]]] = [
     (Bits, [0, 3, 4], ["LOW"]),
     (Pairs, [0, 3, 4, 7], [8, "LOW"]),
     (Sparse, [0, 1, 5], ["LOW"]),
+    (Gaps, [0, 1, 1 << 40, 1 + (1 << 40)], [2, 3]),
     (dict[Plain, int], [{"red": 1}], [{"green": 1}]),
     (Circle | Square, [{"type": "circle", "someRadius": 1}, {"type": "square"}], [{"side": 1}]),
     (Square, [{"type": "square", "rights": 3}], [{"type": "square", "rights": 4}]),
+    (Square, [{"type": "square", "gaps": 1 << 40}], [{"type": "square", "gaps": 2}]),
 ]
 
 
