@@ -354,6 +354,28 @@ async def test_bounds_hold_across_replicas(redis: RedisProcess) -> None:
         assert not await link.client.exists(link.key("topics", key_of(site, here)))
 
 
+async def test_what_is_subscribed_to_stays_so_while_one_more_is_refused(
+    redis: RedisProcess,
+) -> None:
+    async with (
+        running(redis.url, "at once", max_resource_subscriptions=2) as site,
+        site.session() as (here, there),
+    ):
+        for uri in ("note:a", "note:b"):
+            await here.ask("resources/subscribe", uri=uri)
+        stream = await here.listen()
+        for _ in range(10):
+            new, known = await asyncio.gather(
+                here.ask("resources/subscribe", uri="note:c"),
+                there.ask("resources/subscribe", uri="note:b"),
+            )
+            assert (new.status, known.status) == (503, 200)
+        await stream.hang_up()
+        stream = await there.listen()
+        site.one.server.resource_changed("note:b")
+        assert about("note:b") in await stream.heard()
+
+
 async def test_everything_in_the_store_expires_or_is_bounded(redis: RedisProcess) -> None:
     async with running(redis.url, "expiry", max_news=16) as site, site.session() as (here, there):
         await here.ask("resources/subscribe", uri="note:a")

@@ -50,6 +50,13 @@ _MOST_ENDED: Final = 10_000
 """Sessions that are known to be over."""
 _MOST_UNTOLD: Final = 10_000
 """Ends and cancellations that wait for the store; the oldest of more are never told."""
+_SUBSCRIBE: Final = """
+local is_known = redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1
+if not is_known and redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('SADD', KEYS[1], ARGV[1])
+return 1
+"""
+"""Add a topic unless it is one too many; whoever asks at the same time sees none that is not."""
 
 
 class KnownSession(NamedTuple):
@@ -126,19 +133,16 @@ class SharedSessions:
 
     async def subscribe(self, session: str, topic: Topic, allowed: int) -> None:
         """Have a session told of a topic, wherever its stream is or will be."""
-        key, client = self.link.key("topics", session), self.link.client
         text = write_topic(topic)
         options = self._streams.options
-        pipeline = client.pipeline(transaction=True)
-        pipeline.sadd(key, text)
-        pipeline.scard(key)
+        pipeline = self.link.client.pipeline(transaction=True)
+        pipeline.eval(_SUBSCRIBE, 1, self.link.key("topics", session), text, allowed)
         pipeline.zadd(self._all, {session: time.time()})
         pipeline.zcard(self._all)
         pipeline.set(self._told(session), _write(self._streams.service.listeners.position), nx=True)
         self._renew(pipeline, session)
-        _, count, _, sessions, *_ = await pipeline.execute()
-        if count > allowed:
-            await client.srem(key, text)
+        is_added, _, sessions, *_ = await pipeline.execute()
+        if not is_added:
             raise busy(allowed, "subscriptions")
         if sessions > options.max_sessions:
             await self._make_room(sessions - options.max_sessions)
