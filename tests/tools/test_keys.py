@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -57,6 +58,8 @@ TWINS: dict[Any, Any] = {1: "a", "1": "b"}
         (dict, {1.5: "a", "1.5": "b"}),
         (dict[int, str], TWINS),
         (dict[int | str, str], TWINS),
+        (Counter[int | str], Counter({1: 1, "1": 2})),
+        (OrderedDict[int | str, str], OrderedDict(TWINS)),
         (Held, Held(held={datetime.date(2026, 1, 2): 1, "2026-01-02": 2})),
         (list[Held], [Held(held={"a": TWINS})]),
         (Open, Open.model_validate({"it": TWINS})),

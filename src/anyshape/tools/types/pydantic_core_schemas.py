@@ -15,6 +15,7 @@ __all__ = ["has_other_keys", "reads_decoded"]
 
 _SCALARS = frozenset(("bool", "float", "int", "literal", "none", "str"))
 _JSON_TYPES = (str, int, bool, type(None))
+_DICTS = frozenset(("counter", "dict", "frozendict", "ordered-dict"))
 _NO_SCHEMAS = ("cls", "default", "expected", "function", "metadata", "serialization")
 """Where core schemas hold what is none."""
 
@@ -112,7 +113,7 @@ def has_other_keys(schema: Any) -> bool:
                 node.get("extra_fields_behavior"),
             ):
                 return True
-            if node.get("type") == "dict" and node.get("keys_schema", {}).get("type") != "str":
+            if node.get("type") in _DICTS and node.get("keys_schema", {}).get("type") != "str":
                 return True
             pending.extend(part for key, part in node.items() if key not in _NO_SCHEMAS)
         elif isinstance(current, list | tuple):
