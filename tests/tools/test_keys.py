@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -112,6 +112,18 @@ class Place(enum.Enum):
     ORIGIN = (0, 0)
 
 
+class Step(enum.Enum):
+    """Its values are integers, as those of an `IntEnum`, but its members are none."""
+
+    FIRST = enum.auto()
+    SECOND = enum.auto()
+
+
+class Bits(enum.IntFlag):
+    LOW = 1
+    HIGH = 4
+
+
 class Board(BaseModel):
     counts: dict[Priority, int]
     first: Priority
@@ -151,6 +163,21 @@ async def test_keys_of_a_named_type_satisfy_what_is_published_of_them(
         (dict[UserId, str], {"5": "a"}, {5: "a"}),
         (dict[Word, int], {"ab": 1}, {"ab": 1}),
         (dict[Word, int], {"a": 1}, None),
+        (dict[Step, int], {"1": 5}, {Step.FIRST: 5}),
+        (dict[Step, int], {"3": 5}, None),
+        (dict[Literal[1, 2], int], {"2": 5}, {2: 5}),
+        (dict[Literal["a", None], int], {"a": 5}, {"a": 5}),
+        (dict[Literal["a", None], int], {"null": 5}, None),
+        (dict[Bits, int], {"4": 5}, {Bits.HIGH: 5}),
+        (dict[Bits, int], {"5": 5}, None),
+        (dict[Annotated[str, Field(pattern="^a")], int], {"ab": 1}, {"ab": 1}),
+        (dict[Annotated[str, Field(pattern="^a")], int], {"b": 1}, None),
+        (
+            Board,
+            {"counts": {"1": 1}, "first": 2},
+            Board(counts={Priority.LOW: 1}, first=Priority.HIGH),
+        ),
+        (Board, {"counts": {"3": 1}, "first": 2}, None),
     ],
     ids=repr,
 )
@@ -171,11 +198,21 @@ class Share(enum.Enum):
     HALF = 0.5
 
 
-def test_keys_that_are_never_read_from_json_are_refused_at_definition() -> None:
-    def tool(it: dict[Share, int]) -> None:
+class Steps(BaseModel):
+    counts: dict[Step, int]
+
+
+class Pairs(BaseModel):
+    counts: dict[tuple[int, int], int]
+
+
+@pytest.mark.parametrize("annotation", [dict[Share, int], Steps, list[Pairs]], ids=repr)
+def test_keys_that_are_never_read_from_json_are_refused_at_definition(annotation: Any) -> None:
+    def tool(it: Any) -> None:
         pass
 
-    with pytest.raises(ToolDefinitionError, match="keys of an enumeration"):
+    tool.__annotations__["it"] = annotation
+    with pytest.raises(ToolDefinitionError, match="keys of a dict are strings in JSON"):
         Tool.from_function(tool)
 
 

@@ -78,6 +78,20 @@ class Corner(enum.Enum):
     ORIGIN = (0, 0)
 
 
+class Finding(enum.Enum):
+    """Finds members for values that it does not list."""
+
+    ORIGIN = (0, 0)
+
+    @classmethod
+    def _missing_(cls, value: object) -> Finding | None:
+        return cls.ORIGIN if value == [0, 0] else None
+
+
+class Unwritable(enum.Enum):
+    IT = object()
+
+
 class Cat(BaseModel):
     kind: Literal[Word.CAT]
     lives: int = 9
@@ -148,12 +162,15 @@ READ: list[tuple[Any, list[Any], list[Any]]] = [
     (Step, [{"kind": "step", "next": {"kind": "step"}}], [{"kind": "step", "next": {}}]),
     (Point, [[1, 2], [1]], [[], [1, 2, 3]]),
     (Plain, ["red"], ["RED"]),
+    (Finding, [[0, 0]], [[0, 1]]),
     (Rights, [0, 1, 3], [4, "READ"]),
     (Bits, [0, 3, 4], ["LOW"]),
     (Pairs, [0, 3, 4, 7], [8, "LOW"]),
     (Sparse, [0, 1, 5], ["LOW"]),
     (Gaps, [0, 1, 1 << 40, 1 + (1 << 40)], [2, 3]),
     (dict[Plain, int], [{"red": 1}], [{"green": 1}]),
+    (dict[Literal["a", None], int], [{"a": 1}], [{"null": 1}]),
+    (dict[Annotated[str, Field(pattern="^a")], int], [{"ab": 1}], [{"b": 1}]),
     (Circle | Square, [{"type": "circle", "someRadius": 1}, {"type": "square"}], [{"side": 1}]),
     (Square, [{"type": "square", "rights": 3}], [{"type": "square", "rights": 4}]),
     (Square, [{"type": "square", "gaps": 1 << 40}], [{"type": "square", "gaps": 2}]),
@@ -248,6 +265,7 @@ class Tagged(BaseModel):
         (list[Tagged], r"never read from JSON, Plain\.RED; use a StrEnum"),
         (Days | None, "Days has a value that is never read from JSON"),
         (Corner, "Corner has a value that is never read from JSON"),
+        (Unwritable, "Unable to serialize unknown type"),
         (Callable[[], int], "JsonSchema for a function"),
         (Inner, r"read from AliasPath\('all', 0\) alone; give it a name too"),
     ],

@@ -1,42 +1,77 @@
 """What is said of the keys of a dict, as it is true of the names of properties.
 
 Names of properties are strings in JSON, whatever the keys are: `{Priority.HIGH: 5}` is written, and
-read, as `{"1": 5}`. Where keys are a named type, pydantic refers to its schema as it is, to that of
-an enumeration of integers, say, which no name of a property can satisfy.
+read, as `{"1": 5}`. Pydantic says nothing of keys that are literals; where they are a named type it
+refers to the schema of that as it is, to one of integers, say, which no name can satisfy.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 import pydantic_core
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from anyshape.documents.positions import Node, subschemas
+from anyshape.documents.positions import Node, nodes
 
-__all__ = ["spell_property_names"]
+__all__ = ["has_missing", "leave_out_other_names", "list_names"]
 
 _DEFINITIONS: Final = "#/$defs/"
+_NEVER_READ: Final = frozenset(
+    ("dataclass", "frozenset", "list", "model", "none", "set", "tuple", "typed-dict")
+)
+"""Types of core schemas for what pydantic reads from no string."""
 
 
-def spell_property_names(document: Node, *, is_read: bool) -> None:
-    """Make every `propertyNames` of a document speak of strings, or leave it out.
+def list_names(keys: Mapping[str, Any], *, is_read: bool) -> list[str] | None:
+    """Return all names that keys of a core schema can have, `None` if there is no list of them.
 
-    With `is_read` the names of an enumeration are those that pydantic makes members of: it reads
-    `"1"` as 1 where all values are integers, and as nothing but `"1"` where some are not.
+    With `is_read` they are the names that pydantic makes keys of, which has to be some: it reads
+    `"1"` as a member of an `IntEnum`, and not as one of an `Enum` whose values are integers.
     """
+    kind: str = keys["type"]
+    values: list[Any] = []
+    if kind == "enum":
+        cls: type[enum.Enum] = keys["cls"]
+        if issubclass(cls, enum.Flag) and not is_read:
+            return None  # they may be combinations
+        values = [member.value for member in keys["members"]]
+        is_read = is_read and not has_missing(cls)
+    elif kind == "literal":
+        values = keys["expected"]
+    elif kind not in _NEVER_READ or not is_read:
+        return None
+    if is_read:
+        values = _readable(values, keys.get("sub_type"))
+    if not values:
+        raise PydanticInvalidForJsonSchema(
+            "keys of a dict are strings in JSON, which none of these are read from; "
+            "use strings, or an IntEnum"
+        )
+    return list(pydantic_core.to_jsonable_python(dict.fromkeys(values)))
+
+
+def has_missing(cls: type[enum.Enum]) -> bool:
+    """Tell whether an enumeration makes members of values that it does not list."""
+    ours = enum.Flag if issubclass(cls, enum.Flag) else enum.Enum
+    return cast("Any", cls._missing_).__func__ is not cast("Any", ours._missing_).__func__
+
+
+def leave_out_other_names(document: Node) -> None:
+    """Remove every `propertyNames` of a document that does not speak of strings."""
     definitions: Node = document.get("$defs", {})
-    pending = [document]
-    while pending:
-        schema = pending.pop()
-        if "propertyNames" in schema:
-            names = _resolve(schema["propertyNames"], definitions)
-            if not _speaks_of_strings(names, definitions):
-                del schema["propertyNames"]
-                # The text of a list, such as a tuple becomes, is nothing to describe.
-                if "enum" in names and not any(isinstance(it, list) for it in names["enum"]):
-                    schema["propertyNames"] = {"enum": _spell(names["enum"], is_read=is_read)}
-        pending += [part for _, _, part in subschemas(schema) if isinstance(part, dict)]
+    for schema in nodes(document):
+        names: Node = schema.get("propertyNames", {})
+        if not _speaks_of_strings(_resolve(names, definitions), definitions):
+            del schema["propertyNames"]
+
+
+def _readable(values: list[Any], sub_type: str | None) -> list[Any]:
+    """Return those values of an enumeration that pydantic reads from strings."""
+    read = {"int": (str, bool, int), "float": (str, bool, float)}.get(sub_type or "", (str, bool))
+    return [value for value in values if isinstance(value, read)]
 
 
 def _resolve(schema: Node, definitions: Node) -> Node:
@@ -57,13 +92,3 @@ def _speaks_of_strings(schema: Node, definitions: Node) -> bool:
             _speaks_of_strings(_resolve(part, definitions), definitions) for part in schema["anyOf"]
         )
     return schema.get("type", "string") == "string"
-
-
-def _spell(values: list[Any], *, is_read: bool) -> list[str]:
-    if is_read and not all(isinstance(value, int) for value in values):
-        values = [value for value in values if isinstance(value, str)]
-        if not values:
-            raise PydanticInvalidForJsonSchema(
-                "keys of an enumeration are read from JSON only if all are integers, or are strings"
-            )
-    return list(pydantic_core.to_jsonable_python(dict.fromkeys(values)))

@@ -23,7 +23,7 @@ from anyshape.documents.positions import Node
 from anyshape.tools.formats import loosen
 from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ParameterTypes, UnsupportedError
-from anyshape.tools.types.property_names import spell_property_names
+from anyshape.tools.types.property_names import has_missing, leave_out_other_names, list_names
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
 __all__ = [
@@ -34,7 +34,10 @@ __all__ = [
     "with_sorted_sets",
 ]
 
-_MISTAKES = (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, AttributeError)
+_MISTAKES = (
+    *(PydanticUserError, PydanticUndefinedAnnotation, pydantic_core.PydanticSerializationError),
+    *(NameError, TypeError, AttributeError),
+)
 _JSON_SCALARS = frozenset((str, int, bool, type(None)))
 
 
@@ -53,6 +56,11 @@ class CompactSchema(GenerateJsonSchema):
     has_keys = False
     """Whether something is said of the keys of a dict."""
 
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.named: dict[str, Any] = {}
+        """Core schemas that others refer to."""
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
@@ -68,15 +76,32 @@ class CompactSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         if not all(map(is_pydantics, _functions_in(schema))):
             self.is_computed = True
-        if "keys_schema" in schema:
-            self.has_keys = True
         if self.mode == "validation":
             _refuse_paths(schema)
         document = super().generate_inner(schema)
+        if "keys_schema" in schema:
+            self._describe_names(self.resolve_ref_schema(document), schema["keys_schema"])
         if schema["type"] == "enum":
             # Pydantic sets this title late, on the definition itself.
             _untitled(self.resolve_ref_schema(document), schema)
         return document
+
+    def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
+        self.named.update((each["ref"], each) for each in schema["definitions"] if "ref" in each)
+        return super().definitions_schema(schema)
+
+    def _describe_names(self, document: JsonSchemaValue, keys: Any) -> None:
+        """Say of a dict which names it takes or gives, where pydantic does not say all of it."""
+        self.has_keys = True
+        keys = self.named.get(keys.get("schema_ref"), keys)
+        names = list_names(keys, is_read=self.mode == "validation")
+        if names is not None:
+            document["propertyNames"] = {"enum": names}
+        if "patternProperties" in document:
+            # Those would let names pass that do not match, with any value.
+            ((pattern, values),) = document.pop("patternProperties").items()
+            document["additionalProperties"] = values
+            document["propertyNames"] = {**document.get("propertyNames", {}), "pattern": pattern}
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
         return _loosened(super().datetime_schema(schema), schema)
@@ -91,7 +116,7 @@ class CompactSchema(GenerateJsonSchema):
         cls = schema["cls"]
         if issubclass(cls, enum.Flag):
             return {"title": cls.__name__, **describe_flags(cls)}
-        if "missing" not in schema:
+        if not has_missing(cls):
             self._refuse_unreadable([member.value for member in schema["members"]], cls.__name__)
         return super().enum_schema(schema)
 
@@ -178,7 +203,7 @@ def generate(schema: Any, mode: JsonSchemaMode) -> tuple[Node, bool]:
     generator = CompactSchema(by_alias=True, ref_template="#/$defs/{model}")
     document = generator.generate(schema, mode)
     if generator.has_keys:
-        spell_property_names(document, is_read=mode == "validation")
+        leave_out_other_names(document)
     return document, not generator.is_computed
 
 
