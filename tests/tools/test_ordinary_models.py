@@ -113,6 +113,11 @@ class Named(BaseModel):
     second: int = Field(2, validation_alias=AliasChoices("2nd", AliasPath("all", 1)))
 
 
+class ByName(BaseModel):
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=False)
+    first: int = Field(alias="firstName")
+
+
 class Moment(BaseModel):
     at: datetime.datetime
     day: datetime.date | None = None
@@ -156,6 +161,7 @@ READ: list[tuple[Any, list[Any], list[Any]]] = [
     (Annotated[Cat | Dog, Field(discriminator="kind")], [{"kind": "cat"}], [{}, {"kind": "cow"}]),
     (Page[Cat] | Page[int], [{"items": [1]}, {"items": [{"kind": "cat"}]}], [{"items": ["x"]}]),
     (Named, [{"firstName": 1, "2nd": 3}, {"firstName": 1, "all": [1, 2]}], [{"2nd": 1}]),
+    (ByName, [{"first": 1}], [{"firstName": 1}]),
     (Moment, [{"at": "2024-01-01T00:00"}, {"at": "2024-01-01T00:00Z", "price": "1.25"}], [{}]),
     (Branch, [{"size": 1, "parts": [{"size": 2}]}, {"size": 1, "made_of": "x"}], [{"size": "1"}]),
     (Counts, [{"name": "x", "other": 1}], [{"name": "x", "other": "y"}]),

@@ -200,7 +200,7 @@ def explain_mistakes() -> Generator[None]:
 
 def generate(schema: Any, mode: JsonSchemaMode) -> tuple[Node, bool]:
     """Return the JSON Schema for a core schema, and whether it will be the same each time."""
-    generator = CompactSchema(by_alias=True, ref_template="#/$defs/{model}")
+    generator = CompactSchema(ref_template="#/$defs/{model}")
     document = generator.generate(schema, mode)
     if generator.has_keys:
         leave_out_other_names(document)
