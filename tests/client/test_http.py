@@ -351,6 +351,84 @@ async def test_a_lost_session_is_opened_anew(serve_http: ServeHttp) -> None:
         assert len(endpoint.seen("initialize")) == 2
 
 
+class Forgetting(Endpoint):
+    """An older server that forgets its session, and greets again when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__(self.answer, modern=False)
+        self.session = "session-1"
+        self.asked, self.may_greet = asyncio.Event(), asyncio.Event()
+        self.refusals = 0
+
+    def forget(self) -> None:
+        self.session = "session-2"
+
+    async def answer(self, request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        session = request.headers.get("Mcp-Session-Id")
+        if session != self.session:
+            return web.Response(status=400 if session is None else 404)
+        return {"structuredContent": session}
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        if "initialize" in await request.text() and self.session == "session-2":
+            self.asked.set()
+            await self.may_greet.wait()
+            if self.refusals:
+                self.refusals -= 1
+                return web.Response(status=503)
+        return await super().__call__(request)
+
+
+async def test_a_session_is_opened_anew_though_the_call_that_found_it_lost_is_given_up(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint = Forgetting()
+    async with serve_http(endpoint) as url, Client(url) as client, asyncio.timeout(PATIENCE):
+        assert await client.call("plain") == "session-1"
+        endpoint.forget()
+        first = asyncio.create_task(client.call("plain"))
+        await endpoint.asked.wait()
+        meanwhile = asyncio.create_task(client.call("plain"))
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        with pytest.raises(TransportError, match="no answer"):
+            await client.call("plain", timeout=0.05)
+        endpoint.may_greet.set()
+        assert await meanwhile == "session-2"
+        assert await client.call("plain") == "session-2"
+        assert len(endpoint.seen("initialize")) == 2
+
+
+async def test_a_session_that_could_not_be_opened_anew_is_opened_by_the_next_call(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint = Forgetting()
+    endpoint.may_greet.set()
+    async with serve_http(endpoint) as url, Client(url) as client:
+        assert await client.call("plain") == "session-1"
+        endpoint.forget()
+        endpoint.refusals = 1
+        with pytest.raises(TransportError, match="503"):
+            await client.call("plain")
+        assert await client.call("plain") == "session-2"
+
+
+async def test_who_waits_for_a_session_when_the_client_closes_is_not_cancelled(
+    serve_http: ServeHttp,
+) -> None:
+    endpoint = Forgetting()
+    async with serve_http(endpoint) as url, asyncio.timeout(PATIENCE):
+        async with Client(url) as client:
+            assert await client.call("plain") == "session-1"
+            endpoint.forget()
+            calls = [asyncio.create_task(client.call("plain")) for _ in range(3)]
+            await endpoint.asked.wait()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(each) for each in outcomes] == [TransportError] * 3
+        endpoint.may_greet.set()
+
+
 async def test_a_session_that_is_lost_again_and_again_is_an_error(serve_http: ServeHttp) -> None:
     async def call(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
         return web.Response(status=404)

@@ -67,11 +67,15 @@ class Channel:
         self.deadlines = deadlines
         self._requests = ServerRequests(transport, answering, bounds, deadlines)
         self._relays: dict[int | str, Relay[Progress]] = {}
-        self._reopening = asyncio.Lock()
+        self._recovery: asyncio.Task[None] | None = None
+        self._is_agreed = True
+        """Whether what was agreed on holds; not while a server that knows nothing of it is told."""
         self._generation = 0
+        """How often that was done."""
 
     async def open(self) -> None:
         """Open the transport."""
+        self._is_agreed = True
         await self.transport.open(self._hear)
 
     async def close(self) -> None:
@@ -111,7 +115,11 @@ class Channel:
         Waiting is bounded by `timeout`, in seconds. A server in memory answers most calls without
         waiting for anything, and a timer for each of them would cost more than all the rest.
         """
-        answer = self._send(self.agreed(), question)
+        answer = (
+            self._send(self.agreed(), question)
+            if self._is_agreed
+            else self._recover_and_send(question)
+        )
         if isinstance(answer, OrdinaryResult):
             return answer
         if isinstance(answer, Response):
@@ -186,15 +194,19 @@ class Channel:
                 losses += 1
                 if losses > self.transport.attempts or (error.sent and not question.repeatable):
                     raise
-                await self._revive(generation, losses)
                 if self.lifecycle is None:  # closed meanwhile
                     raise
+                await self._recover()
+                if generation == self._generation:
+                    await asyncio.sleep(0.05 * 4 ** (losses - 1))
             except SessionLost:
                 # The server refused the request unread: repeating it is always safe.
                 losses += 1
                 if losses > 1:
                     raise
-                await self._reopen(generation)
+                if generation == self._generation:
+                    self._is_agreed = False
+                await self._recover()
             attempt = self._send(self.agreed(), question)
 
     def agreed(self) -> Lifecycle:
@@ -213,23 +225,46 @@ class Channel:
 
     # After a loss.
 
-    async def _revive(self, generation: int, attempt: int) -> None:
-        async with self._reopening:
-            anew = await self.transport.revive()
-            if anew:
-                await self._agree_again()
-        if not anew and generation == self._generation:
-            await asyncio.sleep(0.05 * 4 ** (attempt - 1))
+    async def _recover(self) -> None:
+        """Get ready to send, and agree again with a server that starts anew.
 
-    async def _reopen(self, generation: int) -> None:
-        async with self._reopening:
-            if generation == self._generation:
-                await self._agree_again()
+        All who need that wait for one task, which none of them takes along when it is given up:
+        half a handshake would leave the others a server that was never greeted.
+        """
+        self.agreed()
+        recovery = self._recovery
+        if recovery is None or recovery.done():
+            recovery = asyncio.get_running_loop().create_task(self._agree_again())
+            recovery.add_done_callback(_retrieve)
+            self._recovery = recovery
+        try:
+            await asyncio.shield(recovery)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if recovery.cancelled() and task is not None and not task.cancelling():
+                raise not_open() from None  # `close` gives up the recovery, and nobody else
+            raise
+
+    async def give_up_recovery(self) -> None:
+        """Let a server that starts anew be: nothing more is to be asked of it."""
+        recovery, self._recovery = self._recovery, None
+        if recovery is not None:
+            recovery.cancel()
+            await asyncio.gather(recovery, return_exceptions=True)
 
     async def _agree_again(self) -> None:
-        self._generation += 1
-        if self.reopen is not None:
+        if await self.transport.revive():
+            self._is_agreed = False
+        if not self._is_agreed and self.reopen is not None:
             await self.reopen()
+            self._generation += 1
+            self._is_agreed = True
+
+    async def _recover_and_send(self, question: Question) -> Received:
+        """Send a request as soon as the server was agreed with again."""
+        await self._recover()
+        answer = self._send(self.agreed(), question)
+        return answer if isinstance(answer, Received) else await answer
 
     # What the server says on its own.
 
@@ -257,3 +292,9 @@ class Channel:
         if lifecycle is not None and not lifecycle.stateful:
             return None
         return self._requests.take(message, {} if lifecycle is None else lifecycle.headers(""))
+
+
+def _retrieve(recovery: asyncio.Task[None]) -> None:
+    """Have nobody complain of a failure that all who waited for it have given up."""
+    if not recovery.cancelled():
+        recovery.exception()

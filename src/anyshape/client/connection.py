@@ -83,12 +83,13 @@ class ServerConnection:
 
     async def close(self) -> None:
         """Stop listening, end what is in flight, and close."""
+        self._channel.lifecycle = None
         try:
+            await self._channel.give_up_recovery()
             await self.listening.stop()
         finally:  # Whoever is cancelled here still leaves no process and no connection behind.
             if self._logs is not None:
                 self._logs.abandon()
-            self._channel.lifecycle = None
             await self._channel.close()
 
     def listing_of(self, feature: ListedFeature[EntryT]) -> Listing[EntryT]:
