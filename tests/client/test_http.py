@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 from aiohttp import web
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Client
 from anyshape.client import Bounds, Http
@@ -1082,3 +1082,36 @@ async def test_long_answers_that_are_given_up_leave_their_room_to_others(
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert await third == "x" * 1_000_000
+
+
+async def test_closing_that_is_given_up_leaves_no_connection_open(serve_http: ServeHttp) -> None:
+    connected: set[asyncio.BaseTransport] = set()
+
+    class Deaf(Endpoint):
+        async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+            if request.transport is not None:
+                connected.add(request.transport)
+            if "notifications/cancelled" in await request.text() or request.method == "DELETE":
+                await asyncio.sleep(3600)
+            return await super().__call__(request)
+
+    async def wait(request: web.BaseRequest, message: Json) -> web.StreamResponse | Json:
+        await asyncio.sleep(3600)
+        return {}
+
+    endpoint = Deaf(wait, modern=False)
+    endpoint.session = "session"
+    async with serve_http(endpoint) as url, asyncio.timeout(PATIENCE):
+        for turns in range(1, 9):
+            client = await Client(url).__aenter__()
+            calling = asyncio.create_task(client.call_tool("plain"))
+            await turn_until(lambda: endpoint.seen("tools/call"))
+            calling.cancel()
+            await asyncio.wait([calling])
+            closing = asyncio.create_task(client.__aexit__(None, None, None))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            closing.cancel()
+            await asyncio.wait([closing])
+            await turn_until(lambda: all(each.is_closing() for each in connected))
+            endpoint.requests.clear()

@@ -86,10 +86,10 @@ class ServerRequests:
 
     async def close(self) -> None:
         """Answer nothing more."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while tasks := list(self._tasks.values()):  # more may be asked until the transport closes
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, message: Request, headers: Mapping[str, str]) -> None:
         with self._deadlines.paused():

@@ -178,21 +178,21 @@ class HttpTransport(Transport):
     async def close(self) -> None:
         """End the session if there is one, and every connection."""
         pools, self._pools = self._pools, None
-        for task in list(self._background):
+        self._listener = None
+        for task in self._background:
             task.cancel()
-        if self._background:
-            await asyncio.gather(*self._background, return_exceptions=True)
-        while self._ending:
-            self._ending.pop().close()
-        if pools is None:
-            return
         try:
-            await pools.close_calls()
-            if self._session is not None:
-                await self._end_session(pools, self._session)
+            await asyncio.gather(*self._background, return_exceptions=True)
+            while self._ending:
+                self._ending.pop().close()
+            if pools is not None:
+                await pools.close_calls()
+                if self._session is not None:
+                    await self._end_session(pools, self._session)
         finally:
             self._session = None
-            await pools.close()
+            if pools is not None:
+                await pools.close()
 
     async def _end_session(self, pools: Pools, session: str) -> None:
         with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):

@@ -126,13 +126,18 @@ class Pools:
 
     async def close_calls(self) -> None:
         """Close every connection but those `aside`, which have the last words."""
-        await self._calls.close()
-        if self._kept is not None:
-            await self._kept.close()
+        try:
+            await self._calls.close()
+        finally:
+            if self._kept is not None:
+                await self._kept.close()
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._aside.close()
+        try:
+            await self.close_calls()
+        finally:
+            await self._aside.close()
 
     def take(self, response: HttpResponse) -> None:
         """Know that an answer was read to its end: hanging up then was the server's idea."""
