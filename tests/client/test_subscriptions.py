@@ -6,16 +6,18 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from patience import PATIENCE, turn_until
 
 from anyshape import Client, Server
+from anyshape.client import listening
 from anyshape.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
-    from .conftest import Scripted
+    from .conftest import Refusal, Scripted
 
 Json = dict[str, Any]
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -255,6 +257,8 @@ for line in sys.stdin:
         meta = {"io.modelcontextprotocol/subscriptionId": message["id"]}
         send(method="notifications/subscriptions/acknowledged",
              params={"_meta": meta, "notifications": params["notifications"]})
+    elif method == "resources/subscribe" and any(map(os.path.exists, sys.argv[1:])):
+        send(id=message["id"], error={"code": -32002, "message": "not here"})
     elif method == "resources/subscribe":
         send(id=message["id"], result={})
     elif method == "tools/list":
@@ -298,3 +302,125 @@ async def test_subscriptions_around_a_listing_all_end_when_the_last_stream_is_he
             "promptsListChanged": True,
             "resourceSubscriptions": ["demo://a", "demo://b"],
         }
+
+
+def _older(scripted: type[Scripted], **answers: Any) -> Scripted:
+    return scripted(
+        initialize=lambda params: {"protocolVersion": "2025-11-25", "capabilities": OFFERED},
+        **answers,
+    )
+
+
+async def test_one_who_gives_up_a_subscription_does_not_take_that_of_another_along(
+    scripted: type[Scripted],
+) -> None:
+    may_answer = asyncio.Event()
+
+    async def subscribe(params: Json) -> Json:
+        await may_answer.wait()
+        return {}
+
+    heard: list[str] = []
+    server = _older(scripted, resources__subscribe=subscribe)
+    async with Client(server, revision="2025-11-25") as client, asyncio.timeout(PATIENCE):
+        first = asyncio.create_task(client.subscribe("demo://a", print))
+        await turn_until(lambda: server.asked("resources/subscribe"))
+        second = asyncio.create_task(client.subscribe("demo://a", heard.append))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait([first])
+        may_answer.set()
+        await second
+        server.say("notifications/resources/updated", uri="demo://a")
+    assert heard == ["demo://a"]
+
+
+async def test_a_subscription_that_is_pending_is_no_answer_to_another(
+    scripted: type[Scripted], refusal: type[Refusal]
+) -> None:
+    may_answer = asyncio.Event()
+
+    async def subscribe(params: Json) -> Json:
+        await may_answer.wait()
+        raise refusal(-32002, "no such resource")
+
+    server = _older(scripted, resources__subscribe=subscribe)
+    async with Client(server, revision="2025-11-25") as client, asyncio.timeout(PATIENCE):
+        both = [asyncio.create_task(client.subscribe("demo://a", print)) for _ in range(2)]
+        await turn_until(lambda: server.asked("resources/subscribe"))
+        may_answer.set()
+        outcomes = await asyncio.gather(*both, return_exceptions=True)
+    assert [type(each) for each in outcomes] == [ProtocolError] * 2
+
+
+class Mean:
+    """A modern server that has one stream at a time, and ends it when the test says so."""
+
+    def __init__(self, scripted: type[Scripted], refusal: type[Refusal]) -> None:
+        self.refusal = refusal
+        self.wanted: list[Json] = []
+        self.may_end = asyncio.Event()
+        self.is_open = False
+        self.script = scripted(
+            server__discover=lambda params: {
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": OFFERED,
+            },
+            subscriptions__listen=self.listen,
+        )
+
+    async def listen(self, params: Json) -> Json:
+        if self.is_open:
+            raise self.refusal(-32603, "one stream is enough")
+        self.is_open = True
+        wanted = params["notifications"]
+        self.wanted.append(wanted)
+        meta = {SUBSCRIPTION: self.script.seen[-1]["id"]}
+        self.script.say(
+            "notifications/subscriptions/acknowledged", _meta=meta, notifications=wanted
+        )
+        await self.may_end.wait()
+        self.is_open = False
+        return {}
+
+
+async def test_a_refused_subscription_costs_none_of_those_that_were_agreed_to(
+    scripted: type[Scripted], refusal: type[Refusal]
+) -> None:
+    server = Mean(scripted, refusal)
+    async with Client(server.script) as client, asyncio.timeout(PATIENCE):
+        await client.subscribe("demo://a", print)
+        with pytest.raises(ProtocolError, match="one stream"):
+            await client.subscribe("demo://b", print)
+        server.may_end.set()
+        await turn_until(lambda: len(server.wanted) == 2, 0.01)
+    assert server.wanted == [{"resourceSubscriptions": ["demo://a"]}] * 2
+
+
+async def test_who_waits_for_a_stream_that_ends_every_time_is_told(
+    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "_ATTEMPTS", 2)
+    server = Telling(scripted).script
+    server.answers["subscriptions/listen"] = lambda params: {}
+    async with Client(server, timeout=None) as client, asyncio.timeout(PATIENCE):
+        with pytest.raises(TransportError, match="ends every stream"):
+            await client.subscribe("demo://a", print)
+
+
+async def test_a_server_started_again_that_refuses_a_subscription_answers_calls(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    mark = tmp_path / "refuse"
+    command = [sys.executable, "-c", MORTAL, str(mark)]
+    async with Client(command, revision="2025-11-25", timeout=PATIENCE) as client:
+        await client.subscribe("demo://a", heard.put_nowait)
+        mark.touch()
+        with pytest.raises(TransportError):
+            await client.call_tool("die")
+        await client.call_tool("live")
+        assert await asyncio.wait_for(heard.get(), PATIENCE) == "demo://a"
+        with pytest.raises(ProtocolError, match="not here"):
+            await client.subscribe("demo://a", heard.put_nowait)
+    assert "no longer tells of changes to demo://a: not here" in caplog.text

@@ -74,6 +74,8 @@ class Listening:
             channel.on(notification, partial(self._tell_of_list, feature))
         self._lists: dict[str, bool] = {}
         self._resources: dict[str, Relay[str]] = {}
+        self._told: set[str] = set()
+        """The resources among them that the server has agreed to tell of."""
         self._stream: _Stream | None = None
         channel.on(LISTENING, self._acknowledge)
         channel.on(RESOURCE_UPDATED, self._tell)
@@ -95,15 +97,20 @@ class Listening:
     async def subscribe(self, uri: str, on_change: OnChange, timeout: float | None) -> None:
         """Have a callback told of every change to a resource."""
         before = self._resources.get(uri)
-        self._resources[uri] = Relay(on_change, "resource")
+        if before is not None:
+            before.abandon()
+        relay = self._resources[uri] = Relay(on_change, "resource")
+        if uri in self._told:
+            return
+        # Others may ask for the same at the same time: what becomes of one is not theirs.
         try:
-            if before is None:
-                await self._subscribe(uri, timeout)
-            else:
-                before.abandon()
+            await self._subscribe(uri, timeout)
         except BaseException:
-            self._resources.pop(uri, None)
+            if self._resources.get(uri) is relay:
+                del self._resources[uri]
             raise
+        if self._resources.get(uri) is relay:
+            self._told.add(uri)
 
     async def _subscribe(self, uri: str, timeout: float | None) -> None:
         question = _about(RESOURCES_SUBSCRIBE, uri)
@@ -127,6 +134,7 @@ class Listening:
         if relay is None:
             return
         relay.abandon()
+        self._told.discard(uri)
         if self._channel.agreed().stateful:
             await self._channel.request(_about(RESOURCES_UNSUBSCRIBE, uri), timeout)
         elif self._stream is not None:
@@ -135,16 +143,27 @@ class Listening:
     async def renew(self) -> None:
         """Say again what is wanted to a server that started anew, and knows nothing of it."""
         lifecycle = self._channel.agreed()
-        if not self._is_needed():
-            return
         stream, self._stream = self._stream, None
         if stream is not None:
             await stream.end()
+        if not self._is_needed():  # until the next listing asks
+            return
         await self._open()
         if lifecycle.stateful:
-            for uri in list(self._resources):
-                await self._channel.ask(lifecycle, _about(RESOURCES_SUBSCRIBE, uri))
+            await asyncio.gather(*(self._subscribe_again(uri) for uri in self._resources))
         self._tell_all()
+
+    async def _subscribe_again(self, uri: str) -> None:
+        """Ask a server that started anew; what it refuses costs no call, and is asked no more."""
+        try:
+            with self._channel.deadlines.limit(_LONGEST_DELAY):
+                await self._channel.ask(self._channel.agreed(), _about(RESOURCES_SUBSCRIBE, uri))
+        except (AnyshapeError, TimeoutError) as error:
+            self._told.discard(uri)
+            place, reason = self._channel.transport.place, shorten(str(error) or "no answer", 300)
+            logger.warning(
+                "%s no longer tells of changes to %s: %s", place, shorten(uri, 100), reason
+            )
 
     async def stop(self) -> None:
         """Hear no more."""
@@ -154,6 +173,7 @@ class Listening:
         for relay in self._resources.values():
             relay.abandon()
         self._resources.clear()
+        self._told.clear()
         if stream is not None:
             await stream.end()
 
@@ -191,7 +211,9 @@ class Listening:
             attempt = 1 if clock() - started > _LONGEST_DELAY else attempt + 1
         # The next listing asks again; a server that refused is not asked twice.
         if self._stream is stream:
-            self._stream = None
+            place = self._channel.transport.place
+            stream.fail(TransportError(f"{place} ends every stream on which it should tell"))
+            self._stream = stream.step_back()
 
     async def _follow(self, stream: _Stream) -> bool:
         """Return whether a stream ended and another may be asked for."""
@@ -212,6 +234,7 @@ class Listening:
                 logger.exception("could not listen for changes")
             if self._stream is stream:  # else the answer to the one after it is awaited
                 stream.fail(error)
+                self._stream = stream.step_back() or stream
             return False
         return True
 
@@ -309,6 +332,11 @@ class _Stream:
         if not self.acknowledged.done():
             self.acknowledged.set_exception(error)
             self.acknowledged.exception()  # nobody has to wait for it
+
+    def step_back(self) -> _Stream | None:
+        """Return the stream before this one, if there is one to go on with in its place."""
+        before, self._before = self._before, None
+        return None if before is None or before.task is None or before.task.done() else before
 
     def replace(self) -> None:
         """End the stream before this one."""
