@@ -12,7 +12,7 @@ import pytest
 from patience import PATIENCE, turn_until
 
 from anyshape import Client
-from anyshape.client import Process
+from anyshape.client import Bounds, ElicitAnswer, Elicitation, Process
 from anyshape.errors import TransportError
 
 SERVER = """
@@ -246,3 +246,52 @@ async def test_errors_name_the_program_and_nothing_that_it_is_given(
             pass
     assert f"the server process {shown}" in str(raised.value)
     assert "xoxb" not in str(raised.value)
+
+
+TALKATIVE = """
+import json, sys
+
+def send(**members):
+    print(json.dumps({"jsonrpc": "2.0", **members}), flush=True)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method, params = message.get("id"), message["method"], message.get("params", {})
+    capabilities = {"tools": {}, "resources": {"subscribe": True}}
+    if method == "server/discover":
+        send(id=id, result={"supportedVersions": ["2026-07-28"], "capabilities": capabilities})
+    elif method == "initialize":
+        send(id=id, result={"protocolVersion": "2025-11-25", "capabilities": capabilities})
+    elif method == "subscriptions/listen":
+        meta = {"io.modelcontextprotocol/subscriptionId": id}
+        heard = {"_meta": meta, "notifications": params["notifications"]}
+        send(method="notifications/subscriptions/acknowledged", params=heard)
+        for _ in range(1000):
+            send(method="notifications/resources/updated", params={"uri": "demo://a"})
+asked = {"message": "Still there?", "requestedSchema": {"type": "object", "properties": {}}}
+send(id="late", method="elicitation/create", params=asked)
+"""
+
+
+async def test_a_child_may_tell_of_changes_for_ever() -> None:
+    heard: list[str] = []
+    lost: list[bool] = []
+    command = [sys.executable, "-c", TALKATIVE]
+    bounds = Bounds(max_answer_bytes=10_000)
+    async with Client(command, bounds=bounds, on_lost=lambda: lost.append(True)) as client:
+        await client.subscribe("demo://a", heard.append)
+        await turn_until(lambda: len(heard) >= 1000 or lost, 0.01)
+    assert (len(heard), lost) == (1000, [])
+
+
+async def test_a_child_that_asks_while_it_is_ended_asks_nobody() -> None:
+    asked: list[object] = []
+    command = [sys.executable, "-c", TALKATIVE]
+
+    def answer(question: Elicitation) -> ElicitAnswer:
+        asked.append(question)
+        return "decline"
+
+    async with Client(command, revision="2025-11-25", on_elicit=answer):
+        pass
+    assert asked == []

@@ -162,6 +162,8 @@ class _Child(asyncio.SubprocessProtocol):
         self._bounds = bounds
         self._listener = listener
         self._waiting: dict[bytes, asyncio.Future[Response]] = {}
+        self._endless = 0
+        """How many of those stay open, and are answered by what comes before their answer."""
         self._lines = LineSplitter(bounds.max_answer_bytes)
         self._untaken: deque[Line] = deque()
         self._is_paused = False
@@ -190,7 +192,9 @@ class _Child(asyncio.SubprocessProtocol):
             self._errors += data
             del self._errors[:-KEPT]
             return
-        if self._waiting:
+        if self.lost is not None:
+            return
+        if len(self._waiting) > self._endless:
             self._unanswered += len(data)
         self._untaken.extend(self._lines.feed(data))
         if not self._is_paused:
@@ -233,6 +237,7 @@ class _Child(asyncio.SubprocessProtocol):
         key = b"%d" % outgoing.id
         answer: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
+        self._endless += outgoing.endless
         try:
             await self.write(outgoing.frame)
             try:
@@ -244,6 +249,7 @@ class _Child(asyncio.SubprocessProtocol):
                 raise
         finally:
             self._waiting.pop(key, None)
+            self._endless -= outgoing.endless
 
     async def write(self, frame: bytes) -> None:
         if not self._writable.is_set():
@@ -287,17 +293,19 @@ class _Child(asyncio.SubprocessProtocol):
     # Lines.
 
     def _take_lines(self) -> None:
-        for _ in range(min(len(self._untaken), _LINES_AT_ONCE)):
-            line = self._untaken.popleft()
-            if isinstance(line, LongLine):
-                self._refuse_line(line)
-            else:
-                self._take_line(line)
-        if self._untaken:
-            self._pause(is_paused=True)
-            asyncio.get_running_loop().call_soon(self._take_lines)
-        elif self._is_paused:
-            self._pause(is_paused=False)
+        try:
+            for _ in range(min(len(self._untaken), _LINES_AT_ONCE)):
+                line = self._untaken.popleft()
+                if isinstance(line, LongLine):
+                    self._refuse_line(line)
+                else:
+                    self._take_line(line)
+        finally:  # a callback of the caller that raises costs no answer behind it
+            if self._untaken:
+                self._pause(is_paused=True)
+                asyncio.get_running_loop().call_soon(self._take_lines)
+            elif self._is_paused:
+                self._pause(is_paused=False)
 
     def _pause(self, *, is_paused: bool) -> None:
         """Have the child wait until what it wrote is taken, or write again."""
