@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
+from patience import turn_until
 
 from anyshape import Client, Server
 from anyshape.client import Bounds, Identity
@@ -363,3 +364,32 @@ async def test_nobody_at_the_other_end_is_an_error_at_once() -> None:
     with pytest.raises(TransportError, match="cannot reach"):
         async with Client(f"http://127.0.0.1:{port}/mcp"):
             pass
+
+
+async def test_giving_up_twice_leaves_nothing_of_the_negotiation_behind(
+    scripted: type[Scripted],
+) -> None:
+    given_up = asyncio.Event()
+
+    async def reluctant(params: Json) -> Json:
+        try:
+            return await silent(params)
+        except asyncio.CancelledError:
+            given_up.set()
+            await asyncio.sleep(0.05)
+            raise
+
+    async def silent(params: Json) -> Json:
+        await asyncio.Event().wait()
+        return {}
+
+    server = scripted(server__discover=reluctant, initialize=silent)
+    client = Client(server, bounds=Bounds(probe_timeout=0.01))
+    opening = asyncio.create_task(client.__aenter__())
+    await turn_until(lambda: server.asked("initialize"), 0.01)
+    opening.cancel()
+    await given_up.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    await turn_until(lambda: asyncio.all_tasks() == {asyncio.current_task()}, 0.01)

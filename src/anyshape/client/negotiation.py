@@ -200,9 +200,10 @@ class Negotiator:
                     raise
                 return await open_handshake(offered)
         finally:
-            for attempt in (*attempts, *filter(None, [opening])):
+            begun = (*attempts, *filter(None, [opening]))
+            for attempt in begun:
                 attempt.cancel()
-                await asyncio.gather(attempt, return_exceptions=True)
+            await asyncio.gather(*begun, return_exceptions=True)
 
     async def _wait_for(self, attempt: asyncio.Future[Any], seconds: float) -> None:
         with contextlib.suppress(TimeoutError), self._channel.deadlines.limit(seconds):
