@@ -283,6 +283,31 @@ async def test_what_a_task_asks_is_answered_once(scripted: type[Scripted]) -> No
     assert asked == ["Who?", "Who?"]
 
 
+async def test_an_answer_that_was_lost_is_given_again_and_asked_for_once(
+    scripted: type[Scripted],
+) -> None:
+    asked: list[str] = []
+
+    def on_elicit(elicitation: Any) -> Json:
+        asked.append(elicitation.message)
+        return {"name": "Ada"}
+
+    required = stands("input_required", inputRequests={"a": ELICIT})
+    server = Foreign(scripted, required, required, DONE)
+    losses = [TransportError("it is not there")]
+
+    def update(params: Json) -> Json:
+        if losses:
+            raise losses.pop()
+        return server.update(params)
+
+    server.script.answers["tasks/update"] = update
+    async with Client(server, on_elicit=on_elicit) as client:
+        assert await client.call("t") == 3
+    assert server.updates == [{"a": {"action": "accept", "content": {"name": "Ada"}}}]
+    assert asked == ["Who?"]
+
+
 async def test_a_task_that_asks_what_was_not_offered_is_given_up(
     scripted: type[Scripted],
 ) -> None:

@@ -66,6 +66,8 @@ class RemoteTask:
         self._what = f"the task of tool {shorten(tool.name, 60)!r}"
         self._questions = Questions(channel, self._what)
         self._answered: set[str] = set()
+        self._unsent: list[bytes] = []
+        """Answers that the server has not confirmed yet."""
         self._interval = _UNSAID
         self.id: str | None = None
         self.status = TaskStatus.COMPLETED
@@ -89,7 +91,7 @@ class RemoteTask:
         """Ask how the task stands; what the server wants to know for it is answered."""
         if self.id is None or self.status.is_final:
             return self.status
-        answer = await self._request(TASKS_GET, repeatable=True)
+        answer = await self._request(TASKS_GET)
         if answer.get("taskId") != self.id:
             raise ProtocolError(f"{self._what}: the answer is about another task")
         self._take(answer)
@@ -126,7 +128,7 @@ class RemoteTask:
     async def cancel(self) -> None:
         """Tell the server that the task is not wanted any more; it may still end otherwise."""
         if self.id is not None and not self.status.is_final:
-            await self._request(TASKS_CANCEL, repeatable=True)
+            await self._request(TASKS_CANCEL)
 
     async def give_up(self) -> None:
         """Cancel the task as well as that can be done now."""
@@ -171,17 +173,16 @@ class RemoteTask:
     async def _answer(self, asked: Mapping[str, Any]) -> None:
         """Answer what was not asked before; a server may be slow to notice that it was answered."""
         fresh = {key: asked[key] for key in asked if key not in self._answered}
-        if not fresh:
-            return
-        answers = await self._questions.answer_all(fresh)
-        self._answered.update(fresh)
-        await self._request(TASKS_UPDATE, b',"inputResponses":%b' % answers)
+        if fresh:
+            self._unsent.append(await self._questions.answer_all(fresh))
+            self._answered.update(fresh)
+        for answers in list(self._unsent):  # A server ignores what it has heard already.
+            await self._request(TASKS_UPDATE, b',"inputResponses":%b' % answers)
+            self._unsent = [each for each in self._unsent if each is not answers]
 
-    async def _request(
-        self, method: str, more: bytes = b"", *, repeatable: bool = False
-    ) -> dict[str, Any]:
+    async def _request(self, method: str, more: bytes = b"") -> dict[str, Any]:
         members = b'"taskId":%b%b' % (_encode(self.id), more)
-        question = Question(method, members, self.id, repeatable=repeatable)
+        question = Question(method, members, self.id, repeatable=True)
         raw = await self._channel.request(question, self._terms.timeout)
         answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
         if not isinstance(answer, dict):
