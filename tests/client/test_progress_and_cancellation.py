@@ -69,6 +69,23 @@ async def test_progress_is_told_in_order(
         assert {report.total for report in reports} == {3}
 
 
+async def test_a_callback_whose_own_work_was_cancelled_does_not_cancel_the_call(
+    server: Server,
+) -> None:
+    reports: list[float] = []
+
+    async def report(progress: Progress) -> None:
+        reports.append(progress.progress)
+        lost = asyncio.get_running_loop().create_future()
+        lost.cancel()
+        await lost
+
+    async with Client(server) as client:
+        called = client.call("count_to", {"number": 3}, returns=int, on_progress=report)
+        assert await called == 3
+    assert reports == [1, 2, 3]
+
+
 async def test_an_async_callback_has_finished_when_the_call_has(server: Server) -> None:
     reports: list[float] = []
 

@@ -61,6 +61,11 @@ class Relay(Generic[ReportT]):
             if pending is not None:
                 try:
                     await pending
+                except asyncio.CancelledError:
+                    task = asyncio.current_task()
+                    if task is None or task.cancelling():
+                        raise
+                    logger.exception("what a %s callback waits for was cancelled", self._what)
                 except Exception:
                     logger.exception("a %s callback failed", self._what)
             if not self._queue:
