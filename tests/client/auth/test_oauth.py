@@ -67,6 +67,31 @@ async def test_a_refused_token_is_refreshed_without_a_login(world: World) -> Non
     assert {sent["resource"] for sent in world.paths(TOKEN)} == {world.url}
 
 
+async def test_a_refresh_token_is_not_lost_with_the_request_that_showed_it(world: World) -> None:
+    shown, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def refresh(request: web.Request) -> web.Response:
+        given = world.give(dict(await request.post()))
+        shown.set()
+        await may_answer.wait()
+        return given
+
+    auth = world.oauth()
+    async with Client(world.url, revision=REVISION, auth=auth) as client, asyncio.timeout(PATIENCE):
+        assert await client.call("open") == "in"
+        world.tokens.clear()
+        world.instead[TOKEN] = refresh
+        calling = asyncio.create_task(client.call("open"))
+        await shown.wait()
+        calling.cancel()
+        await asyncio.sleep(0)
+        may_answer.set()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        assert await client.call("open") == "in"
+    assert len(world.paths(AUTHORIZE)) == 1
+
+
 async def test_a_token_that_is_about_to_end_is_refreshed_before_it_is_refused(
     world: World,
 ) -> None:

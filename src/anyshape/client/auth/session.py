@@ -6,12 +6,13 @@ is found out anew with every refusal, so a server may move to another authorizat
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from anyshape.client.auth.authorization_server import (
     AuthorizationServer,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["AccessSession", "TokenGrant", "token_key"]
 
 logger = logging.getLogger(__name__)
+
+_PARTING: Final = 5.0
+"""Seconds that a request which was given up waits for a token that is being refreshed."""
 
 
 class TokenGrant(Protocol):
@@ -188,7 +192,7 @@ class AccessSession:
         request = self._request(server, found, challenge, token)
         if token is not None and token.refresh is not None and may_refresh:
             try:
-                await self._keep(await self._refresh(request, token), _Origin.REFRESHED)
+                await self._exchange_token(request, token)
                 return True
             except AuthorizationError as error:
                 if error.error is None:
@@ -267,7 +271,23 @@ class AccessSession:
             proof_key=self._new_key(server) if self._settings.dpop else None,
         )
 
-    async def _refresh(self, request: AccessRequest, token: HeldToken) -> HeldToken:
+    async def _exchange_token(self, request: AccessRequest, token: HeldToken) -> None:
+        """Refresh a token and keep what comes of it, though the request is given up meanwhile.
+
+        A refresh token is good for once: if the answer went unheard, nothing would be left to show.
+        """
+        exchange = asyncio.ensure_future(self._refresh(request, token))
+        try:
+            await asyncio.shield(exchange)
+        except asyncio.CancelledError:
+            await asyncio.wait([exchange], timeout=_PARTING)
+            if exchange.done():
+                exchange.exception()  # nobody is there to hear of it
+            raise
+        finally:
+            exchange.cancel()
+
+    async def _refresh(self, request: AccessRequest, token: HeldToken) -> None:
         given_to = None if token.client is None else Registration.read(token.client)
         client = given_to or await self._grant.known_client(request)
         if client is None or token.refresh is None:
@@ -280,7 +300,7 @@ class AccessSession:
         )
         fields = {"grant_type": "refresh_token", "refresh_token": token.refresh}
         new = await ask_token(same, client, fields)
-        return replace(new, refresh=new.refresh or token.refresh)
+        await self._keep(replace(new, refresh=new.refresh or token.refresh), _Origin.REFRESHED)
 
     async def _refresh_early(self, token: HeldToken) -> HeldToken | None:
         """Renew a token before a server refuses it; if that fails, the server may decide."""
@@ -291,7 +311,7 @@ class AccessSession:
             try:
                 server = await find_server(self._exchange, token.issuer)
                 request = self._request(server, None, AuthChallenge(), token)
-                await self._keep(await self._refresh(request, token), _Origin.REFRESHED)
+                await self._exchange_token(request, token)
             except AuthorizationError as error:
                 logger.debug("the token could not be refreshed early: %s", error)
                 self._unrefreshable = token
