@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -193,3 +195,75 @@ def test_a_call_that_is_held_when_the_gateway_closes_ends_quietly(
     asyncio.run(close_while_it_is_held())
     gc.collect()
     assert "never retrieved" not in caplog.text
+
+
+class Hasty:
+    """A server of a handshake whose tool asks, and does or does not wait for the answer."""
+
+    def __init__(self) -> None:
+        self.waits = False
+        self.answers: list[Any] = []
+        self.send: Callable[[bytes], None] = lambda frame: None
+
+    def connect(self, send: Callable[[bytes], None], /) -> Hasty:
+        self.send = send
+        return self
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        message = json.loads(frame)
+        if message.get("id") == "q":
+            self.answers.append(message)
+            return None
+        results: dict[str, Any] = {
+            "initialize": {"protocolVersion": LATER, "capabilities": {"tools": {}}},
+            "tools/list": {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]},
+            "tools/call": {"content": [{"type": "text", "text": "never mind"}]},
+        }
+        if message["method"] == "tools/call":
+            params = {"message": "When?", "requestedSchema": {"type": "object", "properties": DAY}}
+            ask = {"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params}
+            self.send(json.dumps(ask).encode())
+            if self.waits:
+                await asyncio.Event().wait()
+        if "id" not in message:
+            return None
+        result = results.get(message["method"], {})
+        return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("front", [MODERN, LATER])
+async def test_an_upstream_that_asks_and_does_not_wait_is_not_waited_for(front: str) -> None:
+    hasty = Hasty()
+    gateway = Gateway({"up": Upstream(target=hasty, revision=LATER)})
+
+    async with (
+        Client(gateway, revision=front, on_elicit=lambda _: {"day": "Monday"}) as client,
+        asyncio.timeout(PATIENCE),
+    ):
+        assert (await client.call_tool("ask")).text == "never mind"
+        await turn_until(lambda: hasty.answers)
+
+
+@pytest.mark.parametrize("front", [MODERN, LATER])
+async def test_a_question_is_over_when_its_call_is_given_up(front: str) -> None:
+    hasty, asked = Hasty(), asyncio.Event()
+    hasty.waits = True
+    gateway = Gateway({"up": Upstream(target=hasty, revision=LATER)})
+
+    async def answer(_question: Elicitation) -> Any:
+        asked.set()
+        await asyncio.Event().wait()
+
+    async with Client(gateway, revision=front, on_elicit=answer) as client:
+        async with asyncio.timeout(PATIENCE):
+            call = asyncio.create_task(client.call_tool("ask"))
+            await asked.wait()
+            if front == MODERN:  # whose call is kept until it comes back, for so long
+                held = gateway.upstreams["up"].held
+                held._drop(next(iter(held._held)))
+            call.cancel()
+            await turn_until(lambda: hasty.answers)
+    assert hasty.answers[0]["error"]["message"] == "the call is over"

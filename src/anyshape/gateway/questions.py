@@ -151,7 +151,7 @@ class HeldCall:
         try:
             while self._stirred is not None and self.task is not None:
                 await asyncio.shield(self._stirred)
-                if not self._open:
+                if not self._open or self.task.done():
                     return await self.task
                 self._stirred = asyncio.get_running_loop().create_future()
                 await self._ask_all(context)
@@ -159,9 +159,12 @@ class HeldCall:
             self.context = None
 
     def give_up(self) -> None:
-        """Stop what is left of it; nobody waits for that."""
+        """Stop what is left of it; nobody waits for that, and nobody is there to be asked."""
         if self.timer is not None:
             self.timer.cancel()
+        for _, answer in self._open.values():
+            if not answer.done():
+                answer.set_exception(ProtocolError("the call is over", code=INVALID_REQUEST))
         if self.task is not None:
             self.task.cancel()
             self.task = None  # The task knows this call: together they would be left to the GC.
