@@ -172,3 +172,38 @@ async def test_a_refusal_of_the_upstream_reaches_the_client(shop: Watched, front
         shop.remove_resource(ORDERS)  # the gateway has yet to hear of it
         with pytest.raises(AnyshapeError):
             await client.subscribe(ORDERS, Ear())
+
+
+async def test_what_is_watched_again_while_another_is_being_asked_for_is_answered(
+    shop: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, may_answer = "shop://orders/2", asyncio.Event()
+
+    class Slow(_Recording):
+        async def handle(self, frame: bytes) -> bytes | None:
+            if b"resources/subscribe" in frame and slow.encode() in frame:
+                shop.sent.append(("slow", None))
+                await may_answer.wait()
+            return await super().handle(frame)
+
+    def connect(send: Any) -> Any:
+        return Slow(Server.connect(shop, send), shop)
+
+    monkeypatch.setattr(shop, "connect", connect)
+    gateway = Gateway({"shop": Upstream(target=shop, revision=LATER)})
+    async with Client(gateway) as first, Client(gateway) as second, asyncio.timeout(PATIENCE):
+        watched = gateway.upstreams["shop"].subscriptions
+        ear = Ear()
+        await first.subscribe(ORDERS, ear)
+        waiting = asyncio.create_task(second.subscribe(slow, Ear()))
+        await turn_until(lambda: shop.count("slow"))
+        with monkeypatch.context() as impatiently:
+            impatiently.setattr(subscriptions, "_LINGER", 0.01)
+            await first.unsubscribe(ORDERS)
+            await turn_until(lambda: not watched.count_owners(ORDERS), 0.01)
+        again = asyncio.create_task(first.subscribe(ORDERS, ear))
+        await turn_until(lambda: watched.count_owners(ORDERS))
+        may_answer.set()
+        await asyncio.gather(waiting, again)
+        shop.resource_changed(ORDERS)
+        assert await ear.next() == ORDERS

@@ -73,20 +73,21 @@ class UpstreamSubscriptions:
 
     async def keep(self, client: Client) -> None:
         """Watch what is wanted over one connection, until cancelled."""
-        held: set[str] = set()
+        told: dict[str, bool] = {}
         self._is_kept = True
         again = set(self._wanted)
         try:
             while True:
                 self._changed.clear()
-                for uri in held - self._wanted.keys():
-                    held.discard(uri)
+                for uri in told.keys() - self._wanted.keys():
+                    del told[uri]
                     await self._unsubscribe(client, uri)
-                for uri in [each for each in self._wanted if each not in held]:
-                    held.add(uri)
-                    self._answer(uri, await self._subscribe(client, uri))
-                    if uri in again:
-                        self._on_change(uri)  # it may have, while there was no connection
+                for uri in list(self._wanted):
+                    if uri not in told:
+                        told[uri] = await self._subscribe(client, uri)
+                        if uri in again:
+                            self._on_change(uri)  # it may have, while there was no connection
+                    self._answer(uri, told[uri])  # again, if it was dropped and added meanwhile
                 again.clear()
                 await self._changed.wait()
         finally:
