@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anyshape.client.target import Target
 from anyshape.gateway.options import Upstream
@@ -84,9 +84,7 @@ class Fleet:
         kept = {link.name: link for link in self.links.values() if link not in gone}
         self.links = {name: kept.get(name) or self._hold(name) for name in wanted}
         new = [link for name, link in self.links.items() if name not in kept]
-        settling = [asyncio.create_task(link.settled.wait()) for link in new]
-        if settling:
-            await asyncio.wait(settling, timeout=self._patience)
+        await self._settle(new)
         self._adopt(None)
         return gone
 
@@ -118,18 +116,24 @@ class Fleet:
         """Hold the connections to all upstreams; wait a while until they are there."""
         self.is_stopping = False
         self.links = {name: self._hold(name) for name in self.upstreams}
-        settling = [asyncio.create_task(link.settled.wait()) for link in self.links.values()]
         try:
-            await asyncio.wait(settling, timeout=self._patience)
+            await self._settle(self.links.values())
             self._adopt(None)
             yield
         finally:
             self.is_stopping = True
-            holding: list[asyncio.Task[Any]] = [*self._holding.values(), *settling]
+            holding = list(self._holding.values())
             for task in holding:
                 task.cancel()
             await asyncio.gather(*holding, return_exceptions=True)
             self.links, self._holding = {}, {}
+
+    async def _settle(self, links: Iterable[UpstreamLink]) -> None:
+        """Wait a while until it is known of each link whether it is there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                for link in links:
+                    await link.settled.wait()
 
     def _hold(self, name: str) -> UpstreamLink:
         link = UpstreamLink(

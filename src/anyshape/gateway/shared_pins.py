@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from anyshape.errors import PinError
@@ -57,7 +57,9 @@ class SharedPins:
         known = asyncio.Event()
         following = asyncio.create_task(self._follow(take, known))
         try:
-            await asyncio.wait([asyncio.ensure_future(known.wait())], timeout=_FIRST)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FIRST):
+                    await known.wait()
             yield
         finally:
             await stop({following})
