@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -98,6 +99,29 @@ async def test_after_pinning_again_a_signal_has_it_offered_and_the_log_opened_ag
     audit.close()
     assert len(log.read_text().splitlines()) == 2
     assert (tmp_path / "audit.log.1").read_text() == ""
+
+
+async def test_a_signal_that_comes_while_a_configuration_is_read_has_it_read_again(
+    server: Server,
+) -> None:
+    read, may_go_on = 0, threading.Event()
+
+    def load() -> GatewayConfig:
+        nonlocal read
+        read += 1
+        assert may_go_on.wait(PATIENCE)
+        return GatewayConfig({"up": Upstream(target=server)})
+
+    gateway = Gateway({"up": server})
+    gateway.reload_with(load)
+    async with Client(gateway):
+        signal.raise_signal(signal.SIGHUP)
+        await turn_until(lambda: read == 1)
+        for _ in range(2):
+            signal.raise_signal(signal.SIGHUP)
+            await asyncio.sleep(0)
+        may_go_on.set()
+        await turn_until(lambda: read == 2)
 
 
 async def test_what_is_added_with_its_pins_is_judged_by_these_alone(

@@ -127,6 +127,8 @@ class Gateway:
             metrics.watch(lambda: self.health, None if audit is None else lambda: audit.dropped)
         self._load: Callable[[], GatewayConfig] | None = None
         self._reloading: asyncio.Task[None] | None = None
+        self._is_outdated = False
+        """Whether a signal has come since the configuration was read."""
 
     @classmethod
     def configured(cls, config: GatewayConfig, **others: Any) -> Gateway:
@@ -330,17 +332,24 @@ class Gateway:
             loop.remove_signal_handler(signal.SIGHUP)
 
     def _start_reload(self) -> None:
-        if self._reloading is None or self._reloading.done():
-            self._reloading = asyncio.get_running_loop().create_task(self._reload())
-
-    async def _reload(self) -> None:
-        """Read the configuration again; one that cannot be used changes nothing."""
         if self._terms.audit is not None:
             self._terms.audit.reopen()
         if self._load is None:
             return
+        self._is_outdated = True
+        if self._reloading is None or self._reloading.done():
+            self._reloading = asyncio.get_running_loop().create_task(self._reload(self._load))
+
+    async def _reload(self, load: Callable[[], GatewayConfig]) -> None:
+        """Read the configuration again, and once more if a signal comes meanwhile."""
+        while self._is_outdated:
+            self._is_outdated = False
+            await self._take_configuration(load)
+
+    async def _take_configuration(self, load: Callable[[], GatewayConfig]) -> None:
+        """Go by the configuration as it is now; one that cannot be used changes nothing."""
         try:
-            config = await asyncio.to_thread(self._load)
+            config = await asyncio.to_thread(load)
             vetting = await asyncio.to_thread(config.settings.vetting)
             self.vet_with(vetting)  # before anything new is offered
             await self.reconfigure(config.upstreams)
