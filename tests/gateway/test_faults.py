@@ -408,3 +408,39 @@ async def test_a_gateway_stops_although_an_upstream_has_just_died(child: list[st
             assert (await client.call_tool("die")).is_error
             for _ in range(turns):
                 await asyncio.sleep(0)
+
+
+async def test_an_upstream_that_announces_changes_all_the_time_is_asked_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = 0
+
+    class Restless(Server):
+        def connect(self, send: Any) -> Any:
+            return _Announcing(super().connect(send), send)
+
+    class _Announcing:
+        def __init__(self, connection: Any, send: Any) -> None:
+            self._connection, self._send = connection, send
+
+        async def handle(self, frame: bytes) -> bytes | None:
+            nonlocal listed
+            if b'"tools/list"' in frame:
+                listed += 1
+                self._send(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
+            return await self._connection.handle(frame)
+
+        async def close(self) -> None:
+            await self._connection.close()
+
+    for name in ("_SOONEST", "_LATEST"):
+        monkeypatch.setattr(upstream_module, name, PATIENCE)
+    gateway = Gateway({"up": Restless("restless")})
+    async with Client(gateway):
+        await turn_until(lambda: listed == 2)
+        for _ in range(50):
+            await turn()
+        assert listed == 2
+        link = gateway.upstreams["up"]
+        link.doubt(link.client)  # whether it is there at all is looked at once
+        await turn_until(lambda: listed == 3)

@@ -46,6 +46,8 @@ _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0
 _STEADY: Final = 5.0
 """Seconds of a connection after which the next one is not put off any longer than the first."""
+_SOONEST, _LATEST = 0.1, 5.0
+"""Seconds from one reading of the lists to the next, however often changes are announced."""
 _pause: Final = asyncio.sleep
 Entry = TypeVar("Entry")
 Answer = TypeVar("Answer")
@@ -104,7 +106,7 @@ class UpstreamLink:
         self._on_offer = on_offer
         self._client: Client | None = None
         self._wake = asyncio.Event()
-        self._is_doubted = False
+        self._doubted = asyncio.Event()
         self._was_up = False
         self._in_use = 0
         self._unused = asyncio.Event()
@@ -163,7 +165,8 @@ class UpstreamLink:
                 async with self._connect() as client:
                     await self._ask_for_logs(client)
                     await self._read_offer(client)
-                    self._client, self.reason, self._is_doubted = client, None, False
+                    self._client, self.reason = client, None
+                    self._doubted.clear()
                     self.revision = client.revision
                     self.asks_in_results = client.revision.asks_in_results
                     was_up = True
@@ -256,7 +259,7 @@ class UpstreamLink:
     def doubt(self, client: Client | None) -> None:
         """Have the connection looked at: others may be in the middle of calls that it serves."""
         if client is not None and self._client is client:
-            self._is_doubted = True
+            self._doubted.set()
             self._wake.set()
 
     @contextlib.asynccontextmanager
@@ -276,10 +279,10 @@ class UpstreamLink:
                 async with asyncio.timeout(self.upstream.refresh):
                     await self._wake.wait()
             self._wake.clear()
-            if self._is_doubted:
-                self._is_doubted = False
+            if self._doubted.is_set():
+                self._doubted.clear()
                 await client.ping()
-            before = self.offer
+            before, started = self.offer, time.monotonic()
             try:
                 await self._read_offer(client)
             except TransportError:
@@ -290,6 +293,11 @@ class UpstreamLink:
                 )
             if self.offer != before:
                 self._tell()
+            # One that announces changes all the time takes about half of it.
+            rest = min(max(time.monotonic() - started, _SOONEST), _LATEST)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(rest):
+                    await self._doubted.wait()
 
     async def _read_offer(self, client: Client) -> None:
         offer = Offer(
