@@ -18,6 +18,7 @@ from anyshape import Client, Server
 from anyshape.errors import TransportError
 from anyshape.gateway import Gateway, GatewayConfig, Upstream, adopt
 from anyshape.gateway import upstream as upstream_module
+from anyshape.gateway.foreign import ForeignServer
 
 SERVER = """
 import os
@@ -444,3 +445,29 @@ async def test_an_upstream_that_announces_changes_all_the_time_is_asked_now_and_
         link = gateway.upstreams["up"]
         link.doubt(link.client)  # whether it is there at all is looked at once
         await turn_until(lambda: listed == 3)
+
+
+class _Deaf:
+    """A server object of another SDK that never reads what it is sent."""
+
+    def create_initialization_options(self) -> None:
+        return None
+
+    async def run(self, incoming: Any, outgoing: Any, options: None) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_calls_of_a_server_object_that_does_not_read_can_be_given_up() -> None:
+    connection = ForeignServer(_Deaf()).connect(lambda _frame: None)
+    ping = {"jsonrpc": "2.0", "method": "ping"}
+    calls = [
+        asyncio.create_task(connection.handle(json.dumps({**ping, "id": number}).encode()))
+        for number in range(80)
+    ]
+    for _ in range(10):
+        await turn()
+    for call in calls:
+        call.cancel()
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.wait(calls)
+        await connection.close()

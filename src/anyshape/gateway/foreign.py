@@ -85,8 +85,7 @@ class ForeignConnection:
             await self._pass_on(frame)
             found = await answer
         except asyncio.CancelledError:
-            with contextlib.suppress(TransportError):
-                await self._pass_on(_cancellation(message["id"]))
+            self._tell_cancelled(message["id"])
             raise
         finally:
             self._waiting.pop(key, None)
@@ -104,6 +103,14 @@ class ForeignConnection:
             await self._incoming.send(_read(frame))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             raise _ended() from None
+
+    def _tell_cancelled(self, id: object) -> None:
+        """Say that nobody waits for a request, unless the server is too busy to hear of it."""
+        import anyio
+
+        gone = (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError)
+        with contextlib.suppress(*gone):
+            self._incoming.send_nowait(_read(_cancellation(id)))
 
     async def close(self) -> None:
         """End the session."""
