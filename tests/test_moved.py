@@ -14,7 +14,7 @@ import fastmcp.tools
 import fastmcp.utilities.types
 import mcp_types
 import pytest
-from mcp.server import mcpserver
+from mcp.server import lowlevel, mcpserver
 
 from anyshape import (
     Audio,
@@ -68,6 +68,13 @@ def test_a_setting_of_other_servers_is_told_apart(name: str) -> None:
     with pytest.raises(TypeError, match=rf"Server\(\) takes no {name}=; ") as raised:
         make("s", **{name: 1})
     assert SERVER_SETTINGS[name] in str(raised.value)
+
+
+@pytest.mark.parametrize("theirs", [mcpserver.MCPServer, lowlevel.Server, fastmcp.FastMCP])
+def test_every_setting_of_other_servers_works_or_is_told_apart(theirs: type) -> None:
+    ours = inspect.signature(Server).parameters.keys()
+    settings = inspect.signature(theirs).parameters.keys() - {"kwargs"}
+    assert settings <= ours | SERVER_SETTINGS.keys()
 
 
 def test_an_unnamed_argument_of_other_servers_is_told_apart() -> None:

@@ -29,6 +29,12 @@ _NO_COMPOSITION: Final = "give each function to the one server, or serve several
 _BY_A_CLIENT: Final = "write async with Client(server) as client, and ask it inside"
 _STATELESS: Final = "leave it out: HTTP is stateless, and an answer is JSON wherever it can be"
 _NO_SESSION: Final = "no session is kept between calls"
+_BY_HAND: Final = "write server.add_tool(Tool(name=…, handler=…, input_schema=…)) for each tool"
+_EACH_PROMPT: Final = "write server.prompt(function) for each"
+_EACH_RESOURCE: Final = "write server.resource(uri)(function) for each"
+_COMPLETE: Final = "write Annotated[str, Complete(function)] where the parameter is"
+_ANSWERED: Final = "leave it out: the server answers that itself"
+_WATCHED: Final = "leave it out, and write server.resource_changed(uri) when one changes"
 _PROTECTION: Final = "write options=HttpOptions(allowed_hosts=(…), allowed_origins=(…))"
 
 FRONT_DOOR_NAMES: Final = {
@@ -74,7 +80,21 @@ SERVER_NAMES: Final = {
     ),
     **dict.fromkeys(("add_resource", "add_template"), "write server.resource(uri)(function)"),
     "add_prompt": "write server.prompt(function)",
-    "completion": "write Annotated[str, Complete(function)] where the parameter is",
+    **dict.fromkeys(("add_completion_handler", "completion"), _COMPLETE),
+    **dict.fromkeys(
+        (
+            *("add_notification_handler", "add_request_handler", "get_notification_handler"),
+            *("get_request_handler", "notification_handlers", "request_handlers"),
+        ),
+        "write @server.middleware above async def f(request, proceed)",
+    ),
+    **dict.fromkeys(
+        ("create_initialization_options", "get_capabilities"),
+        "leave it out: run() and run_async() declare what there is",
+    ),
+    **dict.fromkeys(("from_fastapi", "from_openapi"), "write a function for each operation"),
+    **dict.fromkeys(("progress_notification", "set_logging_level"), _ANSWERED),
+    **dict.fromkeys(("subscribe_resource", "unsubscribe_resource"), _WATCHED),
     "add_middleware": "write @server.middleware above async def f(request, proceed)",
     **dict.fromkeys(("disable", "enable"), "write remove_tool(name) and add_tool(tool)"),
     **dict.fromkeys(("get_tool", "get_tools"), "write tools, a mapping, or await list_tools()"),
@@ -86,7 +106,8 @@ SERVER_NAMES: Final = {
         ("run_sse_async", "sse_app"), 'write asgi() or run("http"); SSE alone is deprecated'
     ),
     "_tool_manager": "write input_schema= and output_schema= where the tool is made",
-    "call_tool": "write async with Client(server) as client, and client.call_tool(…) inside",
+    "call_tool": "write @server.tool above a function to make a tool; to call one, write "
+    "async with Client(server) as client, and client.call_tool(…) inside",
     "custom_route": "write a route of the application that mounts asgi()",
     "get_context": "write a parameter annotated Context",
     "run_stdio_async": "write await run_async()",
@@ -108,18 +129,46 @@ SERVER_SETTINGS: Final = {
     **dict.fromkeys(("host", "port"), 'write run("http", host=…, port=…)'),
     **dict.fromkeys(("json_response", "stateless_http"), _STATELESS),
     **dict.fromkeys(("providers", "transforms"), _NO_COMPOSITION),
-    "prompts": "write server.prompt(function) for each",
-    "resources": "write server.resource(uri)(function) for each",
+    **dict.fromkeys(("on_get_prompt", "on_list_prompts", "prompts"), _EACH_PROMPT),
     **dict.fromkeys(
-        ("on_duplicate", "on_duplicate_tools", "warn_on_duplicate_tools"),
-        "leave it out: a second tool of one name is refused",
+        ("on_list_resource_templates", "on_list_resources", "on_read_resource", "resources"),
+        _EACH_RESOURCE,
     ),
+    **dict.fromkeys(("get_tool_input_schema", "on_call_tool", "on_list_tools"), _BY_HAND),
+    **dict.fromkeys(
+        ("on_subscribe_resource", "on_subscriptions_listen", "on_unsubscribe_resource"), _WATCHED
+    ),
+    **dict.fromkeys(
+        ("on_ping", "on_progress", "on_roots_list_changed", "on_set_logging_level"), _ANSWERED
+    ),
+    "on_completion": _COMPLETE,
+    **dict.fromkeys(
+        (
+            *("on_duplicate", "on_duplicate_tools", "warn_on_duplicate_prompts"),
+            *("warn_on_duplicate_resources", "warn_on_duplicate_tools"),
+        ),
+        "leave it out: a second one of the same name is refused",
+    ),
+    **dict.fromkeys(
+        ("experimental_capabilities", "extensions"),
+        "leave it out: what the tools need is declared",
+    ),
+    "client_log_level": "leave it out: clients say what they want to be told",
     "dependencies": "leave it out: a server runs in an environment that has what it needs",
+    "dereference_schemas": "leave it out: references are published as they are written",
     "list_page_size": "write options=ServerOptions(page_size=…)",
     "mask_error_details": "leave it out: the model reads a ToolError, and nothing of other errors",
     "middleware": "write @server.middleware above async def f(request, proceed)",
-    "streamable_http_path": "write HttpOptions(path=…) where it is run",
+    "request_state_security": "write options=ServerOptions(state_keys=(…))",
+    "resource_security": "write server.directory(uri, path) for files, which cannot be left",
+    "session_state_store": f"write lifespan=, and Context.state for what it yields; {_NO_SESSION}",
+    **dict.fromkeys(
+        ("message_path", "mount_path", "sse_path", "streamable_http_path"),
+        "write HttpOptions(path=…) where it is run",
+    ),
     "strict_input_validation": "leave it out: arguments are checked as the schema says",
+    "subscriptions": "leave it out: whoever subscribes is served",
+    "tasks": "write task=True where a tool is made",
     "tools": "write server.tool(function), or server.add_tool(tool), for each",
     "transport_security": "write HttpOptions(allowed_hosts=…, allowed_origins=…) where it is run",
 }
