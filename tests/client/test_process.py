@@ -145,6 +145,59 @@ async def test_a_child_that_died_is_started_again_for_the_next_call(command: lis
         assert first != second
 
 
+NODE_ERROR = """\
+node:internal/modules/cjs/loader:1430
+  const err = new Error(message);
+              ^
+
+Error [MODULE_NOT_FOUND]: Cannot find module 'keytar'
+Require stack:
+- /srv/keytar.js
+    at Function._load (node:internal/modules/cjs/loader:1216:25) {
+  code: 'MODULE_NOT_FOUND'
+}
+
+Node.js v22.23.3
+"""
+PYTHON_ERROR = """\
+Traceback (most recent call last):
+  File "/srv/server.py", line 4, in <module>
+    from mcp.server.fastmcp import FastMCP
+ModuleNotFoundError: No module named 'mcp.server.fastmcp'
+"""
+FAILING = """\
+import json, sys
+sys.stderr.write(sys.argv[1])
+sys.stderr.flush()
+opening = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {}}
+if sys.argv[2] == "ends":
+    sys.exit(1)
+answer = {"jsonrpc": "2.0", "id": json.loads(input())["id"], "result": opening}
+print(json.dumps(answer), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("errors", "last_words"),
+    [
+        (NODE_ERROR, "Error [MODULE_NOT_FOUND]: Cannot find module 'keytar'"),
+        (PYTHON_ERROR, "ModuleNotFoundError: No module named 'mcp.server.fastmcp'"),
+        ("\x1b[31mno key:\x1b[39m set API_KEY\n}\n", "no key: set API_KEY"),
+    ],
+    ids=["node", "python", "coloured"],
+)
+async def test_a_child_that_fails_is_quoted_where_it_says_why(errors: str, last_words: str) -> None:
+    command = [sys.executable, "-c", FAILING, errors]
+    with pytest.raises(TransportError, match="ended with exit status 1") as ended:
+        await Client([*command, "ends"], revision="2025-11-25").__aenter__()
+    async with Client([*command, "waits"], revision="2025-11-25") as client:
+        with pytest.raises(TransportError, match="no answer to tools/list") as silent:
+            await client.list_tools(timeout=0.5)
+    for raised in (ended, silent):
+        assert str(raised.value).endswith(f"; its last words: {last_words!r}")
+
+
 @pytest.mark.parametrize("revision", ["auto", "2025-11-25"])
 async def test_a_call_that_is_safe_to_repeat_survives_its_server(
     command: list[str], tmp_path: Path, revision: str

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["conceal", "name_program", "shorten", "without_secrets"]
+__all__ = ["conceal", "last_words", "name_program", "shorten", "without_secrets"]
+
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
+_TELLING_LINE: Final = re.compile(r"(?!Node\.js v\d)(?=.*[^\W\d_])\S")
+_NAMED_ERROR: Final = re.compile(r"\b\w*(?:Error|Exception)\b(?: \[\w+\])?:")
+_NEAR: Final = 3
 
 
 def name_program(command: Sequence[str]) -> str:
@@ -25,6 +32,18 @@ def shorten(text: str | bytes, limit: int = 120) -> str:
     line = "".join(letter if letter.isprintable() else " " for letter in text[: limit * 4])
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def last_words(said: bytes) -> str:
+    """Return the line in which a program that writes errors says what went wrong; empty if none.
+
+    Python says it last. Node says it first: places follow, indented, then members of the error,
+    a brace, and the version of Node.
+    """
+    text = _COLOUR.sub("", said.decode("utf-8", "replace"))
+    telling = [line for line in text.splitlines() if _TELLING_LINE.match(line)]
+    named = [line for line in telling[-_NEAR:] if _NAMED_ERROR.search(line)]
+    return shorten((named or telling or [""])[-1])
 
 
 _TELLING = 6

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
 from anyshape.client.question import Outgoing
-from anyshape.client.quoting import name_program, shorten
+from anyshape.client.quoting import last_words, name_program, shorten
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import (
     ConnectionLost,
@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 _MOMENT = 0.5
 _LINES_AT_ONCE = 200
 """A pipe holds tens of thousands of short lines, which would keep the loop for half a second."""
+_ERRORS_KEPT = 16 * 1024
+"""Of what a child writes to its standard error; errors of Node are long."""
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
 _ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
@@ -190,7 +192,7 @@ class _Child(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self._errors += data
-            del self._errors[:-KEPT]
+            del self._errors[:-_ERRORS_KEPT]
             return
         if self.lost is not None:
             return
@@ -257,7 +259,7 @@ class _Child(asyncio.SubprocessProtocol):
         self._write_now(frame)
 
     def explain_silence(self) -> str:
-        said = ""
+        said = self._words()
         if self._skipped:
             said += (
                 f"; lines of its output that are no JSON-RPC message: {self._skipped}, "
@@ -386,15 +388,17 @@ class _Child(asyncio.SubprocessProtocol):
         self._untaken.clear()
         code = self._transport.get_returncode() if self._transport is not None else None
         status = "" if code is None else f" with exit status {code}"
-        said = shorten(bytes(self._errors).strip().rpartition(b"\n")[2])
-        words = f"; its last words: {said!r}" if said else ""
-        self.lost = ConnectionLost(f"{self._place} {how}{status}{words}", sent=True)
+        self.lost = ConnectionLost(f"{self._place} {how}{status}{self._words()}", sent=True)
         self._writable.set()
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(ConnectionLost(str(self.lost), sent=True))
         if self._tell_end is not None:
             self._tell_end()
+
+    def _words(self) -> str:
+        said = last_words(bytes(self._errors))
+        return f"; its last words: {said!r}" if said else ""
 
     def _signal(self, number: int) -> None:
         if self._transport is None or self._group is None:
