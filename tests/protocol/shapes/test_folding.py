@@ -103,7 +103,11 @@ def test_where_schemas_cannot_be_moved_the_names_and_their_descriptions_remain()
 @pytest.mark.parametrize("holder", ["properties", "$defs", "definitions"])
 def test_what_is_a_schema_only_because_something_refers_to_it_is_not_moved(holder: str) -> None:
     inner = {"$ref": f"#/{holder}", "description": "how it is meant"}
-    schema = {"type": "object", holder: {"a": {}}, "anyOf": [{"properties": {"b": inner}}]}
+    schema: dict[str, Any] = {
+        "type": "object",
+        holder: {"a": {}},
+        "anyOf": [{"properties": {"b": inner}}],
+    }
 
     properties = fold_root(schema)["properties"]
     assert properties["b"] == {"description": "how it is meant"}
