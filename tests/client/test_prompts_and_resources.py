@@ -233,6 +233,19 @@ async def test_what_a_server_does_not_offer_is_not_asked_for(scripted: type[Scri
     assert {message["method"] for message in server.seen} == {"server/discover"}
 
 
+async def test_a_server_that_does_not_know_how_to_list_them_has_none(
+    scripted: type[Scripted],
+) -> None:
+    server = scripted(
+        server__discover=discovered(),
+        resources__list=lambda params: {"resources": [{"uri": "note:1", "name": "one"}]},
+    )
+    async with Client(server) as client:
+        assert [each.uri for each in await client.list_resources()] == ["note:1"]
+        assert await client.list_resource_templates() == []
+        assert await client.list_prompts() == []
+
+
 async def test_lists_are_kept_until_they_expire_or_change(scripted: type[Scripted]) -> None:
     server = scripted(
         server__discover=discovered(prompts={}, resources={}),

@@ -15,7 +15,7 @@ from fastmcp import FastMCP
 from patience import PATIENCE, PAUSE, turn_until
 
 from anyshape import Client, Server
-from anyshape.errors import TransportError
+from anyshape.errors import ProtocolError, TransportError
 from anyshape.gateway import Gateway, GatewayConfig, Upstream, adopt
 from anyshape.gateway import upstream as upstream_module
 from anyshape.gateway.foreign import ForeignServer
@@ -189,6 +189,28 @@ async def test_lists_that_cannot_be_read_again_stay_as_they_were(
         server.is_there = True
         server.remove_tool("hello")
         await turn_until(lambda: list(gateway.server.tools) == ["more"])
+
+
+@pytest.mark.parametrize("feature", ["prompts", "resources", "templates"])
+async def test_a_list_that_fails_costs_no_tools(
+    feature: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server("half")
+    server.tool(name="hello")(lambda: "hello")
+    server.prompt(name="greet")(lambda: "Greet.")
+    server.resource("note://one", name="one")(lambda: "1")
+
+    @server.middleware
+    async def out_of_order(request: Any, proceed: Any) -> Any:
+        if request.method in (f"{feature}/list", f"resources/{feature}/list"):
+            raise ProtocolError("the database is down", code=-32603)
+        return await proceed(request)
+
+    async with Client(Gateway({"half": server})) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["hello"]
+        prompts, resources = await client.list_prompts(), await client.list_resources()
+        assert (len(prompts), len(resources)) == (feature != "prompts", feature != "resources")
+    assert f"upstream half: its last {feature} are kept: the database is down" in caplog.text
 
 
 async def test_a_call_in_flight_when_the_file_is_read_again_is_answered(steady: Server) -> None:

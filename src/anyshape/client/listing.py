@@ -27,7 +27,7 @@ from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
-from anyshape.protocol.jsonrpc import INVALID_PARAMS
+from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from anyshape.schema import WouldWait, aside, leave_loop
 
 __all__ = ["EntryT", "ListedFeature", "Listing", "Weighed"]
@@ -79,6 +79,8 @@ class ListedFeature(Generic[EntryT]):
     """The member that tells one entry from another."""
     longest: int = 1024
     """How many characters that may have."""
+    is_optional: bool = False
+    """Whether a server that knows no such method has none: many have resources and no templates."""
 
 
 class Listing(Generic[EntryT]):
@@ -224,7 +226,9 @@ class Listing(Generic[EntryT]):
         for _ in range(most):
             try:
                 raw = cast("msgspec.Raw", await self._channel.request(question, None))
-            except ProtocolError:
+            except ProtocolError as error:
+                if self.feature.is_optional and error.code == METHOD_NOT_FOUND:
+                    return
                 # A cursor may expire; what came before it belongs to a list that is no more.
                 if restarted or question is self._first_page:
                     raise

@@ -108,7 +108,14 @@ def _read_argument(found: Mapping[str, Any]) -> PromptArgument:
 
 
 PROMPTS: Final = ListedFeature(
-    "prompt", "prompts", "prompts", PROMPTS_LIST, PROMPTS_CHANGED, "max_prompts", _admit_prompt
+    "prompt",
+    "prompts",
+    "prompts",
+    PROMPTS_LIST,
+    PROMPTS_CHANGED,
+    "max_prompts",
+    _admit_prompt,
+    is_optional=True,
 )
 
 

@@ -149,6 +149,7 @@ RESOURCES: Final = ListedFeature(
     _admit_resource,
     key="uri",
     longest=_LONGEST_URI,
+    is_optional=True,
 )
 TEMPLATES: Final = ListedFeature(
     "resource template",
@@ -160,6 +161,7 @@ TEMPLATES: Final = ListedFeature(
     _admit_template,
     key="uriTemplate",
     longest=_LONGEST_URI,
+    is_optional=True,
 )
 
 

@@ -34,7 +34,7 @@ from anyshape.gateway.refusal import UpstreamDown
 from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.telemetry import UpstreamTelemetry
-from anyshape.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND
+from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.protocol.revision import MODERN
 from anyshape.schema import Limits
 from anyshape.server.failures import OF_THE_CONNECTION
@@ -300,11 +300,14 @@ class UpstreamLink:
                     await self._doubted.wait()
 
     async def _read_offer(self, client: Client) -> None:
+        last = self.offer
         offer = Offer(
             tools=tuple(await client.list_tools()),
-            prompts=tuple(await _listed(client.list_prompts)),
-            resources=tuple(await _listed(client.list_resources)),
-            templates=tuple(await _listed(client.list_resource_templates)),
+            prompts=await self._listed("prompts", client.list_prompts, last.prompts),
+            resources=await self._listed("resources", client.list_resources, last.resources),
+            templates=await self._listed(
+                "templates", client.list_resource_templates, last.templates
+            ),
         )
         vet = self._vet
         self.offer = offer if vet is None else await asyncio.to_thread(vet, self.name, offer)
@@ -312,6 +315,20 @@ class UpstreamLink:
             _log.warning(
                 "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), reason
             )
+
+    async def _listed(
+        self, what: str, listing: Callable[[], Awaitable[list[Entry]]], last: tuple[Entry, ...]
+    ) -> tuple[Entry, ...]:
+        """Return what an upstream has beside its tools; where it cannot say, they are not lost."""
+        try:
+            return tuple(await listing())
+        except TransportError:
+            raise
+        except AnyshapeError as error:
+            _log.warning(
+                "upstream %s: its last %s are kept: %s", self.name, what, shorten(str(error), 300)
+            )
+            return last
 
 
 class Visit:
@@ -411,13 +428,3 @@ class Visit:
             if not has_left or room is not self._link.room:
                 room.leave()
         self._link.leave()
-
-
-async def _listed(listing: Callable[[], Awaitable[list[Entry]]]) -> list[Entry]:
-    """Return a list; an upstream that says it has it, and then knows no such method, has none."""
-    try:
-        return await listing()
-    except ProtocolError as error:
-        if error.code != METHOD_NOT_FOUND:
-            raise
-        return []
