@@ -154,6 +154,54 @@ async def test_a_connection_is_held_for_so_long() -> None:
         assert said(polled) == ["done"]
 
 
+def hosted(application: Any) -> Any:
+    """Return an application under a host that wants every response to be whole in the end."""
+
+    async def host(scope: Any, receive: Any, send: Any) -> None:
+        is_whole = False
+
+        async def watch(event: Any) -> None:
+            nonlocal is_whole
+            await send(event)
+            is_whole = event["type"] == "http.response.body" and not event.get("more_body")
+
+        await application(scope, receive, watch)
+        assert is_whole
+
+    return host
+
+
+async def test_a_tool_that_hangs_up_and_is_done_at_once_has_ended_its_response() -> None:
+    server = Server("s")
+
+    @server.tool
+    async def work(context: Context) -> str:
+        context.hang_up()
+        return "done"
+
+    async with Browser(hosted(server.asgi())) as browser:
+        call = browser.post("tools/call", id=9, name="work", arguments={})
+        assert call.task is not None
+        await call.task
+        assert not call.messages
+        again = await browser.start("GET", last_event_id=call.last_id).over()
+        assert said(again) == ["done"]
+
+
+async def test_who_ends_its_session_ends_the_responses_to_its_requests(stepping: Stepping) -> None:
+    async with Browser(hosted(stepping.application)) as browser:
+        call = stepping.call(browser)
+        await stepping.step(call, "one", 1)
+        call.reading.clear()
+        stepping.steps.put_nowait("two")
+        await browser.end()
+        await turn_until(lambda: not stepping.application.flights)
+        call.reading.set()
+        assert call.task is not None
+        await call.task
+        assert said(call) == ["one", "two"]
+
+
 async def test_a_function_on_a_worker_thread_can_hang_up() -> None:
     server = Server("s")
     back = threading.Event()

@@ -95,6 +95,9 @@ class ReplyStream:
         if response is not None:
             await response.end(event, status)
         _let_go(left)
+        if self._ending:
+            # With this a request is done, and a host gives up a response that has not ended then.
+            await asyncio.wait(self._ending)
 
     def abandon(self) -> None:
         """Send nothing more: there will be no answer."""
