@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import typing
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
@@ -299,6 +300,26 @@ async def test_a_key_that_a_struct_does_not_take_is_named_with_its_place(call: A
     refused = await call(take, {"it": {"type": "square", "names": {"x": "y"}}})
     assert refused.is_error
     assert "/it/names: Expected `int`, got `str`" in refused.text
+
+
+class Loose(msgspec.Struct):
+    """Its fields do not say what they hold."""
+
+    marks: set[Any]
+    by_name: typing.Dict = {}  # noqa: UP006  # pyright: ignore
+
+
+async def test_a_struct_may_hold_collections_of_anything_that_python_can_put_there(
+    call: Any,
+) -> None:
+    async def echo(it: Loose) -> Loose:
+        return it
+
+    sent = {"marks": [1], "by_name": {"a": 1}}
+    assert (await call(echo, {"it": sent})).value == sent
+    refused = await call(echo, {"it": {"marks": [[1]]}})
+    assert refused.is_error
+    assert "/it: unhashable type: 'list'" in refused.text
 
 
 def test_a_struct_without_required_fields_has_no_empty_list_of_them() -> None:

@@ -100,6 +100,8 @@ def _convert(value: Any, annotation: Any, name: str) -> Any:
             return msgspec.convert(whole, annotation, str_keys=True)
         except msgspec.ValidationError as again:
             raise _refusal(again, f"/{name}") from None
+    except TypeError as error:  # A set of anything was to hold what cannot be in one.
+        raise ArgumentsError.at(f"/{name}", str(error)) from None
 
 
 def _refusal(error: msgspec.ValidationError, path: str) -> ArgumentsError:
@@ -166,7 +168,7 @@ def _has_other_keys(annotation: Any) -> bool:
         origin: Any = get_origin(part)
         if origin is None and part in _UNTYPED:
             return True
-        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments[0] is not str:
+        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments[:1] != (str,):
             return True
     return False
 
