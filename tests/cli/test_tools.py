@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -137,6 +138,14 @@ def test_a_target_that_is_not_there_is_one_line_and_a_hint(
     assert lines[-2] == ""
     assert lines[-1].startswith("hint: ")
     assert "Traceback" not in failed.err
+
+
+@pytest.mark.parametrize("words", [["tools"], ["shapes", "any", "--listing"]], ids=" ".join)
+def test_a_command_that_ends_is_better_tried_by_itself(run: Run, words: list[str]) -> None:
+    failed = run(*words, "--", sys.executable, "-c", "exit('set API_KEY')")
+    assert failed.code == 3
+    assert "ended with exit status 1; its last words: 'set API_KEY'" in failed.err
+    assert "hint: run what stands behind -- by itself" in failed.err
 
 
 @pytest.mark.parametrize("target", ["", ".", "no/such", "some words", "a=b"])

@@ -19,7 +19,7 @@ from anyshape.errors import (
     ValidationError,
 )
 
-__all__ = ["CommandError", "Exit", "explain"]
+__all__ = ["CommandError", "Exit", "advise_on_silence", "explain"]
 
 
 class Exit(enum.IntEnum):
@@ -54,8 +54,18 @@ class CommandError(Exception):
         self.details = details
 
 
-def explain(error: AnyshapeError) -> CommandError:
-    """Return what an error of ours means to whoever typed the command."""
+def advise_on_silence(*, is_command: bool) -> str:
+    """Return what to do about a server that is not there, or that gives no answer."""
+    if is_command:
+        return "run what stands behind -- by itself, to see all that it says"
+    return "is the server running? `anyshape demo` starts one to try things on"
+
+
+def explain(error: AnyshapeError, *, is_command: bool = False) -> CommandError:
+    """Return what an error of ours means to whoever typed the command.
+
+    `is_command` says that the server is a command behind `--`.
+    """
     from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 
     message = str(error)
@@ -101,9 +111,7 @@ def explain(error: AnyshapeError) -> CommandError:
                 hint='--login signs in with a browser; -H "Authorization: Bearer …" brings a token',
             )
         case TransportError():
-            return CommandError(
-                message, hint="is the server running? `anyshape demo` starts one to try things on"
-            )
+            return CommandError(message, hint=advise_on_silence(is_command=is_command))
         case ProtocolError(code=code) if code in (INVALID_PARAMS, RESOURCE_NOT_FOUND):
             return CommandError(
                 message,
@@ -113,7 +121,9 @@ def explain(error: AnyshapeError) -> CommandError:
             )
         case ProtocolError():
             return CommandError(
-                message, hint="the server answered, but not with what the protocol asks for"
+                message,
+                hint="the server answered with an error of its own, "
+                "or with something that is no answer",
             )
         case _:
             return CommandError(message, hint="`anyshape --help` shows what can be asked")

@@ -95,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     except Exception as error:
-        failure = _failure(error)
+        failure = _failure(error, is_command=command is not None)
         terminal.complain(failure)
         return failure.code
     return code if isinstance(code, int) else Exit.OK
@@ -109,11 +109,11 @@ def _split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | Non
     return list(arguments[:at]), list(arguments[at + 1 :])
 
 
-def _failure(error: Exception) -> CommandError:
+def _failure(error: Exception, *, is_command: bool) -> CommandError:
     if isinstance(error, CommandError):
         return error
     if isinstance(error, AnyshapeError):
-        return explain(error)
+        return explain(error, is_command=is_command)
     tell = getattr(error, "format_message", None)
     if callable(tell):  # what typer raises when it cannot make sense of the command line
         context = getattr(error, "ctx", None)

@@ -13,7 +13,7 @@ from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.call import split_tool
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, advise_on_silence
 from anyshape.cli.target import NamedTarget, connect_as
 from anyshape.cli.tools import find_tool
 
@@ -59,7 +59,10 @@ def shapes(
     if asked.json:
         terminal.write(json_text.compact([view.as_data() for view in views]))
     elif all(not view.entry for view in views):
-        raise CommandError(views[0].error or "nothing was listed", hint="is the server running?")
+        raise CommandError(
+            views[0].error or "nothing was listed",
+            hint=advise_on_silence(is_command=target.is_command),
+        )
     else:
         _show(tool, group(views))
     return Exit.OK if any(view.entry for view in views) else Exit.UNKNOWN
