@@ -181,10 +181,34 @@ def root_alternatives() -> dict[str, Any]:
     return {"type": "object", "properties": {"v": large}, "anyOf": one}
 
 
+def names_of_alternatives() -> dict[str, Any]:
+    """Alternatives at the root, each with a name of its own that all others are asked about."""
+    return {"type": "object", "oneOf": [{"required": [f"p{n}"]} for n in range(9_000)]}
+
+
+def conditions_of_alternatives() -> dict[str, Any]:
+    """Hundreds of conditions, with names of their own, beside hundreds of alternatives."""
+    conditions = [
+        {"if": {"required": [f"k{n}"]}, "then": {"required": [f"v{n}"]}} for n in range(700)
+    ]
+    one = [{"properties": {"t": {"const": n}}} for n in range(250)]
+    return {"type": "object", "allOf": conditions, "anyOf": one}
+
+
+def dynamic_anchors() -> dict[str, Any]:
+    """Each of hundreds of dynamic references may end at each of hundreds of anchors."""
+    inner = {"$dynamicAnchor": "n", "properties": {"a": {"$dynamicRef": "#n"}}}
+    resources = {f"d{n}": {"$id": f"urn:{n}", **inner} for n in range(500)}
+    return {"type": "object", "anyOf": [{"$ref": f"urn:{n}"} for n in range(500)]} | {
+        "$defs": resources
+    }
+
+
 SCHEMAS = (
     *(doubling, choices, nested_choices, mutual, meeting, deep, long_chain, wide),
     *(many_alternatives, patterns, names_and_patterns, repeated_enumeration),
     *(filtered_enumeration, repeated_description, repeated_one_of, root_alternatives),
+    *(names_of_alternatives, conditions_of_alternatives, dynamic_anchors),
 )
 
 

@@ -64,6 +64,7 @@ class NodeGraph:
 
     def _key(self, raw: Raw) -> Key:
         site = self._branches.site(raw)
+        self._branches.source.spend(len(site.ways))
         if site.name is not None:
             self.names.setdefault(site.key, site.name)
         if len(site.ways) > 1 and site.key not in self._parts:
@@ -90,6 +91,7 @@ class NodeGraph:
                 onward = self._parts.get(key) or [(branch,) for branch in key]
             else:
                 onward = [self._key(raw) for case in self._cases.all(key) for raw in raws_of(case)]
+            self._branches.source.spend(sum(map(len, onward)))
             self._edges[key] = onward
             for other in onward:
                 self._uses[other] = self._uses.get(other, 0) + 1
@@ -110,6 +112,9 @@ class NodeGraph:
         What is left when places that lead nowhere, or come from nowhere, are taken away in turn
         includes what lies between two cycles; that costs a definition at most.
         """
+        # A place is known by all its alternatives, so that to find one takes as many steps.
+        looks = sum(len(other) for others in self._edges.values() for other in others)
+        self._branches.source.spend(looks)
         onward = {
             key: {other for other in others if other not in without}
             for key, others in self._edges.items()

@@ -49,6 +49,7 @@ class _Keeper:
         self._cases = cases
         self._losses = losses
         self._names: dict[tuple[int, bool], str] = {}
+        self._taken: set[str] = set()
         self._pending: list[tuple[int, bool]] = []
         self._formatted: dict[int, bool] = {}
         self._nodes = 0
@@ -165,11 +166,7 @@ class _Keeper:
         spot = self._source[number]
         if spot.value is not None:
             return {} if spot.value else {"not": {}}
-        self._nodes += 1
-        if self._nodes > _MOST_NODES:
-            raise CannotLower(
-                f"written for {self._profile.name}, the schema has more than {_MOST_NODES} places"
-            )
+        self._count(1)
         node: dict[str, Any] = {}
         keywords = {keyword for keyword, _ in spot.parts}
         lost = self._hanging_on_formats(spot)
@@ -245,6 +242,13 @@ class _Keeper:
         self._losses.add(spot.place, "oneOf", "exactly one alternative")
         node["allOf"] = [*node.get("allOf", ()), {"anyOf": node.pop("oneOf")}]
 
+    def _count(self, nodes: int) -> None:
+        self._nodes += nodes
+        if self._nodes > _MOST_NODES:
+            raise CannotLower(
+                f"written for {self._profile.name}, the schema has more than {_MOST_NODES} places"
+            )
+
     def _part(self, spot: Subschema, keyword: str, value: Any, exact: bool) -> Any:
         """Return the value of a keyword with its subschemas written."""
         if (keyword, 0) in spot.parts:
@@ -295,13 +299,15 @@ class _Keeper:
                     path=spot.place,
                 )
             self._losses.add(spot.place, keyword, f"one of {len(options)} alternatives")
+            self._count(len(options))
             choice = {"anyOf": [{"$ref": f"#/$defs/{self._name(n, exact)}"} for n in options]}
             node["allOf"] = [*node.get("allOf", ()), choice]
 
     def _name(self, number: int, exact: bool) -> str:
         key = (number, exact and self._profile.nulls_for_optional)
         if key not in self._names:
-            self._names[key] = definition_name(self._source[number].place, self._names.values())
+            self._names[key] = definition_name(self._source[number].place, self._taken)
+            self._taken.add(self._names[key])
             self._pending.append(key)
         return self._names[key]
 

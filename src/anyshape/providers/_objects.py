@@ -6,7 +6,7 @@ Each subschema's `additionalProperties` leaves out only what stands in its own `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from anyshape.providers._branches import ANYTHING, Branches, Raw
@@ -77,8 +77,9 @@ class Objects:
         self._unevaluated(spots, met, mentions, named=not beyond and not met.patterns)
         return met
 
-    def asked(self, spots: Iterable[Subschema], name: str) -> tuple[int, ...]:
+    def asked(self, spots: Sequence[Subschema], name: str) -> tuple[int, ...]:
         """Return the subschemas that a property of this name has to satisfy."""
+        self._source.spend(len(spots))
         found: dict[int, None] = {}
         for spot in spots:
             self._silent.update(spot.patterns.values())

@@ -7,15 +7,18 @@ properties go together.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Final, cast
 
 from anyshape.errors import CannotLower
-from anyshape.providers._branches import ANYTHING, Raw, Site, either
+from anyshape.providers._branches import ANYTHING, NOTHING, Raw, Site, either
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._losses import Effect, Losses, Said
 from anyshape.providers.profile import Undeclared
 
 __all__ = ["fold", "object_cases"]
+
+_MOST_FOLDED: Final = 2_000_000
+"""Properties of all alternatives at the root, times the alternatives that each is asked of."""
 
 
 def object_cases(site: Site, cases: Cases) -> list[Case]:
@@ -36,8 +39,20 @@ def fold(found: list[Case], undeclared: Undeclared, losses: Losses) -> Case:
         return found[0]
     merged = Case("object", place="")
     names = dict.fromkeys(name for case in found for name in case.properties)
+    if len(names) * len(found) > _MOST_FOLDED:
+        raise CannotLower(
+            f"{len(found)} alternatives at the root with {len(names)} properties are too many to "
+            "be one object; put them into a property"
+        )
+    known = [{**dict.fromkeys(case.forbidden, NOTHING), **case.properties} for case in found]
+    others = [
+        _undeclared(case, not names.keys() <= said.keys(), undeclared, losses)
+        for case, said in zip(found, known, strict=True)
+    ]
     for name in names:
-        merged.properties[name] = either([_place(case, name, undeclared, losses) for case in found])
+        merged.properties[name] = either(
+            said.get(name, other) for said, other in zip(known, others, strict=True)
+        )
     required = [set(case.required) for case in found]
     merged.required = tuple(
         name for name in found[0].required if all(name in others for others in required)
@@ -76,20 +91,18 @@ def _spelt_out(case: Case) -> Case:
     )
 
 
-def _place(case: Case, name: str, undeclared: Undeclared, losses: Losses) -> Raw:
-    if name in case.properties:
-        return case.properties[name]
-    if name in case.forbidden:
-        return ()
-    if case.implied and undeclared is Undeclared.LEFT_OUT:
+def _undeclared(case: Case, some: bool, undeclared: Undeclared, losses: Losses) -> Raw:
+    """Return what a case says of properties that others declare; `some` if there are any."""
+    if not case.implied or undeclared is not Undeclared.LEFT_OUT:
+        return either([case.extra, *case.patterns.values()])
+    if some:
         losses.add(
             case.place,
             "additionalProperties",
             "properties that this alternative does not declare",
             Effect.NARROWER,
         )
-        return ()
-    return either([case.extra, *case.patterns.values()])
+    return NOTHING
 
 
 def _summary(found: list[Case]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect
 from anyshape.documents.library import Library, Spot, dialect_of, load
 from anyshape.documents.positions import Label
+from anyshape.errors import CannotLower
 from anyshape.schema._compile import find_metaschema
 
 __all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema", "arranged"]
@@ -56,6 +57,9 @@ _LATER_FORMATS: Final = {
     ),
 }
 """Formats that a dialect does not know, so that they rule out nothing in it."""
+
+_MOST_STEPS: Final = 2_000_000
+"""What alternatives, conditions and properties that multiply may come to: a few seconds."""
 
 FORMAT_HINT: Final = "format hint"
 """Stands for `format` in the words of a subschema where it rules out nothing."""
@@ -140,13 +144,25 @@ class Source:
         self._spots: list[Spot] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._read: dict[int, Subschema] = {}
+        self._anchored: dict[str, list[int]] = {}
+        self._steps = _MOST_STEPS
         self.root = self._number(root)
 
     def __getitem__(self, number: int) -> Subschema:
+        self.spend(1)
         found = self._read.get(number)
         if found is None:
             found = self._read[number] = self._reading(self._spots[number])
         return found
+
+    def spend(self, steps: int) -> None:
+        """Count the work of lowering: one step for each look at a subschema, or at a property."""
+        self._steps -= steps
+        if self._steps < 0:
+            raise CannotLower(
+                f"the schema takes more than {_MOST_STEPS} steps to be lowered; say it with fewer "
+                "alternatives and conditions, or put them into a property"
+            )
 
     def said(self, numbers: Iterable[int], keyword: str) -> Any:
         """Return what the first of some subschemas that has a keyword says by it, else `None`."""
@@ -218,9 +234,9 @@ class Source:
             if keyword == "$ref" or anchor is None:
                 plain.append(self._number(target))
                 continue
-            targets = {self._number(target): None} | {
-                self._number(other): None for other in self._dynamic(anchor)
-            }
+            others = self._dynamic(anchor)
+            self.spend(len(others))
+            targets = dict.fromkeys((self._number(target), *others))
             if len(targets) == 1:
                 plain.append(self._number(target))
             else:
@@ -228,17 +244,20 @@ class Source:
         found.references = tuple(plain)
         found.choices = tuple(choices)
 
-    def _dynamic(self, anchor: str) -> list[Spot]:
+    def _dynamic(self, anchor: str) -> list[int]:
         """Return every subschema that a dynamic reference to `anchor` may end at."""
-        return [
-            spot
-            for _, spot in sorted(self._library.spots.items())
-            if isinstance(spot.schema, dict)
-            and (
-                spot.schema.get("$dynamicAnchor") == anchor
-                or (anchor == "" and spot.schema.get("$recursiveAnchor") is True)
-            )
-        ]
+        found = self._anchored.get(anchor)
+        if found is None:
+            found = self._anchored[anchor] = [
+                self._number(spot)
+                for _, spot in sorted(self._library.spots.items())
+                if isinstance(spot.schema, dict)
+                and (
+                    spot.schema.get("$dynamicAnchor") == anchor
+                    or (anchor == "" and spot.schema.get("$recursiveAnchor") is True)
+                )
+            ]
+        return found
 
     @staticmethod
     def _apply(
