@@ -17,6 +17,7 @@ from patience import PATIENCE, is_listening, turn_until
 
 from anyshape import Client, Context, Server
 from anyshape.server import HttpOptions, RedisStore, ServerOptions, Sessions, Streams
+from anyshape.server.features.announcements import Topic
 from anyshape.server.stores.sessions import KnownSession, SharedSessions
 
 from .asking import Asker
@@ -232,6 +233,25 @@ async def test_what_was_missed_is_told_though_a_later_change_was_told_before_it(
         await turn_until(
             lambda: {str(about("note:a")), str(about("note:b"))} == set(map(str, stream.messages))
         )
+
+
+async def test_a_stream_that_ends_while_the_store_is_asked_for_its_topics_listens_to_none(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang_up_meanwhile(shared: SharedSessions, session: str) -> list[Topic]:
+        found = await look_up(shared, session)
+        await stream.hang_up()
+        await turn_until(lambda: not shared._streams.table.streaming())
+        return found
+
+    look_up = SharedSessions._topics
+    async with site.session() as (here, _):
+        await here.ask("resources/subscribe", uri="note:a")
+        stream = await here.listen()
+        monkeypatch.setattr(SharedSessions, "_topics", hang_up_meanwhile)
+        assert site.one.application.streams is not None
+        await site.one.application.streams.join()
+        assert is_quiet(site.one, "note:a")
 
 
 async def test_a_session_has_one_stream_among_all_replicas(site: Site) -> None:

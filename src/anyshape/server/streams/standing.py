@@ -73,8 +73,8 @@ class StandingStream:
         return tuple(self._listening)
 
     def add(self, topic: Topic) -> None:
-        """Tell of a topic, too."""
-        if topic not in self._listening:
+        """Tell of a topic, too; once it has ended, of nothing: nobody would stop listening."""
+        if topic not in self._listening and not self.ended.done():
             self._listening[topic] = self._listeners.add((topic,), self._tell)
 
     def remove(self, topic: Topic) -> None:
