@@ -108,6 +108,33 @@ async def test_a_client_that_gives_up_while_it_opens_leaves_nothing_open() -> No
     assert left.is_set()
 
 
+async def test_a_client_whose_closing_is_cancelled_leaves_nothing_open() -> None:
+    journal = Journal()
+    started, given_up, may_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @journal.server.tool
+    async def reluctant() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.set()
+            await may_end.wait()
+
+    async with asyncio.timeout(PATIENCE):
+        client = await Client(journal.server).__aenter__()
+        calling = asyncio.create_task(client.call_tool("reluctant"))
+        await started.wait()
+        closing = asyncio.create_task(client.__aexit__(None, None, None))
+        await given_up.wait()
+        closing.cancel()
+        await asyncio.wait([closing])
+        assert closing.cancelled()
+        may_end.set()
+        await asyncio.wait([calling])
+    assert journal == ["open", "close"]
+
+
 def test_an_event_loop_of_its_own_opens_it_again() -> None:
     journal = Journal()
 

@@ -182,15 +182,20 @@ class Connection(Peer):
         if self._listener is not None:
             self.service.listeners.remove(self._listener)
             self._listener = None
-        for topic in tuple(self._subscribed):
-            await self.unsubscribe(topic)
-        for flight in tuple(self._flights.values()):
-            flight.interrupt(Interruption.CANCELLED)
-        if self._flights:
-            self._landed = asyncio.get_running_loop().create_future()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self.service.options.grace):
-                    await self._landed
+        try:
+            for topic in tuple(self._subscribed):
+                await self.unsubscribe(topic)
+            for flight in tuple(self._flights.values()):
+                flight.interrupt(Interruption.CANCELLED)
+            if self._flights:
+                self._landed = asyncio.get_running_loop().create_future()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self.service.options.grace):
+                        await self._landed
+        finally:  # Whoever is cancelled here still keeps no lifespan open.
+            await self._let_go()
+
+    async def _let_go(self) -> None:
         opening, self._opening = self._opening, None
         if opening is not None:
             if not opening.done():

@@ -126,7 +126,8 @@ class _Open:
             await asyncio.wait([self._task])
             self.ready.exception()
         elif self.ready.exception() is None:
-            await self._task
+            # Shielded: whoever gives up waiting must not cut short what is being closed.
+            await asyncio.shield(self._task)
 
 
 def check_lifespan(lifespan: Any) -> None:
