@@ -247,3 +247,9 @@ def test_what_is_at_a_url_is_for_a_gateway(run: Run) -> None:
     outcome = run("serve", "https://user:secret@example.com/mcp")
     assert outcome.code == 2
     assert "anyshape gateway https://example.com/mcp" in outcome.err
+
+
+def test_the_file_of_a_gateway_is_for_a_gateway(run: Run) -> None:
+    outcome = run("serve", "fleet.toml")
+    assert outcome.code == 2
+    assert "hint: anyshape gateway fleet.toml" in outcome.err

@@ -119,6 +119,9 @@ def test_an_unknown_revision_is_a_mistake_of_usage(run: Run) -> None:
     [
         (["http://127.0.0.1:9/mcp"], 3),
         (["ftp://127.0.0.1/mcp"], 2),
+        (["http://"], 2),
+        (["http://[127.0.0.1/mcp"], 2),
+        (["http://127.0.0.1:99999/mcp"], 2),
         (["--", "/does/not/exist"], 3),
         (["--"], 2),
         (["no_such_module"], 2),
@@ -153,6 +156,26 @@ def test_what_is_no_target_is_a_mistake_in_one_line(run: Run, target: str) -> No
     outcome = run("tools", target)
     assert outcome.code == 2
     assert f"error: {target!r} is neither a module nor a Python file\n" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "No such file or directory"),
+        ("{", "line 1: expected JSON"),
+        ("5", 'expected an object with "mcpServers" in it'),
+    ],
+)
+def test_a_json_file_that_describes_no_gateway_is_no_module(
+    run: Run, tmp_path: Path, text: str | None, said: str
+) -> None:
+    file = tmp_path / "fleet.json"
+    if text is not None:
+        file.write_text(text)
+    outcome = run("tools", str(file))
+    assert outcome.code == 3
+    assert f"error: {file}" in outcome.err
+    assert said in outcome.err
 
 
 def test_a_syntax_error_is_told_with_its_place_once(run: Run, tmp_path: Path) -> None:

@@ -232,8 +232,9 @@ def _read(path: str) -> object:
     try:
         return json_module.loads(text)
     except (ValueError, RecursionError) as error:
+        name = "stdin" if path == "-" else path
         raise CommandError(
-            f"{path} is not JSON: {error}", hint="check takes schemas and listings in JSON"
+            f"{name} is not JSON: {error}", hint="check takes schemas and listings in JSON"
         ) from None
 
 

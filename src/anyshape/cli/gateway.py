@@ -12,8 +12,9 @@ import typer
 
 from anyshape.cli import options, terminal
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_fleet, load_server
+from anyshape.cli.loading import FLEETS, load_fleet, load_server
 from anyshape.cli.serve import announce, check_listening, listen, serve_http, url_of
+from anyshape.cli.target import check_url
 
 if TYPE_CHECKING:
     from anyshape.gateway import Gateway, Upstream
@@ -30,7 +31,6 @@ Examples:
   anyshape gateway -- npx some-server
 """
 
-_FILES: Final = (".toml", ".json")
 _NAMED: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
 
 
@@ -70,7 +70,7 @@ def gateway(
         raise _for_http("--metrics", "a pipe has no pages")
     terminal.follow_log("anyshape.gateway")
     words, command = targets or [], context.obj["command"]
-    if len(words) == 1 and command is None and words[0].endswith(_FILES):
+    if len(words) == 1 and command is None and words[0].endswith(FLEETS):
         with _configured(words[0], endpoints, metrics=metrics) as (made, options):
             _serve(made, host, port, options, http=http, json=json)
     else:
@@ -142,7 +142,7 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
 
     found: dict[str, Any] = {}
     for word in words:
-        if word.endswith(_FILES):
+        if word.endswith(FLEETS):
             raise CommandError(
                 f"{word} says all there is to serve",
                 hint="give the file alone, or write the targets into it",
@@ -150,6 +150,8 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
             )
         named = _NAMED.fullmatch(word)
         written = named[2] if named else word
+        if is_url(written):
+            check_url(written)
         target = written if is_url(written) else load_server(written)
         _add(found, named[1] if named else _name_of(written), target)
     if command:

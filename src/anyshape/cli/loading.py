@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from anyshape.gateway import GatewayConfig
     from anyshape.server import Server
 
-__all__ = ["is_fleet", "load_fleet", "load_server"]
+__all__ = ["FLEETS", "is_fleet", "load_fleet", "load_server"]
+
+FLEETS: Final = (".toml", ".json")
+"""How the names of files end that describe a gateway."""
 
 
 def load_server(target: str) -> Server:
@@ -34,7 +37,7 @@ def load_server(target: str) -> Server:
 
 def is_fleet(written: str) -> bool:
     """Tell whether somebody wrote the name of a file that describes a gateway."""
-    if not written.endswith((".toml", ".json")):
+    if not written.endswith(FLEETS):
         return False
     from anyshape.gateway.config import is_configuration
 

@@ -11,7 +11,7 @@ import typer
 
 from anyshape.cli import json_text, options, terminal
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import load_server
+from anyshape.cli.loading import FLEETS, load_server
 
 if TYPE_CHECKING:
     from anyshape.gateway import Gateway
@@ -69,6 +69,12 @@ def serve(
         raise CommandError(
             "serve runs a module, not what is at a URL",
             hint=f"anyshape gateway {without_secrets(module)} serves it to clients of any age",
+            code=Exit.USAGE,
+        )
+    if module.endswith(FLEETS):
+        raise CommandError(
+            "serve runs a module, not the file of a gateway",
+            hint=f"anyshape gateway {module}",
             code=Exit.USAGE,
         )
     check_listening(context, http=http)

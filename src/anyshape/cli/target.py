@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anyshape.cli.failure import CommandError, Exit
-from anyshape.cli.loading import is_fleet, load_fleet, load_server
+from anyshape.cli.loading import FLEETS, load_fleet, load_server
 from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
 
@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from anyshape.client.listening import OnListChanged
     from anyshape.protocol.revision import Revision
 
-__all__ = ["NamedTarget", "connect", "connect_as", "parse_revision", "split_target", "take_target"]
+__all__ = [
+    "NamedTarget",
+    "check_url",
+    "connect",
+    "connect_as",
+    "parse_revision",
+    "split_target",
+    "take_target",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +103,27 @@ def take_target(
         rest = " …" if len(written) > 1 else ""
         return NamedTarget(list(written), f"-- {name_program(written)}{rest}", pairs, timeout)
     if is_url(written):
+        check_url(written)
         return NamedTarget(
             written, without_secrets(written), pairs, timeout, person() if login else None
         )
     if "://" in written:
         raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
-    if is_fleet(written):
+    if written.endswith(FLEETS):
         from anyshape.gateway import Gateway
 
         return NamedTarget(Gateway.configured(load_fleet(written)), written, pairs, timeout)
     return NamedTarget(load_server(written), written, pairs, timeout)
+
+
+def check_url(written: str) -> None:
+    """Refuse a URL that nothing can be sent to."""
+    from anyshape.client.target import check_target
+
+    try:
+        check_target(written, written)
+    except ValueError as error:
+        raise CommandError(str(error), hint=_HINT, code=Exit.USAGE) from None
 
 
 def _header(line: str) -> tuple[str, str]:

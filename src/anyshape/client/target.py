@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias, cast
+from urllib.parse import urlsplit
 
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Auth, Bounds, Http, Process
@@ -43,6 +44,14 @@ def check_target(target: object, taker: str = "Client") -> None:
             raise ValueError(
                 f"{taker}({shorten(target, 60)!r}): expected an http or https URL; "
                 "pass a command as a list of strings"
+            )
+        try:
+            has_host = bool(urlsplit(target).hostname) and urlsplit(target).port != 0
+        except ValueError:
+            has_host = False
+        if not has_host:
+            raise ValueError(
+                f"{taker}: expected a URL with a host, and a port from 1 to 65535 if it has one"
             )
     elif isinstance(target, list | tuple):
         command = cast("Sequence[object]", target)
