@@ -142,6 +142,14 @@ def test_a_broken_file_is_no_verdict(run: Run, module: Callable[[str], str]) -> 
     assert "holds no pins" in failed.err
 
 
+def test_what_could_not_be_written_is_not_said_to_be_pinned(
+    run: Run, module: Callable[[str], str]
+) -> None:
+    failed = run("pin", module(SERVER), "--file", "not/there.json")
+    assert (failed.code, failed.out) == (3, "")
+    assert "cannot write pins" in failed.err
+
+
 def test_tools_that_cannot_be_used_are_shown_and_not_pinned(run: Run, liar: list[str]) -> None:
     data = run("pin", "--check", "--json", "--file", "none.json", *liar).data
     assert "elsewhere" in data["rejected"]

@@ -88,19 +88,20 @@ def pin(
         found = asyncio.run(_list_fleet(config, name))
     else:
         found = [asyncio.run(_list(asked.target(), name, pins))]
+    for upstream, listed, _ in found:
+        pins = pins.pin(upstream, listed)
+    if not check and pins != before:
+        pins.save(place)  # before anybody is told that it was
     has_changed = False
     for upstream, listed, rejected in found:
         compared = before.compare(upstream, listed)
         has_changed = has_changed or bool(compared)
-        pins = pins.pin(upstream, listed)
         if asked.json:
             data = {"upstream": upstream, **compared.as_data(), "rejected": rejected}
             terminal.write(json_text.compact(data))
         else:
             count = sum(map(len, listed.values()))
             terminal.emit(*_describe(compared, rejected), _total(upstream, compared, count, check))
-    if not check and pins != before:
-        pins.save(place)
     if config is not None and not (config.settings.pins_file or config.settings.shares_pins):
         terminal.say(_UNUSED)
     return Exit.NO if check and has_changed else Exit.OK
