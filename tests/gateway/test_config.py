@@ -163,6 +163,16 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
             "audit.max_waiting: this cannot be 'many'",
         ),
         (
+            '[upstreams.a]\nurl = "http://x"\n[health]\nrequired = ["a", "b"]',
+            4,
+            "health.required: there is no upstream 'b'; known are a",
+        ),
+        (
+            '[upstreams.a]\nurl = "http://[x"',
+            1,
+            "upstreams.a: Upstream: expected a URL with a host",
+        ),
+        (
             '[upstreams.a]\nurl = "http://x"\nbreaker = { failures = true }',
             3,
             "upstreams.a.breaker.failures: this cannot be True",

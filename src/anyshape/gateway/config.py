@@ -44,6 +44,7 @@ _NESTED: Final[Mapping[str, type[Any]]] = {
     "retry": RetryOptions,
 }
 _NUMBERS: Final = ("timeout", "refresh")
+_REQUIRED: Final = ("health", "required")
 _WHERE: Final = ("url", "command", "module")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _MODULE_FILE: Final = re.compile(r"^.*\.py(?=$|:)")
@@ -149,6 +150,10 @@ def _read_ours(file: _File, find: FindServer | None) -> GatewayConfig:
         each: _read_upstream(each, read_table(table, "upstreams", each), file.folder, find)
         for each, table in cast("dict[str, Any]", found).items()
     }
+    missing = [each for each in settings.required if each not in upstreams]
+    if missing:  # it would never be ready, and only its probe would tell
+        known = ", ".join(upstreams)
+        raise SettingError(f"there is no upstream {missing[0]!r}; known are {known}", *_REQUIRED)
     return GatewayConfig(upstreams, name, instructions, settings, endpoints)
 
 
