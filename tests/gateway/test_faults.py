@@ -493,3 +493,42 @@ async def test_calls_of_a_server_object_that_does_not_read_can_be_given_up() -> 
     async with asyncio.timeout(PATIENCE):
         await asyncio.wait(calls)
         await connection.close()
+
+
+class _Careless:
+    """A server of a handshake that lists one good tool, and one that no client of HTTP takes."""
+
+    def connect(self, send: Any, /) -> _Careless:
+        return self
+
+    async def handle(self, frame: bytes) -> bytes | None:
+        message = json.loads(frame)
+        bad = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A B"}}}
+        listed = {"good": {"type": "object"}, "bad": bad}
+        results: dict[str, Any] = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}},
+            "tools/list": {
+                "tools": [{"name": name, "inputSchema": listed[name]} for name in listed]
+            },
+        }
+        if "id" not in message:
+            return None
+        result = results.get(message["method"], {})
+        return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_tool_that_cannot_be_offered_costs_nothing_but_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    careless = Upstream(target=_Careless(), revision="2025-11-25")
+    steady = Server("steady")
+    steady.tool(name="hello")(lambda: "hello")
+    async with Client(Gateway({"careless": careless, "steady": steady})) as client:
+        assert [tool.name for tool in await client.list_tools()] == [
+            "careless_good",
+            "steady_hello",
+        ]
+    assert "upstream careless: tool careless_bad is not offered: x-mcp-header" in caplog.text

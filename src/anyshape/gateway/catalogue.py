@@ -17,6 +17,7 @@ from anyshape.client.prompts import ListedPrompt
 from anyshape.client.quoting import shorten
 from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.client.tools import ListedTool
+from anyshape.errors import AnyshapeError
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.naming import Collision, Naming, is_offered, without_collisions
 from anyshape.gateway.options import Upstream
@@ -228,7 +229,7 @@ class Catalogue:
                 continue
             try:
                 after[name] = make(name, source, link)
-            except ValueError as error:
+            except (AnyshapeError, ValueError) as error:  # which costs nothing but itself
                 _log.warning(
                     "upstream %s: %s %s is not offered: %s",
                     *(upstream, noun, shorten(name, 100), shorten(str(error), 300)),
