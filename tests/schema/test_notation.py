@@ -145,6 +145,13 @@ def test_hostile_schemas_end_in_an_ellipsis() -> None:
     assert len(notation(doubling)) < 20_000
 
 
+@pytest.mark.parametrize("keyword", ["prefixItems", "allOf", "anyOf"])
+def test_a_long_list_of_schemas_is_cut(keyword: str) -> None:
+    many = [{"minimum": number} for number in range(5_000)]
+    assert len(notation({keyword: many})) < 10_000
+    assert len(notation({keyword: [True] * 5_000})) < 10_000
+
+
 keywords = st.sampled_from(
     ["type", "items", "properties", "$ref", "anyOf", "enum", "required", "minimum", "if", "not"]
 ) | st.text(max_size=3)

@@ -176,6 +176,19 @@ class TestRespelling:
         assert compile(document).accepts({"abc": 1, "other": 2})
         assert not compile(document).accepts({"other": "x"})
 
+    def test_references_through_a_key_beneath_a_key_still_resolve(self) -> None:
+        inner = {"patternProperties": {"^b.$": {"type": "integer"}}}
+        document = {
+            "patternProperties": {"^a.$": inner},
+            "additionalProperties": {
+                "$ref": "#/patternProperties/%5Ea.$/patternProperties/%5Eb.$",
+            },
+        }
+
+        assert compile(document).accepts({"ax": {"bx": 1}, "other": 2})
+        (problem,) = compile(document).problems({"other": "x"})
+        assert problem.path == "/other"
+
     def test_references_within_a_resource_start_from_its_root(self) -> None:
         inner: dict[str, Any] = {
             "$id": "https://example.com/inner",

@@ -59,6 +59,16 @@ def test_closed_alternatives_keep_their_types_and_stay_closed() -> None:
     }
 
 
+def test_what_is_closed_twice_has_what_both_declare() -> None:
+    def part(*names: str) -> dict[str, Any]:
+        return {"properties": {name: {} for name in names}, "additionalProperties": False}
+
+    assert fold_root({"type": "object", "allOf": [part("a", "b"), part("b", "c")]}) == {
+        "type": "object",
+        **part("b"),
+    }
+
+
 def test_what_holds_at_once_is_joined() -> None:
     schema: dict[str, Any] = {
         "type": "object",
