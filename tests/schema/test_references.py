@@ -279,3 +279,22 @@ def test_names_of_strangers_cannot_forge_a_line_of_an_error(document: Any) -> No
         compile(document)
     assert str(raised.value).isprintable()
     assert raised.value.message == str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"properties": {"a": {"const": {"x": {}}}, "b": {"$ref": "#/properties/a/const/x"}}},
+        {"items": {"enum": [{"pattern": "^.$"}]}, "allOf": [{"$ref": "#/items/enum/0"}]},
+        {"allOf": [{"$ref": "#/$defs"}], "$defs": {"const": {"pattern": "^.$"}}},
+    ],
+)
+def test_what_is_a_constant_is_no_schema(document: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSchema, match="is a constant"):
+        compile(document)
+
+
+def test_a_definition_may_be_called_as_a_keyword_is() -> None:
+    schema = compile({"$defs": {"const": {"pattern": "^.$"}}, "items": {"$ref": "#/$defs/const"}})
+    assert schema.accepts(["a"])
+    assert not schema.accepts(["\r"])

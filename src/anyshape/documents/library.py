@@ -153,6 +153,8 @@ class Library:
                         if self._strict:
                             raise
             done = len(spots)
+        if self._strict and self.adopted:
+            self._check_constants()
 
     def resolve(self, spot: Spot, keyword: str, reference: str) -> Spot:
         """Return what `reference`, written at `spot`, names; raise `UnresolvableReference`."""
@@ -333,6 +335,24 @@ class Library:
         self.adopted.append(spot)
         self._index(spot)
         return self.spots[resource.document, at]
+
+    def _check_constants(self) -> None:
+        """Refuse what is a schema to one place and a value to another: it cannot be read as both.
+
+        References can make a schema of any object, one in a constant or around a definition too.
+        """
+        for document, pointer in self.spots:
+            at = ""
+            if "/const" not in pointer and "/enum" not in pointer:
+                continue
+            for token in pointer.split("/")[1:]:
+                if token in ("const", "enum") and (document, at) in self.spots:
+                    raise InvalidSchema(
+                        f"{at}/{token} is a constant, and {pointer} in it is referred to as a "
+                        "schema; put the schema under $defs",
+                        path=pointer,
+                    )
+                at = f"{at}/{token}"
 
     def _check_single(self, known: Spot, spot: Spot, keyword: str, name: str) -> None:
         """Refuse a name that two subschemas give themselves: the engine may not survive it."""
