@@ -19,6 +19,7 @@ from patience import PATIENCE, turn_until
 from anyshape import Client
 from anyshape.client import Bounds, Http
 from anyshape.client.transports.direct_requests import DirectResponse
+from anyshape.client.transports.gathering import GatheringRoom
 from anyshape.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -412,6 +413,34 @@ async def test_a_session_that_could_not_be_opened_anew_is_opened_by_the_next_cal
         with pytest.raises(TransportError, match="503"):
             await client.call("plain")
         assert await client.call("plain") == "session-2"
+
+
+async def test_a_loss_that_is_told_late_costs_the_next_session_nothing(
+    serve_http: ServeHttp,
+) -> None:
+    begun, may_tell = asyncio.Event(), asyncio.Event()
+
+    class Slow(Forgetting):
+        async def answer(
+            self, request: web.BaseRequest, message: Json
+        ) -> web.StreamResponse | Json:
+            answered = await super().answer(request, message)
+            if isinstance(answered, web.Response) and not begun.is_set():
+                begun.set()
+                await may_tell.wait()
+            return answered
+
+    endpoint = Slow()
+    endpoint.may_greet.set()
+    async with serve_http(endpoint) as url, Client(url) as client, asyncio.timeout(PATIENCE):
+        assert await client.call("plain") == "session-1"
+        endpoint.forget()
+        late = asyncio.create_task(client.call("plain"))
+        await begun.wait()
+        assert await client.call("plain") == "session-2"
+        may_tell.set()
+        assert await late == "session-2"
+        assert len(endpoint.seen("initialize")) == 2
 
 
 async def test_who_waits_for_a_session_when_the_client_closes_is_not_cancelled(
@@ -1082,6 +1111,19 @@ async def test_long_answers_that_are_given_up_leave_their_room_to_others(
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert await third == "x" * 1_000_000
+
+
+async def test_who_gives_up_waiting_for_room_makes_none() -> None:
+    room = GatheringRoom(10)
+    assert await room.take(10) == 10
+    given_up, waiting = (asyncio.create_task(room.take(10)) for _ in range(2))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.wait([given_up])
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    room.give_back(10)
+    assert await waiting == 10
 
 
 async def test_closing_that_is_given_up_leaves_no_connection_open(serve_http: ServeHttp) -> None:

@@ -12,7 +12,7 @@ import pytest
 from patience import PATIENCE, turn_until
 
 from anyshape import Client
-from anyshape.client import Bounds, ElicitAnswer, Elicitation, Process
+from anyshape.client import Bounds, ElicitAnswer, Elicitation, LogMessage, Process
 from anyshape.errors import TransportError
 
 SERVER = """
@@ -335,6 +335,44 @@ async def test_a_child_may_tell_of_changes_for_ever() -> None:
         await client.subscribe("demo://a", heard.append)
         await turn_until(lambda: len(heard) >= 1000 or lost, 0.01)
     assert (len(heard), lost) == (1000, [])
+
+
+FLOODING = """
+import json, pathlib, sys
+
+def send(**members):
+    print(json.dumps({"jsonrpc": "2.0", **members}))
+
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method = message.get("id"), message["method"]
+    if method == "server/discover":
+        send(id=id, result={"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+    elif method == "tools/list":
+        send(id=id, result={"tools": [{"name": "flood", "inputSchema": {"type": "object"}}]})
+    elif method == "tools/call":
+        for number in range(50_000):
+            send(method="notifications/message", params={"level": "info", "data": number})
+        pathlib.Path(sys.argv[1]).touch()
+        send(id=id, result={"content": []})
+    sys.stdout.flush()
+"""
+
+
+async def test_a_child_that_writes_faster_than_it_is_read_has_to_wait(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    heard = heard_by_then = 0
+
+    def hear(_message: LogMessage) -> None:
+        nonlocal heard, heard_by_then
+        heard += 1
+        if not heard_by_then and written.exists():
+            heard_by_then = heard
+
+    async with Client([sys.executable, "-c", FLOODING, str(written)], on_log=hear) as client:
+        await client.call_tool("flood", timeout=PATIENCE)
+    assert heard == 50_000
+    assert heard_by_then > heard / 2  # else what was not heard was held here
 
 
 async def test_a_child_that_asks_while_it_is_ended_asks_nobody() -> None:
