@@ -162,9 +162,19 @@ def _tags(plans: Sequence[Plan], name: str) -> list[object]:
     return values
 
 
-def explain_several(plans: Sequence[Plan], holding: Sequence[int]) -> str:
+def explain_several(
+    plans: Sequence[Plan], holding: Sequence[int], value: object, knowledge: Knowledge
+) -> str:
     """Return what to say when several alternatives hold and only one may."""
-    rivals = _rivals([plans[index] for index in holding])
+    matching = [plans[index] for index in holding]
+    for plan in matching:
+        knowledge.look(_LOOKS * plan.face().size)
+    tag = _find_tag(matching) if is_object(value) else None
+    if tag is not None and is_object(value) and tag not in value:
+        # A tag that need not be there: pydantic lists those of its unions so.
+        choices = wording.options(_tags(matching, tag))
+        return f"missing property {wording.quote(tag)} ({choices}), which tells alternatives apart"
+    rivals = _rivals(matching)
     if rivals:
         return f"expected only one of: {'; '.join(wording.names(names) for names in rivals)}"
     which = wording.listed([_label(plans[index], index) for index in holding], "and", 4)

@@ -210,7 +210,8 @@ class Walk:
         if not holding:
             yield from explain_none(plan, keyword, place, found, self._knowledge)
         elif len(holding) > 1:
-            found.report(plan, keyword, place, explain_several(branches, holding))
+            line = explain_several(branches, holding, place.value, self._knowledge)
+            found.report(plan, keyword, place, line)
 
     def _explain_negation(self, plan: Plan, place: ValuePlace, found: Findings) -> Steps:
         target = plan.target("not")
