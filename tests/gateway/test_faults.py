@@ -213,6 +213,34 @@ async def test_a_list_that_fails_costs_no_tools(
     assert f"upstream half: its last {feature} are kept: the database is down" in caplog.text
 
 
+async def test_what_cannot_be_offered_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    careless, other = Server("careless"), Server("other")
+    careless.resource("note://one", name="one")(lambda: "1")
+    listed = {
+        "tools/list": {"tools": [{"name": "odd", "inputSchema": {"type": "string"}}]},
+        "resources/templates/list": {
+            "resourceTemplates": [{"name": "search", "uriTemplate": "/search/{query}"}]
+        },
+    }
+
+    @careless.middleware
+    async def list_them(request: Any, proceed: Any) -> Any:
+        if request.method in listed:
+            return {"resultType": "complete", **listed[request.method]}
+        return await proceed(request)
+
+    gateway = Gateway({"careless": careless, "other": other})
+    async with Client(gateway) as client:
+        assert [each.uri for each in await client.list_resources()] == ["note://one"]
+        for server in (careless, other):
+            server.tool(name="new")(lambda: "new")
+            server.resource("note://two", name="two")(lambda: "2")
+            await turn_until(lambda: len(gateway.upstreams["careless"].offer.resources) == 2)
+        await turn_until(lambda: "other_new" in gateway.server.tools)
+    assert caplog.text.count("upstream careless: tool odd is not offered: ") == 1
+    assert caplog.text.count("resource template /search/{query} is not offered: ") == 1
+
+
 async def test_a_call_in_flight_when_the_file_is_read_again_is_answered(steady: Server) -> None:
     slow, started, go_on = Server("slow"), asyncio.Event(), asyncio.Event()
 

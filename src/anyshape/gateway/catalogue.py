@@ -84,6 +84,7 @@ class Catalogue:
         """What the things of each upstream are called."""
         self._collisions: dict[str, tuple[Collision, ...]] = {}
         self._offered: dict[tuple[str, str], tuple[_Mark, Listed]] = {}
+        self._refused: dict[tuple[str, str], _Mark] = {}
 
     @property
     def collisions(self) -> tuple[Collision, ...]:
@@ -227,9 +228,12 @@ class Catalogue:
             if known is not None and known[0] == mark and name in before:
                 after[name] = cast("Thing", known[1])
                 continue
+            if self._refused.get((noun, name)) == mark:
+                continue
             try:
                 after[name] = make(name, source, link)
             except (AnyshapeError, ValueError) as error:  # which costs nothing but itself
+                self._refused[noun, name] = mark
                 _log.warning(
                     "upstream %s: %s %s is not offered: %s",
                     *(upstream, noun, shorten(name, 100), shorten(str(error), 300)),
@@ -238,6 +242,9 @@ class Catalogue:
             self._offered[noun, name] = (mark, after[name])
         for name in before.keys() - after.keys():
             self._offered.pop((noun, name), None)
+        for kind, name in [*self._refused]:
+            if kind == noun and (name not in holders or name in after):
+                del self._refused[kind, name]
         if before != after:
             roster.swap(after)
 

@@ -104,6 +104,8 @@ class UpstreamLink:
         self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
+        self._told: dict[str, str] = {}
+        """Why tools of the last list cannot be used, as the log was told."""
         self._client: Client | None = None
         self._wake = asyncio.Event()
         self._doubted = asyncio.Event()
@@ -311,9 +313,10 @@ class UpstreamLink:
         )
         vet = self._vet
         self.offer = offer if vet is None else await asyncio.to_thread(vet, self.name, offer)
-        for name, reason in client.rejected.items():
+        told, self._told = self._told, {name: str(why) for name, why in client.rejected.items()}
+        for name, why in self._told.items() - told.items():
             _log.warning(
-                "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), reason
+                "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), why
             )
 
     async def _listed(
