@@ -143,6 +143,20 @@ def test_a_target_that_is_not_there_is_one_line_and_a_hint(
     assert "Traceback" not in failed.err
 
 
+def test_a_docstring_is_shown_without_the_indentation_of_its_source(
+    run: Run, tmp_path: Path
+) -> None:
+    docstring = "Read a page.\n\n    Where:\n        url: its address\n    "
+    file = tmp_path / "reading.py"
+    file.write_text(
+        "from anyshape import Server\n"
+        "server = Server('reading')\n"
+        f"server.tool(name='read', description={docstring!r})(lambda url: url)\n"
+    )
+    expected = "read\n  Read a page.\n\n  Where:\n      url: its address\n  (url: any)"
+    assert run("tools", str(file)).out.startswith(expected)
+
+
 @pytest.mark.parametrize("words", [["tools"], ["shapes", "any", "--listing"]], ids=" ".join)
 def test_a_command_that_ends_is_better_tried_by_itself(run: Run, words: list[str]) -> None:
     failed = run(*words, "--", sys.executable, "-c", "exit('set API_KEY')")

@@ -63,7 +63,7 @@ def _describe(prompt: ListedPrompt) -> list[RenderableType]:
     heading = terminal.heading(prompt.name)
     if prompt.title:
         heading.append(f"  {terminal.line(prompt.title)}", "dim")
-    lines = [terminal.safe(prompt.description.strip())] if prompt.description else []
+    lines = [terminal.prose(prompt.description)] if prompt.description else []
     for argument in prompt.arguments:
         said = f": {terminal.paragraph(argument.description)}" if argument.description else ""
         lines.append(f"{terminal.line(argument.name)}{'' if argument.required else '?'}{said}")

@@ -73,7 +73,7 @@ def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[Renderab
     heading.append(f"  {terminal.line(', '.join(word for word in said if word))}", "dim")
     if not entry.description:
         return [heading]
-    text = Text(terminal.safe(entry.description.strip()), "dim")
+    text = Text(terminal.prose(entry.description), "dim")
     return [heading, Padding(text, (0, 0, 0, 2))]
 
 

@@ -8,6 +8,7 @@ answer can write a line that looks like one of ours.
 
 from __future__ import annotations
 
+import inspect
 import io
 import logging
 import os
@@ -37,6 +38,7 @@ __all__ = [
     "line",
     "paragraph",
     "prepare",
+    "prose",
     "render",
     "safe",
     "say",
@@ -63,6 +65,11 @@ class ReaderGone(Exception):
 def safe(text: str) -> str:
     """Return strangers' text with everything that a terminal would obey made visible."""
     return UNSAFE.sub(_visible, text)
+
+
+def prose(text: str) -> str:
+    """Return a stranger's description: many are docstrings with the indentation of their source."""
+    return safe(inspect.cleandoc(text).strip())
 
 
 def line(text: str) -> str:

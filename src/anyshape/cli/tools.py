@@ -151,7 +151,7 @@ def _body(tool: ListedTool, *, schema: bool, wrapped: bool) -> list[RenderableTy
     parts: list[RenderableType] = []
     indent = (0, 0, 0, 2)
     if tool.description:
-        parts.append(Padding(Text(terminal.safe(tool.description.strip()), "dim"), indent))
+        parts.append(Padding(Text(terminal.prose(tool.description), "dim"), indent))
     if not schema:
         parts.append(Padding(_type(tool, wrapped=wrapped), indent))
         return parts
