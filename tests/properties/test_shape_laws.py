@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator, validators
 
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.result import ABSENT, Absent, EncodedResult
-from anyshape.protocol.revision import NATURAL, Revision
+from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
 from anyshape.protocol.shapes.result_reader import result_reader
 
@@ -36,6 +36,7 @@ DIALECTS = {
     "draft-04": "http://json-schema.org/draft-04/schema#",
 }
 ENVELOPING = (Revision.V2025_06_18, Revision.V2025_11_25)
+NATURAL = [revision for revision in Revision if revision.is_natural]
 
 KEYS = st.sampled_from(["a", "b", "result", "$ref", "default", "properties"])
 NAMES = st.sampled_from(["A", "B", "a/b", "t~x", "100%", "ü", "$ref", "result", "properties"])

@@ -32,7 +32,7 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.meta import SERVER_INFO, TASKS_EXTENSION
 from anyshape.protocol.methods import DISCOVER, INITIALIZE, INITIALIZED, PING
-from anyshape.protocol.revision import HANDSHAKE, LATEST_HANDSHAKE, MODERN, Revision
+from anyshape.protocol.revision import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 
 __all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
@@ -103,14 +103,16 @@ class Negotiator:
 
         `wanted` is the only revision to accept, if given; the newest, if an older one will do.
         """
-        if wanted is None or (or_older and wanted in MODERN):
-            return await self._find_out()
+        if wanted is None:
+            return await self._find_out(MODERN)
+        if or_older and wanted in MODERN:
+            return await self._find_out(MODERN[: MODERN.index(wanted) + 1])
         if wanted in HANDSHAKE:
             accepted = HANDSHAKE[: HANDSHAKE.index(wanted) + 1] if or_older else (wanted,)
             return await self.handshake(wanted, accepted)
         try:
             with self._channel.deadlines.limit(self._timeout):
-                found = await self._discover()
+                found = await self._discover((wanted,))
         except TimeoutError:
             found = _Older(str(self._channel.silence(_DISCOVER, self._timeout)))
         if isinstance(found, Agreement):
@@ -119,8 +121,11 @@ class Negotiator:
             f"{self._channel.transport.place} does not speak {wanted}: {found.reason}"
         )
 
-    async def _find_out(self) -> Agreement:
-        """Return the agreement with a server of any age, asking in an order that harms none."""
+    async def _find_out(self, modern: Sequence[Revision]) -> Agreement:
+        """Return the agreement with a server of any age, asking in an order that harms none.
+
+        `modern` are the revisions without a handshake that will do, the best last.
+        """
         server = self._channel.transport.key
         known = eras.recall(server)
         agreement = None
@@ -132,7 +137,7 @@ class Negotiator:
                     raise
                 # It is another server than it was, or than it seemed.
         if agreement is None:
-            agreement = await self._probe()
+            agreement = await self._probe(modern)
         eras.remember(server, "older" if agreement.lifecycle.stateful else "modern")
         return agreement
 
@@ -149,7 +154,7 @@ class Negotiator:
             patience = _shorter(self._timeout, self._channel.bounds.probe_timeout)
             with self._channel.deadlines.limit(patience):
                 raw = await self._channel.ask(
-                    Stateless(MODERN[0], self._introduction), _PING, cancellable=False
+                    Stateless(LATEST, self._introduction), _PING, cancellable=False
                 )
             result: object = decode_value(raw, self._channel.bounds.max_depth)
             return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
@@ -162,14 +167,14 @@ class Negotiator:
             pass
         return False
 
-    async def _probe(self) -> Agreement:
+    async def _probe(self, modern: Sequence[Revision]) -> Agreement:
         """Ask `server/discover`; after another answer, or none for a while, open the handshake."""
 
         def open_handshake(offered: Revision) -> Coroutine[Any, Any, Agreement]:
             return self.handshake(offered, HANDSHAKE)
 
         patience = _shorter(self._timeout, self._channel.bounds.probe_timeout)
-        attempts = [discovery := asyncio.ensure_future(self._discover())]
+        attempts = [discovery := asyncio.ensure_future(self._discover(modern))]
         opening: asyncio.Future[Agreement] | None = None
         try:
             await self._wait_for(discovery, min(patience, _MOMENT))
@@ -177,7 +182,7 @@ class Negotiator:
                 if not self._channel.transport.is_shared:
                     # Those of `mcp` 1.2 to 1.8 that read the question are dead, and end when they
                     # are asked again; to all others it is the same question.
-                    attempts.append(asyncio.ensure_future(self._discover()))
+                    attempts.append(asyncio.ensure_future(self._discover(modern)))
                 await self._wait_for(discovery, patience - _MOMENT)
             if not discovery.done():
                 opening = asyncio.ensure_future(open_handshake(LATEST_HANDSHAKE))
@@ -209,10 +214,10 @@ class Negotiator:
         with contextlib.suppress(TimeoutError), self._channel.deadlines.limit(seconds):
             await asyncio.wait({attempt})
 
-    async def _discover(self) -> Agreement | _Older:
+    async def _discover(self, modern: Sequence[Revision]) -> Agreement | _Older:
         """Return the agreement with a modern server, or what is known of an older one."""
         self._channel.transport.set_era(stateful=False)
-        revision = MODERN[0]
+        revision = modern[-1]
         for _ in range(2):
             lifecycle = Stateless(revision, self._introduction)
             try:
@@ -225,7 +230,7 @@ class Negotiator:
                 supported = _supported_by(error)
                 if error.code != UNSUPPORTED_PROTOCOL_VERSION or supported is None:
                     return _Older(f"it answered server/discover with {error.code}: {error.message}")
-                choice = _choose(supported, MODERN)
+                choice = _choose(supported, modern)
                 if choice is None:
                     return _older_of(self._channel, supported)
                 revision = choice
@@ -244,7 +249,7 @@ class Negotiator:
                     f"the unknown type {shorten(repr(kind), 60)}"
                 )
             supported = _strings_of(cast("list[object]", versions))
-            choice = _choose(supported, MODERN)
+            choice = _choose(supported, modern)
             if choice is None:
                 return _older_of(self._channel, supported)
             return _agreement(Stateless(choice, self._introduction), result)

@@ -20,7 +20,7 @@ from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
-from anyshape.protocol.revision import MODERN, Revision
+from anyshape.protocol.revision import LATEST, Revision
 from anyshape.protocol.shapes.result_reader import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
@@ -75,7 +75,7 @@ def _say_repeatable(hints: Mapping[str, Any]) -> bool:
 class Terms:
     """What tools are judged by, beside themselves."""
 
-    revision: Revision = MODERN[0]
+    revision: Revision = LATEST
     limits: Limits
     unwrap: bool = True
     """Whether envelopes are taken off values."""

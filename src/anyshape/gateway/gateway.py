@@ -33,7 +33,7 @@ from anyshape.gateway.probes import probe_pages
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.protocol.clients import NOTHING
-from anyshape.protocol.revision import MODERN
+from anyshape.protocol.revision import LATEST
 from anyshape.protocol.shapes import shape
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
@@ -188,7 +188,7 @@ class Gateway:
         """Return what a client is listed of tools, while it runs: all of them, or by search."""
         disclosed = DisclosedTools(self._terms.limits)
         ways = {"all": self._all.catalogue.tools, "search": [disclosed.find, disclosed.call]}
-        form, options = shape(MODERN[0]), self._terms.options.shape
+        form, options = shape(LATEST), self._terms.options.shape
         return {
             way: [form.entry(tool.listing, options, NOTHING) for tool in tools]
             for way, tools in ways.items()

@@ -35,7 +35,7 @@ from anyshape.gateway.room import CallerRooms, Room
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.telemetry import UpstreamTelemetry
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
-from anyshape.protocol.revision import MODERN
+from anyshape.protocol.revision import LATEST
 from anyshape.schema import Limits
 from anyshape.server.failures import OF_THE_CONNECTION
 
@@ -84,7 +84,7 @@ class UpstreamLink:
         """Why there is no connection, `None` while there is one."""
         self.settled = asyncio.Event()
         """Set as soon as the first attempt to connect has succeeded or failed."""
-        self.revision = MODERN[0]
+        self.revision = LATEST
         """The revision that was agreed on last."""
         self.asks_in_results = True
         """Whether it asks by its answers alone, and never before it has answered."""

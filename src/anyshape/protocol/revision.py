@@ -2,7 +2,9 @@
 
 Revisions are an enumerated set, not strings to compare: a string that is none of them has no place
 in any order, so it can never count as newer. The facts are read off the schema of each revision
-(https://modelcontextprotocol.io/specification, `schema/<revision>/schema.ts`).
+(https://modelcontextprotocol.io/specification, `schema/<revision>/schema.ts`). Most are told by the
+revisions that lack something, so that one which is added knows what the newest one does, until a
+property says otherwise.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ from typing import Final, NoReturn
 __all__ = [
     "BY_NAME",
     "HANDSHAKE",
+    "LATEST",
     "LATEST_HANDSHAKE",
     "MODERN",
-    "NATURAL",
     "RELEASED",
     "SUPPORTED",
     "WITHOUT_HEADER",
@@ -52,12 +54,16 @@ class Revision(enum.StrEnum):
     @property
     def is_modern(self) -> bool:
         """Whether requests stand alone: no handshake, `_meta` on each, `server/discover`."""
-        return self is Revision.V2026_07_28
+        return self not in _HANDSHAKE
 
     @property
     def is_natural(self) -> bool:
-        """Whether `outputSchema` and `structuredContent` may have any JSON shape."""
-        return self in _NATURAL
+        """Whether `outputSchema` and `structuredContent` may have any JSON shape.
+
+        Then the text mirror of an object is the author's choice, that of a string is JSON unless
+        the author chooses otherwise, and `true` and `false` are schemas like any other.
+        """
+        return self not in _BEFORE_2026
 
     @property
     def has_structured_content(self) -> bool:
@@ -107,7 +113,7 @@ class Revision(enum.StrEnum):
     @property
     def has_not_found(self) -> bool:
         """Whether a resource that is not there has an error code of its own, -32002."""
-        return self not in _NATURAL
+        return self in _BEFORE_2026
 
     @property
     def has_audio(self) -> bool:
@@ -193,26 +199,14 @@ class Revision(enum.StrEnum):
 BY_NAME: Final = {revision.value: revision for revision in Revision}
 """Every revision by the string that names it."""
 
-RELEASED: Final = (
-    Revision.V2024_11_05,
-    Revision.V2025_03_26,
-    Revision.V2025_06_18,
-    Revision.V2025_11_25,
-    Revision.V2026_07_28,
-)
-"""The revisions that were published, oldest first."""
-
 WORKING_NAMES: Final = (Revision.V2026_06_30, Revision.DRAFT_2026_06_V1)
 """Names 2026-07-28 went by before its release; spoken with a handshake, seen in natural shapes."""
 
-MODERN: Final = (Revision.V2026_07_28,)
-"""The revisions without a handshake."""
+RELEASED: Final = tuple(revision for revision in Revision if revision not in WORKING_NAMES)
+"""The revisions that were published, oldest first."""
 
-LATEST_HANDSHAKE: Final = Revision.V2025_11_25
-"""What a server offers to a client that asks for a revision it does not know."""
-
-WITHOUT_HEADER: Final = Revision.V2025_03_26
-"""What an HTTP request without `MCP-Protocol-Version` speaks: the last one not to have it."""
+LATEST: Final = RELEASED[-1]
+"""The newest revision."""
 
 HANDSHAKE: Final = (
     Revision.V2024_11_05,
@@ -221,18 +215,24 @@ HANDSHAKE: Final = (
     Revision.V2025_11_25,
     *WORKING_NAMES,
 )
-"""The revisions that `initialize` can settle on."""
+"""The revisions that `initialize` can settle on, oldest first."""
 
-NATURAL: Final = (*WORKING_NAMES, *MODERN)
-"""The revisions in which a value of any JSON shape travels as it is."""
+LATEST_HANDSHAKE: Final = Revision.V2025_11_25
+"""What a server offers to a client that asks for a revision it does not know."""
+
+MODERN: Final = tuple(revision for revision in Revision if revision not in HANDSHAKE)
+"""The revisions without a handshake, oldest first."""
+
+WITHOUT_HEADER: Final = Revision.V2025_03_26
+"""What an HTTP request without `MCP-Protocol-Version` speaks: the last one not to have it."""
 
 SUPPORTED: Final = tuple(revision.value for revision in reversed(RELEASED))
 """The wire names a server advertises, newest first."""
 
 _HANDSHAKE: Final = frozenset(HANDSHAKE)
-_NATURAL: Final = frozenset(NATURAL)
 _BEFORE_2025_06_18: Final = frozenset({Revision.V2024_11_05, Revision.V2025_03_26})
 _BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {Revision.V2025_06_18}
+_BEFORE_2026: Final = _BEFORE_2025_11_25 | {Revision.V2025_11_25}
 
 
 def negotiate(asked: str) -> Revision:

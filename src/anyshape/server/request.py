@@ -19,7 +19,7 @@ from msgspec import UNSET
 from anyshape.errors import AskError, ProtocolError
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.meta import CLIENT_INFO
-from anyshape.protocol.revision import MODERN, Revision
+from anyshape.protocol.revision import LATEST, Revision
 from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import Failure, duplicate_id, stopping, translate
@@ -99,7 +99,7 @@ class OpenRequest(msgspec.Struct, eq=False):
     path: tuple[str, ...]
     batched: bool = False
     """Whether it came with others in an array."""
-    revision: Revision = MODERN[-1]
+    revision: Revision = LATEST
     """What it is answered at; the newest as long as that is not settled."""
     limit: TimeLimit | None = None
     progress: ProgressReports | None = None

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
-from anyshape.protocol.revision import MODERN
+from anyshape.protocol.revision import LATEST
 from anyshape.server.failures import http_status, translate
 
 __all__ = [
@@ -95,7 +95,7 @@ async def send_error(send: Send, error: ProtocolError) -> None:
     """Send an error that answers no request in particular, under its status."""
     failure = translate(error, "")
     body = encode_error(None, failure.code, failure.message, failure.data)
-    await send_json(send, http_status(failure, MODERN[-1]), body)
+    await send_json(send, http_status(failure, LATEST), body)
 
 
 async def accept(send: Send, status: int = 202) -> None:

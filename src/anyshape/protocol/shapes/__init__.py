@@ -10,7 +10,7 @@ from typing import Final
 
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.enveloped import ENVELOPED, Carriage, carriage_of
-from anyshape.protocol.shapes.family import ShapeOptions
+from anyshape.protocol.shapes.family import Family, ShapeOptions
 from anyshape.protocol.shapes.natural import NATURAL
 from anyshape.protocol.shapes.shape import Encode, Shape
 from anyshape.protocol.shapes.unstructured import UNSTRUCTURED
@@ -25,19 +25,17 @@ __all__ = [
     "shape",
 ]
 
-_FAMILIES = {
-    Revision.V2024_11_05: UNSTRUCTURED,
-    Revision.V2025_03_26: UNSTRUCTURED,
-    Revision.V2025_06_18: ENVELOPED,
-    Revision.V2025_11_25: ENVELOPED,
-    Revision.V2026_06_30: NATURAL,
-    Revision.DRAFT_2026_06_V1: NATURAL,
-    Revision.V2026_07_28: NATURAL,
-}
 OLDER: Final = (Revision.V2025_11_25, Revision.V2025_03_26)
 """The latest revision of each older family: those that know objects only, or text only."""
 
-_SHAPES = {revision: Shape(revision, family) for revision, family in _FAMILIES.items()}
+
+def _family(revision: Revision) -> Family:
+    if revision.is_natural:
+        return NATURAL
+    return ENVELOPED if revision.has_structured_content else UNSTRUCTURED
+
+
+_SHAPES = {revision: Shape(revision, _family(revision)) for revision in Revision}
 
 
 def shape(revision: Revision) -> Shape:

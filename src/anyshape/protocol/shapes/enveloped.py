@@ -125,5 +125,4 @@ ENVELOPED = Family(
     listing_needs=frozenset(
         {Need.DESCRIPTION, Need.FOLDED_ROOT, Need.MARKED_ENVELOPE, Need.NAMED_PROPERTIES}
     ),
-    is_natural=False,
 )

@@ -57,9 +57,3 @@ class Family(msgspec.Struct, frozen=True):
     """From the natural schema to what carries the values of that tool."""
     listing_needs: Needs
     """The needs of clients that a listing can meet."""
-    is_natural: bool
-    """Whether any JSON value, and any schema, is as good as an object.
-
-    Then the text mirror of an object is the author's choice, that of a string is JSON unless the
-    author chooses otherwise, and `true` and `false` are schemas like any other.
-    """

@@ -47,5 +47,4 @@ NATURAL = Family(
     _output_schema,
     _carrier,
     listing_needs=frozenset({Need.FOLDED_ROOT, Need.NO_SCHEMA_BESIDE_NULL}),
-    is_natural=True,
 )

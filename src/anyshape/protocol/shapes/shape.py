@@ -53,7 +53,7 @@ class Shape(msgspec.Struct, frozen=True):
         """Return an input schema as this revision lists it."""
         if Need.FOLDED_ROOT in needs:
             schema = fold_root(schema)
-        if self.family.is_natural:
+        if self.revision.is_natural:
             return schema
         if Need.NAMED_PROPERTIES in needs:
             schema = name_properties(schema)
@@ -112,8 +112,8 @@ class Shape(msgspec.Struct, frozen=True):
         if not self.revision.is_modern:
             server_info = None
         carry = self.family.carrier(output_schema, options)
-        mirrors_objects = options.mirror_objects or not self.family.is_natural
-        raw_strings = options.raw_strings or not self.family.is_natural
+        mirrors_objects = options.mirror_objects or not self.revision.is_natural
+        raw_strings = options.raw_strings or not self.revision.is_natural
         adapt = block_adapter(self.revision)
         plain_meta = b"" if server_info is None else b',"_meta":%b' % server_meta(server_info)
         mirroring = start + b'"content":[{"type":"text","text":'

@@ -26,5 +26,4 @@ UNSTRUCTURED = Family(
     _output_schema,
     _carrier,
     listing_needs=frozenset({Need.DESCRIPTION, Need.FOLDED_ROOT, Need.NAMED_PROPERTIES}),
-    is_natural=False,
 )
