@@ -47,7 +47,6 @@ Examples:
 _CARRIED: Final = {
     "natural": "as it is",
     "object": 'as it is, stamped "type": "object"',
-    "wrapped": 'wrapped, {"result": …}',
     "absent": "text only",
     "none": "the same content",
 }
@@ -362,7 +361,10 @@ def _cost(cost: Mapping[str, str]) -> str:
 
 
 def _older(carried: Mapping[str, str]) -> str:
+    from anyshape.protocol.shapes.envelope import SHOWN_ENVELOPE
+
+    words = {**_CARRIED, "wrapped": f"wrapped, {SHOWN_ENVELOPE}"}
     said: dict[str, list[str]] = {}
     for revision, how in carried.items():
-        said.setdefault(_CARRIED.get(how, how), []).append(revision)
+        said.setdefault(words.get(how, how), []).append(revision)
     return "; ".join(f"{', '.join(revisions)} {how}" for how, revisions in said.items())

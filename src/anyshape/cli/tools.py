@@ -28,7 +28,6 @@ Examples:
   anyshape tools get_forecast --schema -- python weather.py
 """
 
-_WRAPPED: Final = '   sent as {"result": …}'
 _HINTS: Final = {
     "readOnlyHint": "read-only",
     "destructiveHint": "destructive",
@@ -174,12 +173,12 @@ def _type(tool: ListedTool, *, wrapped: bool) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE
+    from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE, SHOWN_ENVELOPE
     from anyshape.schema.notation import signature
 
     place = ENVELOPE_PLACE if wrapped else "#"
     whole = signature(tool.input_schema, tool.output_schema, output_place=place)
-    whole = terminal.line(whole) + (_WRAPPED if wrapped else "")
+    whole = terminal.line(whole) + (f"   sent as {SHOWN_ENVELOPE}" if wrapped else "")
     if len(whole) <= terminal.width() - 2:
         return Text(whole)
     given, _, returned = whole.rpartition(" → ")

@@ -17,7 +17,7 @@ import msgspec
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, Problem
-from anyshape.protocol.shapes.envelope import ENVELOPE_KEY
+from anyshape.protocol.shapes.envelope import has_only_envelope_key
 
 __all__ = ["Converter", "converter_to"]
 
@@ -55,7 +55,7 @@ class Converter:
             yield _to_json(value)
             return
         natural, whole = _to_json(value), _to_json(structured)
-        if self._has_only_result() and not _has_only_result(value):
+        if self._is_envelope() and not has_only_envelope_key(value):
             # A type whose properties are all optional would read anything.
             yield whole
             yield natural
@@ -63,7 +63,8 @@ class Converter:
             yield natural
             yield whole
 
-    def _has_only_result(self) -> bool:
+    def _is_envelope(self) -> bool:
+        """Return whether the type is an envelope that the caller has written out."""
         from pydantic.errors import PydanticUserError
 
         try:
@@ -71,7 +72,8 @@ class Converter:
         except (PydanticUserError, TypeError):
             return False
         name = str(schema.get("$ref", "")).rpartition("/")[2]
-        return _has_only_result((schema["$defs"][name] if name else schema).get("properties"))
+        properties = (schema["$defs"][name] if name else schema).get("properties")
+        return has_only_envelope_key(properties)
 
     def _try(self, text: bytes) -> tuple[Any, list[Problem]]:
         from pydantic import ValidationError
@@ -135,12 +137,6 @@ def _words(result: CallResult) -> Iterator[bytes]:
     text = result.text
     yield text.encode("utf-8", "surrogatepass") if result.content else b"null"
     yield _to_json(text)
-
-
-def _has_only_result(value: object) -> bool:
-    return isinstance(value, Mapping) and list(cast("Mapping[str, object]", value)) == [
-        ENVELOPE_KEY
-    ]
 
 
 def _to_json(value: object) -> bytes:

@@ -12,6 +12,7 @@ from anyshape.client.review import Carried, ListedEntries, carried_output
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.revision import Revision
+from anyshape.protocol.shapes.envelope import SHOWN_ENVELOPE
 
 if TYPE_CHECKING:
     from anyshape.client.client import Client
@@ -42,7 +43,7 @@ _SHOWN_OF_RESULT: Final = ("structuredContent", "content", "isError")
 _IN_WORDS: Final[Mapping[Carried, str]] = {
     "natural": "natural",
     "object": "as an object",
-    "wrapped": 'wrapped, {"result": …}',
+    "wrapped": f"wrapped, {SHOWN_ENVELOPE}",
     "absent": "text only",
     "none": "no output schema",
 }

@@ -21,7 +21,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, open_envelope
+from anyshape.protocol.shapes.envelope import (
+    ENVELOPE_KEY,
+    MARKER,
+    has_only_envelope_key,
+    open_envelope,
+)
 
 __all__ = ["is_unmarked", "opened"]
 
@@ -62,12 +67,9 @@ def _inner(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     properties = document.get("properties")
     if document.get("type") != "object" or document.get("required") != [ENVELOPE_KEY]:
         return None
-    if not isinstance(properties, dict):
+    if not has_only_envelope_key(properties):
         return None
-    found = cast("dict[str, object]", properties)
-    inner = found.get(ENVELOPE_KEY)
-    if found.keys() != {ENVELOPE_KEY}:
-        return None
+    inner: object = cast("dict[str, object]", properties)[ENVELOPE_KEY]
     if isinstance(inner, bool):
         return {}
     return cast("Mapping[str, Any]", inner) if isinstance(inner, dict) else None

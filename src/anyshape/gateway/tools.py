@@ -32,7 +32,7 @@ from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
-from anyshape.protocol.shapes.envelope import ENVELOPE_KEY
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, has_only_envelope_key
 from anyshape.protocol.shapes.result_reader import past_draft
 from anyshape.schema import WouldWait, aside
 from anyshape.server.telemetry import Traced
@@ -301,9 +301,9 @@ def _without_mirror(blocks: list[Any], value: Any, structured: Any, encoded: byt
 
 def _is_mirrored_inside(blocks: list[Any], value: Any) -> bool:
     """Tell whether the text of an envelope that an author made by hand is what is inside."""
-    if not isinstance(value, dict) or cast("dict[str, Any]", value).keys() != {ENVELOPE_KEY}:
+    if not has_only_envelope_key(value):
         return False
-    inner = cast("dict[str, Any]", value)[ENVELOPE_KEY]
+    inner = value[ENVELOPE_KEY]
     return any(_repeats(block, inner, inner) for block in blocks)
 
 

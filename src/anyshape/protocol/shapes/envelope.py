@@ -25,8 +25,10 @@ __all__ = [
     "ENVELOPE_KEY",
     "ENVELOPE_PLACE",
     "MARKER",
+    "SHOWN_ENVELOPE",
     "embed",
     "envelop",
+    "has_only_envelope_key",
     "open_envelope",
     "root_is_referred_to",
 ]
@@ -35,9 +37,12 @@ ENVELOPE_KEY: Final = "result"
 """The one member of an envelope."""
 ENVELOPE_PLACE: Final = f"#/properties/{ENVELOPE_KEY}"
 """Where the natural schema stands in that of its envelope."""
+SHOWN_ENVELOPE: Final = f'{{"{ENVELOPE_KEY}": …}}'
+"""How people are shown that something is in an envelope."""
 MARKER: Final = "x-fastmcp-wrap-result"
 """What FastMCP writes into the schema of an envelope, and its clients look for."""
 
+_ONLY_KEY: Final = frozenset({ENVELOPE_KEY})
 _HOISTED: Final = ("$defs", "definitions")
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 
@@ -57,6 +62,11 @@ def envelop(schema: Node | bool) -> Node:
     envelope["required"] = [ENVELOPE_KEY]
     envelope.update(hoisted)
     return envelope
+
+
+def has_only_envelope_key(members: object) -> bool:
+    """Return whether a value, or the properties of a schema, has that member and no other."""
+    return isinstance(members, dict) and cast("Node", members).keys() == _ONLY_KEY
 
 
 def open_envelope(envelope: Node) -> Node | bool | None:

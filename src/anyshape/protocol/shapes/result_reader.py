@@ -29,13 +29,12 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
-from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER
+from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, has_only_envelope_key
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Read", "ReadResult", "is_envelope", "past_draft", "result_reader"]
 
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
-_RESULT: Final = frozenset({ENVELOPE_KEY})
 _ENVELOPE: Final = _BARE | {"properties", "required"}
 
 # Most texts are ruled out by how they start, without reading them as JSON.
@@ -122,7 +121,7 @@ def result_reader(
             says_null = may_be_null and not is_error and says_only_null(_wire_of(result))
             return ReadResult(result, None if says_null else ABSENT, ABSENT, is_error, draft)
         value: Any = structured
-        if unwrap and not is_error and _has_only_result(value):
+        if unwrap and not is_error and has_only_envelope_key(value):
             value = unwrapped(value, _wire_of(result))
         return ReadResult(result, value, structured, is_error, draft)
 
@@ -155,10 +154,7 @@ def _judge(schema: object, revision: Revision) -> tuple[bool, bool]:
     if not isinstance(schema, dict):
         return False, False
     keywords = cast("dict[str, object]", schema)
-    properties = keywords.get("properties")
-    if keywords.get("type") != "object" or not isinstance(properties, dict):
-        return False, False
-    if cast("dict[str, object]", properties).keys() != _RESULT:
+    if keywords.get("type") != "object" or not has_only_envelope_key(keywords.get("properties")):
         return False, False
     if keywords.get(MARKER) is True:
         return True, True
@@ -215,10 +211,6 @@ def past_draft(result: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**outer, "content": [{"type": "text", "text": text}]}
 
 
-def _has_only_result(structured: object) -> bool:
-    return isinstance(structured, dict) and cast("dict[str, object]", structured).keys() == _RESULT
-
-
 def _is_marked(result: dict[str, Any]) -> bool:
     meta = result.get("_meta")
     if not isinstance(meta, dict):
@@ -242,7 +234,8 @@ def _texts_repeat(result: dict[str, Any], value: object) -> bool:
     """Return whether a text block is the JSON text of a value, or the value itself."""
     start = _VALUE_START
     if isinstance(value, dict):
-        start = _ENVELOPE_START if _has_only_result(cast("object", value)) else _OBJECT_START
+        enveloped = has_only_envelope_key(cast("object", value))
+        start = _ENVELOPE_START if enveloped else _OBJECT_START
     for text in _texts(result):
         if text == value:
             return True
