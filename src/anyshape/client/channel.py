@@ -32,6 +32,7 @@ from anyshape.client.transports.transport import (
 )
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Request, Response
+from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import CANCELLED, PROGRESS
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
@@ -142,7 +143,7 @@ class Channel:
         id = id or next(self._ids)
         meta, on_progress = question.meta, question.on_progress
         if on_progress is not None:
-            meta = b'"progressToken":%d%b' % (id, b"," + meta if meta else b"")
+            meta = b'"%b":%d%b' % (PROGRESS_KEY.encode(), id, b"," + meta if meta else b"")
         opening = question.opening or open_request(question.method)
         frame = lifecycle.frame(id, opening, question.members, meta)
         may_tell = cancellable and lifecycle.hears_cancellation

@@ -16,11 +16,17 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from anyshape.client.options import Identity
-from anyshape.protocol.headers import encode_header_value
+from anyshape.protocol.headers import (
+    METHOD_HEADER,
+    NAME_HEADER,
+    VERSION_HEADER,
+    encode_header_value,
+)
 from anyshape.protocol.meta import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,
     LOG_LEVEL,
+    PROGRESS_KEY,
     PROTOCOL_VERSION,
     TASKS_EXTENSION,
 )
@@ -33,7 +39,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _encode_name: Final = lru_cache(maxsize=1024)(encode_header_value)
 
 RESERVED: Final = frozenset(
-    {PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL, "progressToken"}
+    {PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL, PROGRESS_KEY}
 )
 """The metadata of a request that is for the client to write, whatever the revision."""
 
@@ -131,12 +137,12 @@ class Stateless:
     ) -> dict[str, str]:
         """Return the revision, the method, the name of what it is about, and the arguments."""
         if name is None:
-            headers = {"MCP-Protocol-Version": self._version, "Mcp-Method": method}
+            headers = {VERSION_HEADER: self._version, METHOD_HEADER: method}
         else:
             headers = {
-                "MCP-Protocol-Version": self._version,
-                "Mcp-Method": method,
-                "Mcp-Name": _encode_name(name),
+                VERSION_HEADER: self._version,
+                METHOD_HEADER: method,
+                NAME_HEADER: _encode_name(name),
             }
         if parameters:
             headers.update(parameters)
@@ -160,7 +166,7 @@ class Stateful:
         is_frail = not revision.has_structured_content and capabilities.get("experimental") == {}
         self.hears_cancellation = not is_frail
         self._headers: Mapping[str, str] = (
-            {"MCP-Protocol-Version": revision.value} if revision.has_version_header else {}
+            {VERSION_HEADER: revision.value} if revision.has_version_header else {}
         )
 
     def ask_for_logs(self, level: str) -> bool:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from anyshape.protocol.meta import PROGRESS_KEY
+
 __all__ = ["OnProgress", "Progress", "read_progress"]
 
 
@@ -28,7 +30,7 @@ OnProgress: TypeAlias = Callable[[Progress], Awaitable[None] | None]
 
 
 class _Report(msgspec.Struct):
-    progressToken: int | str  # noqa: N815 - as it stands on the wire
+    token: int | str = msgspec.field(name=PROGRESS_KEY)
     progress: int | float
     total: int | float | None = None
     message: str | None = None
@@ -45,4 +47,4 @@ def read_progress(params: msgspec.Raw | None) -> tuple[int | str, Progress] | No
         report = _decode(params)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return report.progressToken, Progress(report.progress, report.total, report.message)
+    return report.token, Progress(report.progress, report.total, report.message)

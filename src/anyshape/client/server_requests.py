@@ -26,6 +26,7 @@ from anyshape.protocol.jsonrpc import (
     encode_response,
     request_key,
 )
+from anyshape.protocol.methods import PING
 
 __all__ = ["ServerRequests"]
 
@@ -49,7 +50,7 @@ class ServerRequests:
 
     def take(self, message: Request, headers: Mapping[str, str]) -> bytes | None:
         """Return the answer that needs no waiting; any other is sent when it is there."""
-        if message.method == "ping":
+        if message.method == PING:
             return encode_response(message.id, b"{}")
         if not self._answering.knows(message.method):
             known = " and what it declared" if self._answering.capabilities else ""

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 from anyshape.errors import TransportError
+from anyshape.protocol.jsonrpc import encode_notification
+from anyshape.protocol.methods import CANCELLED
 
 __all__ = ["ForeignServer", "as_target", "is_foreign"]
 
@@ -185,5 +187,4 @@ def _write(message: Any) -> bytes:
 
 def _cancellation(id: object) -> bytes:
     params = {"requestId": id, "reason": "the caller gave up"}
-    notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-    return json.dumps(notification).encode()
+    return encode_notification(CANCELLED, json.dumps(params).encode())

@@ -30,7 +30,7 @@ from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import header_plan
-from anyshape.protocol.meta import SERVER_INFO
+from anyshape.protocol.meta import PROGRESS_KEY, SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, has_only_envelope_key
 from anyshape.protocol.shapes.result_reader import past_draft
@@ -48,7 +48,6 @@ _log = logging.getLogger("anyshape.gateway")
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
-_PROGRESS: Final = "progressToken"
 CallAttempt: TypeAlias = Callable[
     [Client], Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]
 ]
@@ -203,7 +202,7 @@ class ForwardedTool(Tool):
         self, values: dict[str, Any], proved: bool, context: Context | None, client: Client
     ) -> Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]:
         report = None
-        if context is not None and _PROGRESS in context.meta:
+        if context is not None and PROGRESS_KEY in context.meta:
             report = partial(_relay, context)
         return client.attempt_call(
             self._listed.name,

@@ -20,6 +20,7 @@ from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.errors import InvalidSchema, NotJson
 
 __all__ = [
+    "LAST_EVENT_HEADER",
     "METHOD_HEADER",
     "NAME_HEADER",
     "PARAMETER_PREFIX",
@@ -32,11 +33,13 @@ __all__ = [
     "header_plan",
 ]
 
-VERSION_HEADER: Final = "mcp-protocol-version"
-METHOD_HEADER: Final = "mcp-method"
-NAME_HEADER: Final = "mcp-name"
-SESSION_HEADER: Final = "mcp-session-id"
-PARAMETER_PREFIX: Final = "mcp-param-"
+# As clients write them; servers, to whom case says nothing, look for them in lower case.
+VERSION_HEADER: Final = "MCP-Protocol-Version"
+METHOD_HEADER: Final = "Mcp-Method"
+NAME_HEADER: Final = "Mcp-Name"
+SESSION_HEADER: Final = "Mcp-Session-Id"
+LAST_EVENT_HEADER: Final = "Last-Event-ID"
+PARAMETER_PREFIX: Final = "Mcp-Param-"
 
 _ANNOTATION: Final = "x-mcp-header"
 _LARGEST_INTEGER: Final = 2**53 - 1
@@ -237,12 +240,8 @@ def _read_annotation(node: Node, path: Place | None) -> HeaderParameter:
             f"{_ANNOTATION} {name!r} needs a property of type string, integer or boolean",
             path=where,
         )
-    return HeaderParameter(
-        header=PARAMETER_PREFIX + name.lower(),
-        name=f"Mcp-Param-{name}",
-        path=path,
-        kind=kind,
-    )
+    written = PARAMETER_PREFIX + name
+    return HeaderParameter(header=written.lower(), name=written, path=path, kind=kind)
 
 
 def _is_integer(value: object) -> bool:

@@ -11,6 +11,7 @@ __all__ = [
     "CLIENT_CAPABILITIES",
     "CLIENT_INFO",
     "LOG_LEVEL",
+    "PROGRESS_KEY",
     "PROTOCOL_VERSION",
     "SERVER_INFO",
     "SUBSCRIPTION_ID",
@@ -23,6 +24,7 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
+PROGRESS_KEY: Final = "progressToken"
 
 TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
 """What the tasks extension is called among the `extensions` of client and server capabilities."""

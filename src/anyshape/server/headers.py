@@ -23,9 +23,9 @@ from anyshape.server.failures import header_mismatch
 
 __all__ = ["RequestHeaders", "is_json", "read_accept"]
 
-_VERSION: Final = VERSION_HEADER.encode()
-_METHOD: Final = METHOD_HEADER.encode()
-_NAME: Final = NAME_HEADER.encode()
+_VERSION: Final = VERSION_HEADER.lower().encode()
+_METHOD: Final = METHOD_HEADER.lower().encode()
+_NAME: Final = NAME_HEADER.lower().encode()
 _SHOWN: Final = 80
 
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
@@ -85,16 +85,16 @@ class RequestHeaders(dict[bytes, bytes]):
 
     def check_version(self, version: str) -> None:
         """Raise unless `MCP-Protocol-Version` is what the body's `_meta` says."""
-        self._demand(_VERSION, "MCP-Protocol-Version", version, "_meta")
+        self._demand(_VERSION, VERSION_HEADER, version, "_meta")
 
     def check(self, method: str, name: str | None, *, may_omit: bool = False) -> None:
         """Raise unless `Mcp-Method`, and `Mcp-Name` where there is a name, repeat the body.
 
         With `may_omit` the latter may be missing, but not say anything else.
         """
-        self._demand(_METHOD, "Mcp-Method", method, "the body")
+        self._demand(_METHOD, METHOD_HEADER, method, "the body")
         if name is not None and not (may_omit and _NAME not in self):
-            self._demand(_NAME, "Mcp-Name", name, "the body", _decoded)
+            self._demand(_NAME, NAME_HEADER, name, "the body", _decoded)
 
     def _demand(
         self,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpPeer"]
 
-_SESSION: Final = SESSION_HEADER.encode()
+_SESSION: Final = SESSION_HEADER.lower().encode()
 
 _PATIENCE: Final = 0.02
 """Seconds a request may wait before its connection is watched: most are done by then."""

@@ -13,7 +13,13 @@ from msgspec import UNSET, Raw, UnsetType
 
 from anyshape.protocol.jsonrpc import request_key
 from anyshape.protocol.log_levels import LogLevel
-from anyshape.protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
+from anyshape.protocol.meta import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    PROGRESS_KEY,
+    PROTOCOL_VERSION,
+)
 from anyshape.protocol.methods import TOOLS_CALL
 
 __all__ = [
@@ -48,7 +54,7 @@ class Meta(msgspec.Struct, gc=False, frozen=True):
     )
     client_info: Raw | UnsetType = msgspec.field(default=UNSET, name=CLIENT_INFO)
     log_level: LogLevel | UnsetType = msgspec.field(default=UNSET, name=LOG_LEVEL)
-    progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name="progressToken")
+    progress_token: str | int | UnsetType = msgspec.field(default=UNSET, name=PROGRESS_KEY)
     traceparent: Raw | UnsetType = UNSET
     tracestate: Raw | UnsetType = UNSET
     baggage: Raw | UnsetType = UNSET

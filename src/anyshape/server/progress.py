@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from anyshape.protocol.jsonrpc import encode_notification
+from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import PROGRESS
 from anyshape.server.request import OpenRequest
 
@@ -48,7 +49,7 @@ class ProgressReports:
             self._window = now + _WINDOW
             self._count = 0
         self._count += 1
-        self._held = {"progressToken": self._token, "progress": progress}
+        self._held = {PROGRESS_KEY: self._token, "progress": progress}
         if total is not None:
             self._held["total"] = total
         if message is not None and request.revision.has_progress_messages:

@@ -48,13 +48,14 @@ from anyshape.client.transports.transport import (
     too_long,
 )
 from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.headers import LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER
 from anyshape.protocol.jsonrpc import Notification, Request, Response
+from anyshape.protocol.methods import INITIALIZE
 
 __all__ = ["HttpTransport"]
 
 logger = logging.getLogger(__name__)
 
-_SESSION = "Mcp-Session-Id"
 _NONCE = "dpop-nonce"
 _REDIRECTS = 3
 _RENEWALS = 4
@@ -154,7 +155,7 @@ class HttpTransport(Transport):
             await asyncio.sleep(min(reader.retry, _LONGEST_RETRY))
         is_open = False
         with contextlib.suppress(aiohttp.ClientError, TransportError):
-            last = {} if reader.last_id is None else {"Last-Event-ID": reader.last_id}
+            last = {} if reader.last_id is None else {LAST_EVENT_HEADER: reader.last_id}
             response = await self._send("GET", {**sent, **last}, None, aside=True)
             if last and response.status == 400:  # It does not know that event any more.
                 reader.last_id = None
@@ -197,7 +198,7 @@ class HttpTransport(Transport):
     async def _end_session(self, pools: Pools, session: str) -> None:
         with contextlib.suppress(aiohttp.ClientError, TransportError, TimeoutError):
             async with asyncio.timeout(_GRACE):
-                headers = {**self._last, _SESSION: session}
+                headers = {**self._last, SESSION_HEADER: session}
                 headers.update(await self._credentials.headers("DELETE", self._url))
                 response = await pools.send("DELETE", self._url, headers, None, aside=True)
                 response.close()
@@ -215,7 +216,7 @@ class HttpTransport(Transport):
             sent = {**headers, **credentials} if credentials else dict(headers)
             session = self._session
             if session is not None:
-                sent[_SESSION] = session
+                sent[SESSION_HEADER] = session
                 self._last = _kept(headers)
             try:
                 response = await self._pools.send(method, self._url, sent, frame, aside=aside)
@@ -285,7 +286,7 @@ class HttpTransport(Transport):
     # Reading.
 
     async def _read_answer(self, response: HttpResponse, outgoing: Outgoing) -> Received:
-        if self._stateful and outgoing.method == "initialize":
+        if self._stateful and outgoing.method == INITIALIZE:
             self._keep_session(response)
         kind = kind_of(response)
         if kind == EVENTS and response.status < 400:
@@ -341,7 +342,7 @@ class HttpTransport(Transport):
         """Ask for the rest of a stream that broke off or was ended for now."""
         reader.restart()
         await asyncio.sleep(_RETRY if reader.retry is None else max(reader.retry, _SOONEST_RETRY))
-        headers = {**_kept(outgoing.headers()), "Accept": EVENTS, "Last-Event-ID": last_id}
+        headers = {**_kept(outgoing.headers()), "Accept": EVENTS, LAST_EVENT_HEADER: last_id}
         try:
             return await self._send("GET", headers, None)
         except (ConnectionLost, SessionLost) as error:
@@ -422,7 +423,7 @@ class HttpTransport(Transport):
             response.close()
 
     def _keep_session(self, response: HttpResponse) -> None:
-        session = response.header(_SESSION.lower())
+        session = response.header(SESSION_HEADER.lower())
         if session is None or response.status >= 400:
             return
         if not session.isascii() or not session.isprintable() or " " in session:
@@ -440,5 +441,5 @@ class HttpTransport(Transport):
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     """Return what a message that belongs to a request repeats of its headers."""
-    version = headers.get("MCP-Protocol-Version")
-    return {} if version is None else {"MCP-Protocol-Version": version}
+    version = headers.get(VERSION_HEADER)
+    return {} if version is None else {VERSION_HEADER: version}

@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from anyshape.errors import ProtocolError
+from anyshape.protocol.headers import LAST_EVENT_HEADER
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification
 from anyshape.protocol.revision import Revision
 from anyshape.server.admission import admit
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionStreams"]
 
-_LAST_EVENT: Final = b"last-event-id"
+_LAST_EVENT: Final = LAST_EVENT_HEADER.lower().encode()
 
 
 class SessionStreams:
