@@ -273,7 +273,7 @@ def _read_text(block: dict[str, Any]) -> Content:
 
 
 def _read_media(block: dict[str, Any]) -> Content:
-    return (Image if block["type"] == Image.kind else Audio)(
+    return _MEDIA[block["type"]](
         _from_base64(block["data"]),
         _string(block["mimeType"]),
         _object(block, "annotations"),
@@ -313,10 +313,10 @@ def _read_resource(block: dict[str, Any]) -> Content:
     )
 
 
-_READERS = {
+_MEDIA: Final = {cls.kind: cls for cls in (Image, Audio)}
+_READERS: Final = {
     "text": _read_text,
-    Image.kind: _read_media,
-    Audio.kind: _read_media,
+    **dict.fromkeys(_MEDIA, _read_media),
     "resource_link": _read_resource_link,
     "resource": _read_resource,
 }
