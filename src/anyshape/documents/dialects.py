@@ -77,9 +77,16 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     anchors: tuple[str, ...]
     reference_hides_siblings: bool
     """Whether everything beside a `$ref` is void, and an id may be a mere fragment, an anchor."""
-    has_const: bool = True
+    lacks: frozenset[str] = frozenset()
+    """Keywords of 2020-12 that mean nothing here, beside those that hold subschemas."""
+    lacks_formats: frozenset[str] = frozenset()
+    """Formats of 2020-12 that mean nothing here."""
     asserts_content: bool = False
     """Whether `contentEncoding` and `contentMediaType` judge a value."""
+    contains_evaluates: bool = True
+    """Whether items that `contains` finds count as evaluated for `unevaluatedItems`."""
+    integers_may_have_fractions: bool = True
+    """Whether a number such as 1.0 is an integer."""
 
     def __repr__(self) -> str:
         """Return the name."""
@@ -131,6 +138,16 @@ _DRAFT_2020_12 = {
     "items": Applicator(Form.ONE, Step.REST),
 }
 
+_SINCE_2019_09 = frozenset(("dependentRequired", "maxContains", "minContains"))
+_SINCE_DRAFT_7 = _SINCE_2019_09 | {"contentEncoding", "contentMediaType"}
+_FORMATS_SINCE_2019_09 = frozenset(("duration", "uuid"))
+_FORMATS_SINCE_DRAFT_7 = _FORMATS_SINCE_2019_09 | {
+    *("idn-hostname", "iri", "iri-reference", "relative-json-pointer")
+}
+_FORMATS_SINCE_DRAFT_6 = _FORMATS_SINCE_DRAFT_7 | {
+    *("json-pointer", "uri-reference", "uri-template")
+}
+
 DIALECTS = (
     Dialect(
         name="2020-12",
@@ -149,6 +166,7 @@ DIALECTS = (
         references=("$ref", "$recursiveRef"),
         anchors=("$anchor",),
         reference_hides_siblings=False,
+        contains_evaluates=False,
     ),
     Dialect(
         name="draft-07",
@@ -158,6 +176,8 @@ DIALECTS = (
         references=("$ref",),
         anchors=(),
         reference_hides_siblings=True,
+        lacks=_SINCE_2019_09,
+        lacks_formats=_FORMATS_SINCE_2019_09,
         asserts_content=True,
     ),
     Dialect(
@@ -168,6 +188,8 @@ DIALECTS = (
         references=("$ref",),
         anchors=(),
         reference_hides_siblings=True,
+        lacks=_SINCE_DRAFT_7,
+        lacks_formats=_FORMATS_SINCE_DRAFT_7,
     ),
     Dialect(
         name="draft-04",
@@ -177,7 +199,9 @@ DIALECTS = (
         references=("$ref",),
         anchors=(),
         reference_hides_siblings=True,
-        has_const=False,
+        lacks=_SINCE_DRAFT_7 | {"const"},
+        lacks_formats=_FORMATS_SINCE_DRAFT_6,
+        integers_may_have_fractions=False,
     ),
 )
 DEFAULT_DIALECT = DIALECTS[0]

@@ -91,7 +91,7 @@ class TypeBounds:
         else:
             types = Types.ANYTHING
         types &= _declared(node.get("type"))
-        if "const" in node and dialect.has_const:
+        if "const" in node and "const" not in dialect.lacks:
             types &= _type_of(node["const"])
         enumerated = node.get("enum")
         if isinstance(enumerated, list):

@@ -150,7 +150,7 @@ class FormSource:
         dialect = self._outline.dialect
         uri = own_id(self._root, dialect)
         whole = self._root if uri else {**self._root, dialect.id_keyword: _WHOLE}
-        definitions = "definitions" if dialect.reference_hides_siblings else "$defs"
+        definitions = "$defs" if "$defs" in dialect.applicators else "definitions"
         document = {
             "$schema": dialect.uri,
             definitions: {"whole": whole},

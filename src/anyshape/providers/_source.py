@@ -43,20 +43,6 @@ _COUNTS: Final = tuple(
     for what in ("Length", "Items", "Properties", "Contains")
 )
 """Keywords whose values are counts, which may be written as `2.0`."""
-_SINCE_2019: Final = frozenset(("minContains", "maxContains", "dependentRequired"))
-_LATER_FORMATS: Final = {
-    "draft-07": frozenset(("duration", "uuid")),
-    "draft-06": frozenset(
-        ("duration", "uuid", "idn-hostname", "iri", "iri-reference", "relative-json-pointer")
-    ),
-    "draft-04": frozenset(
-        (
-            *("duration", "uuid", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"),
-            *("uri-reference", "uri-template", "json-pointer"),
-        )
-    ),
-}
-"""Formats that a dialect does not know, so that they rule out nothing in it."""
 
 _MOST_STEPS: Final = 2_000_000
 """What alternatives, conditions and properties that multiply may come to: a few seconds."""
@@ -201,7 +187,7 @@ class Source:
             schema = {"$ref": schema["$ref"]}
             children = {}
         words = arranged({key: schema[key] for key in schema if _knows(spot.dialect, key)})
-        if words.get("format") in _LATER_FORMATS.get(spot.dialect.name, ()):
+        if words.get("format") in spot.dialect.lacks_formats:
             words[FORMAT_HINT] = words.pop("format")
         words |= {key: int(words[key]) for key in _COUNTS if isinstance(words.get(key), float)}
         for bound, exclusive in (
@@ -296,11 +282,9 @@ class Source:
 
 def _knows(dialect: Dialect, keyword: str) -> bool:
     """Tell whether a keyword of 2020-12 is one in a dialect, too; all others are none of ours."""
-    if keyword == "const":
-        return dialect.has_const
-    if keyword in _SINCE_2019:
-        return "dependentSchemas" in dialect.applicators
-    return keyword in dialect.applicators or keyword not in DEFAULT_DIALECT.applicators
+    if keyword in DEFAULT_DIALECT.applicators:
+        return keyword in dialect.applicators
+    return keyword not in dialect.lacks or keyword in ANNOTATIONS
 
 
 def _one(listed: dict[str, list[int]], keyword: str) -> int | None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol, cast, runtime_checkable
 
+from anyshape.documents.library import dialect_of
 from anyshape.errors import CannotLower
 from anyshape.providers._attempts import Attempt, attempts, is_small_enough
 from anyshape.providers._branches import Branches
@@ -27,8 +28,6 @@ __all__ = ["lower"]
 
 _KEPT_BYTES: Final = 64_000_000
 _REFUSAL_BYTES: Final = 2_000
-_DRAFT_4: Final = "http://json-schema.org/draft-04/"
-"""The one dialect in which 1.0 is no integer."""
 
 
 class RefusedSchema(NamedTuple):
@@ -122,7 +121,7 @@ def _written(
     losses = Losses()
     branches = Branches(Source(document, subschemas=original.limits.subschemas), losses)
     cases = Cases(branches)
-    if original.dialect.startswith(_DRAFT_4):
+    if not dialect_of(document).integers_may_have_fractions:
         losses.add("", "type", "integers are written without a fraction")
     if profile.writing is Writing.KEPT:
         written, codec = kept_document(profile, branches, cases, losses)

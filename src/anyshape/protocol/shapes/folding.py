@@ -171,7 +171,7 @@ class _Reader:
             for name, inner in part.properties.items():
                 named.setdefault(name, []).append(inner)
                 silent_on[name] = silent_on.get(name, silent) - (not part.is_closed)
-        has_const = self._document.dialect.has_const
+        has_const = "const" not in self._document.dialect.lacks
         properties = {
             name: either([*inner, *([True] if silent_on[name] else [])], has_const=has_const)
             for name, inner in named.items()

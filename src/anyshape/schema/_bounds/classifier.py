@@ -336,7 +336,7 @@ class _Weights:
             rate += _divisor_rate(schema["multipleOf"])
         if "enum" in schema:
             rate += _constants_rate(schema["enum"], schema.get("type"))
-        if "const" in schema and node.spot.dialect.has_const:
+        if "const" in schema and "const" not in node.spot.dialect.lacks:
             rate += _constants_rate([schema["const"]], schema.get("type"))
         for name in ("dependentRequired", "dependentSchemas", "dependencies"):
             rate += _DEPENDENT * len(_names(schema, name))
@@ -366,7 +366,7 @@ class _Weights:
         content = len(schema.keys() & {"contentEncoding", "contentMediaType"})
         if dialect.asserts_content:
             read += _CONTENT if content else 0
-        elif "if" not in dialect.applicators:  # draft-06 and before have none, but the engine does
+        elif "contentEncoding" in dialect.lacks:  # The engine has it all the same.
             read += _IGNORED * content
         return read
 

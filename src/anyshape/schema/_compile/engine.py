@@ -143,7 +143,7 @@ class _Ignored:
 
 
 def _ignored(spots: Iterable[Spot]) -> frozenset[str]:
-    """Return the keywords to ignore: `contentMediaType` and its like came with draft-07."""
+    """Return the keywords to ignore: those of `_CONTENT` that a dialect lacks, and we do not."""
     ignored: set[str] = set()
     asserted: dict[str, Spot] = {}
     for spot in spots:
@@ -151,7 +151,7 @@ def _ignored(spots: Iterable[Spot]) -> frozenset[str]:
             if isinstance(spot.schema, dict) and keyword in spot.schema:
                 if spot.dialect.asserts_content:
                     asserted[keyword] = spot
-                elif "if" not in spot.dialect.applicators:
+                elif keyword in spot.dialect.lacks:
                     ignored.add(keyword)
     for keyword in ignored & asserted.keys():
         raise InvalidSchema(

@@ -75,7 +75,7 @@ class Leaves:
     def __init__(self, spot: Spot, schema: Keywords, engine: Engine) -> None:
         hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
         self.schema: Keywords = {} if hidden else _without_subschemas(schema)
-        if not spot.dialect.has_const:
+        if "const" in spot.dialect.lacks:
             self.schema.pop("const", None)
         for keyword in engine.ignored:
             self.schema.pop(keyword, None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias
 
-from anyshape.documents.dialects import DEFAULT_DIALECT, Step
+from anyshape.documents.dialects import Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema._explain.knowledge import Inquiry, Knowledge
@@ -88,7 +88,7 @@ def _evaluated_here(plan: Plan, place: ValuePlace, knowledge: Knowledge, *, whol
             stop = start + 1 if edge.step is Step.ITEM else len(value)
             indices.update(range(start, min(stop, len(value))))
     target = plan.target("contains")
-    if target is not None and plan.node.spot.dialect is DEFAULT_DIALECT:
+    if target is not None and plan.node.spot.dialect.contains_evaluates:
         for index, inner in enumerate(value):
             if (yield from knowledge.holds(target, place.child(index, inner))):
                 indices.add(index)

@@ -294,8 +294,8 @@ def _missing_line(plan: Plan, name: str) -> str:
 
 def _contains_bounds(plan: Plan) -> tuple[int, int | None]:
     """Return how many items have to match, and how many may."""
-    if "unevaluatedItems" not in plan.node.spot.dialect.applicators:
-        return 1, None  # `minContains` and `maxContains` came with 2019-09.
+    if "minContains" in plan.node.spot.dialect.lacks:
+        return 1, None
     least = wording.whole(plan.keywords.get("minContains"))
     return 1 if least is None else least, wording.whole(plan.keywords.get("maxContains"))
 
