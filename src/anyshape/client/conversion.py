@@ -49,7 +49,7 @@ class Converter:
         )
 
     def _values(self, result: CallResult) -> Iterator[bytes]:
-        """Yield the value, and what it was in: that may be what the caller has in mind."""
+        """Yield the value and, if it came in an envelope, the whole: the caller may mean that."""
         value, structured = result.value, result.raw.get("structuredContent")
         if structured is value:
             yield _to_json(value)

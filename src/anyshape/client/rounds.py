@@ -1,4 +1,6 @@
-"""Requests that a server answers with questions first, each round with what the last one brought.
+"""Requests that a server answers with questions first.
+
+The request is then sent again with the answers, round after round, until there is a result.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """

@@ -43,9 +43,9 @@ class Need(enum.StrEnum):
     NO_SCHEMA_BESIDE_NULL = "no-schema-beside-null"
     """No output schema for tools that may return null, where null is structured content."""
     NULL_FOR_ABSENT = "null-for-absent"
-    """Arguments that are null where null is not admitted taken for arguments left out."""
+    """Null for an argument that must not be null has to be read as if it had been left out."""
     OWN_ARGUMENTS = "own-arguments"
-    """Arguments that the host adds to every tool for itself kept from tools that have none such."""
+    """Arguments that the host adds to every call for itself must not reach the tool."""
 
     # Sets of them are part of keys that requests are looked up by.
     __hash__ = str.__hash__
@@ -54,10 +54,10 @@ class Need(enum.StrEnum):
 Needs: TypeAlias = frozenset[Need]
 
 OWN_ARGUMENTS: Final = ("wait_for_previous",)
-"""The arguments that hosts are known to add for themselves."""
+"""The arguments that hosts are known to add to every call for themselves."""
 
 NOTHING: Final[Needs] = frozenset()
-"""What nearly all clients need beyond the protocol."""
+"""Nothing beyond the protocol, as is true of nearly all clients."""
 
 
 class KnownClient(msgspec.Struct, frozen=True):
@@ -77,7 +77,10 @@ class KnownClient(msgspec.Struct, frozen=True):
     observed: str = ""
 
     def covers(self, version: str) -> bool:
-        """Tell whether a version is one of those; one that cannot be read only if all are."""
+        """Tell whether a version is one of those.
+
+        A version that has no number is one of them only if all versions are.
+        """
         if self.since is None and self.until is None:
             return True
         number = _number(version)
@@ -218,7 +221,7 @@ class KnownClients:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, as many of each; none if it has none."""
+    """Return the first four numbers of a version, zero for those it lacks; none without any."""
     found = _VERSION.match(version)
     numbers = [] if found is None else [int(part) for part in found[1].split(".")]
     return tuple(numbers + [0] * (4 - len(numbers))) if numbers else ()

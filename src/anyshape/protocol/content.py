@@ -27,7 +27,7 @@ __all__ = [
     "EmbeddedResource",
     "Image",
     "Media",
-    "RefusesBrought",
+    "RefusesMovedKeywords",
     "ResourceLink",
     "Text",
     "UnknownContent",
@@ -48,15 +48,15 @@ class Annotations(TypedDict, total=False):
     lastModified: str
 
 
-class RefusesBrought:
-    """What other libraries make with other keywords; given one, it says what to write."""
+class RefusesMovedKeywords:
+    """Refuses keywords that `mcp` and FastMCP have for such a class, and says what to write."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
 
-        def __new__(cls, *_: object, **given: object) -> RefusesBrought:
-            """Refuse what `mcp` and FastMCP take and we do not."""
+        def __new__(cls, *_: object, **given: object) -> RefusesMovedKeywords:
+            """Raise `TypeError` for such a keyword."""
             for name in given:
                 if name in CONTENT_SETTINGS:
                     raise TypeError(f"{cls.__name__}() takes no {name}=; {CONTENT_SETTINGS[name]}")
@@ -81,7 +81,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Media(RefusesBrought):
+class Media(RefusesMovedKeywords):
     """What pictures and sounds have in common; `data` is bytes, not base64."""
 
     kind: ClassVar[str]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.protocol.completed import Caching, encode_result
-from anyshape.protocol.content import RefusesBrought
+from anyshape.protocol.content import RefusesMovedKeywords
 from anyshape.protocol.revision import Revision
 
 __all__ = ["Contents", "EncodedContents", "encode_contents"]
@@ -22,7 +22,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Contents(RefusesBrought):
+class Contents(RefusesMovedKeywords):
     """Say more than a return value can: a media type, another URI, metadata; a list for several.
 
     `data` is text, bytes, or any other value, which is sent as JSON. Without a `mime_type` that of

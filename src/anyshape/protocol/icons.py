@@ -3,8 +3,9 @@
 https://modelcontextprotocol.io/specification/2026-07-28/basic#icons
 
 An icon is an address that a user interface opens, so `javascript:`, `file:` and whatever else an
-application answers to is dropped, by those who publish icons and by those who are sent them. What
-remains is a list of what is allowed, never of what is not.
+application answers to is dropped, by those who publish icons and by those who are sent them. The
+rule is a list of the kinds of addresses that are allowed, since one of those that are not would
+never be complete.
 """
 
 from __future__ import annotations

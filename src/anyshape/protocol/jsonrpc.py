@@ -3,8 +3,8 @@
 https://www.jsonrpc.org/specification and, for what MCP adds,
 https://modelcontextprotocol.io/specification/2026-07-28/basic#messages.
 
-Decoding looks at the envelope only; `params`, `result` and `error` stay raw JSON. An id is kept
-as the JSON text it came as, so that `1`, `"1"`, `1.0` and integers of any length are echoed
+Decoding looks at the outermost members only; `params`, `result` and `error` stay raw JSON. An id is
+kept as the JSON text it came as, so that `1`, `"1"`, `1.0` and integers of any length are echoed
 exactly. What a frame may hold is decided here once:
 
 - not JSON, nested too deeply: parse error, no id;
@@ -110,7 +110,9 @@ AnyMessage: TypeAlias = Request | Notification | Response | Malformed | Batch
 """What one frame can be."""
 
 
-class _Envelope(msgspec.Struct, gc=False):
+class _RawMessage(msgspec.Struct, gc=False):
+    """The members that any message may have."""
+
     jsonrpc: Literal["2.0"]
     method: str | None = None
     id: msgspec.Raw = _NOTHING
@@ -119,7 +121,7 @@ class _Envelope(msgspec.Struct, gc=False):
     error: msgspec.Raw = _NOTHING
 
 
-_decode_envelope: Final = msgspec.json.Decoder(_Envelope).decode
+_decode_message: Final = msgspec.json.Decoder(_RawMessage).decode
 _decode_raw: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_string: Final = msgspec.json.Decoder(str).decode
@@ -151,22 +153,22 @@ def decode(frame: bytes, max_batch: int = _MOST_IN_BATCH) -> AnyMessage:
 def _decode_one(frame: bytes | msgspec.Raw, max_batch: int) -> AnyMessage:
     try:
         try:
-            envelope = _decode_envelope(frame)
+            message = _decode_message(frame)
         except msgspec.ValidationError as error:
             return _diagnose(frame, error, max_batch)
     except msgspec.DecodeError as error:
         return _diagnose_text(bytes(frame), error)
     except RecursionError:
         return Malformed(PARSE_ERROR, "Parse error: the message is nested too deeply")
-    return _classify(envelope)
+    return _classify(message)
 
 
-def _classify(envelope: _Envelope) -> Single:
-    method = envelope.method
-    id = bytes(envelope.id)
+def _classify(message: _RawMessage) -> Single:
+    method = message.method
+    id = bytes(message.id)
     if method is None:
-        return _classify_response(envelope, id)
-    params: msgspec.Raw | None = envelope.params
+        return _classify_response(message, id)
+    params: msgspec.Raw | None = message.params
     is_object = bool(params) and memoryview(params)[0] == _BRACE
     if not id:
         return Notification(method, params if is_object else None)
@@ -180,8 +182,8 @@ def _classify(envelope: _Envelope) -> Single:
     return Request(id, method, params)
 
 
-def _classify_response(envelope: _Envelope, id: bytes) -> Single:
-    result, error = envelope.result, envelope.error
+def _classify_response(message: _RawMessage, id: bytes) -> Single:
+    result, error = message.result, message.error
     if bool(result) == bool(error):
         known = id if _is_usable_id(id) else None
         return Malformed(INVALID_REQUEST, "Invalid Request: expected a method", known)
@@ -233,11 +235,11 @@ def _is_json(text: bytes) -> bool:
 def _id_in(readable: bytes, frame: bytes) -> bytes | None:
     """Return the id of a request that was made readable, unless making it so has changed the id."""
     try:
-        envelope = _decode_envelope(readable)
+        message = _decode_message(readable)
     except (msgspec.DecodeError, RecursionError):
         return None
-    id = bytes(envelope.id)
-    return id if envelope.method is not None and _is_usable_id(id) and id in frame else None
+    id = bytes(message.id)
+    return id if message.method is not None and _is_usable_id(id) and id in frame else None
 
 
 def _diagnose(
@@ -337,15 +339,10 @@ def encode_response(id: bytes, result: bytes) -> bytes:
 
 
 def encode_answer(response: Response) -> bytes:
-    """Return a response that was read as the message it was."""
-    member, value = (
-        (b"result", response.result)
-        if response.error is None
-        else (
-            b"error",
-            response.error,
-        )
-    )
+    """Return the frame of a response that came from a peer, to be passed on as it is."""
+    member, value = b"result", response.result
+    if response.error is not None:
+        member, value = b"error", response.error
     parts = (b'{"jsonrpc":"2.0","id":', response.id or b"null", b',"', member, b'":')
     return b"".join((*parts, bytes(value or b"null"), b"}"))
 

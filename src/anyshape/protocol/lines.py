@@ -16,7 +16,7 @@ KEPT: Final = WINDOW
 
 
 class LongLine(NamedTuple):
-    """What is kept of a line that is too long: how it begins, and how it ends once it has."""
+    """The start of a line that is too long; and its end, which is `None` until it has come."""
 
     head: bytes
     tail: bytes | None = None
@@ -42,14 +42,14 @@ class LineSplitter:
 
     @property
     def unfinished(self) -> bytes:
-        """How the line begins that has not ended."""
+        """The start of the line that has not ended yet."""
         return b"".join(self._parts)[: self._kept] if self._dropped is None else self._dropped[0]
 
     def feed(self, chunk: bytes) -> list[Line]:
         """Return the lines the chunk completes, without their newlines and without blank ones.
 
-        A line that gets too long is told of at once, without an end, and again when it has ended.
-        Its bytes are let go, and what follows its newline is read as usual.
+        A line that gets too long is returned twice: at once, without its end, and again when it
+        has ended. Its bytes are dropped, and what follows its newline is read as usual.
         """
         pieces = chunk.split(b"\n")
         rest = pieces.pop()

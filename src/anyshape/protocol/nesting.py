@@ -25,7 +25,7 @@ def is_too_deep(frame: bytes, limit: int) -> bool:
 def is_surely_shallow(frame: bytes, limit: int) -> bool:
     """Tell whether a frame is too short, or has too few brackets, to nest more than `limit` deep.
 
-    Of any other only `nesting` knows.
+    If not, `nesting` has to find out.
     """
     if len(frame) <= 2 * limit:
         return True

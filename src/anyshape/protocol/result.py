@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar, cast
 
 import msgspec
 
-from anyshape.protocol.content import Content, RefusesBrought, content_blocks
+from anyshape.protocol.content import Content, RefusesMovedKeywords, content_blocks
 
 __all__ = ["ABSENT", "Absent", "EncodedResult", "ToolResult"]
 
@@ -39,7 +39,7 @@ Value = TypeVar("Value")
 # Without slots: typing sets __orig_class__ on ToolResult[int](3), and a frozen slotted class raises
 # TypeError there, where typing expects AttributeError.
 @dataclass(frozen=True)
-class ToolResult(RefusesBrought, Generic[Value]):
+class ToolResult(RefusesMovedKeywords, Generic[Value]):
     """Say more than a return value can: structured value, own content, failure, metadata.
 
     `structured` is natural (never in an envelope); leave it out for none, pass `None` for null.

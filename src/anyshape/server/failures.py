@@ -231,7 +231,7 @@ def unknown_session() -> UnservedError:
 
 
 def untold() -> ProtocolError:
-    """Return the error for a subscription of whom nothing could be told."""
+    """Return the error for a subscription without a session to tell of changes."""
     return ProtocolError(
         "Invalid Request: changes are told to a session; initialize, and send its Mcp-Session-Id",
         code=INVALID_REQUEST,

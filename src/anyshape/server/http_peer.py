@@ -39,7 +39,7 @@ _PATIENCE: Final = 0.02
 """Seconds a request may wait before its connection is watched: most are done by then."""
 
 _BRIEF: Final = 0.002
-"""Seconds of a request that costs others little; the answer to any other has waited enough."""
+"""Seconds of work after which an answer is sent at once, without another turn of the loop."""
 
 
 @types.coroutine

@@ -1,7 +1,7 @@
 """From the bytes of one frame to the message that a transport has to answer.
 
-Most frames a server gets are calls, and those are read in one pass, parameters included, instead of
-an envelope first and its parameters then. Whatever is not plainly a call is left to
+Most frames a server gets are calls. Those are read in one pass, parameters included, instead of the
+message first and its parameters afterwards. Whatever is not plainly a call is left to
 `anyshape.protocol.jsonrpc`, which says what is wrong with it.
 """
 

@@ -29,9 +29,9 @@ def check_keys(keys: object, what: str) -> None:
 
 
 def process_key() -> bytes:
-    """Return a secret that this process has, and those it started by way of multiprocessing.
+    """Return a random secret of this process and of those it starts by multiprocessing.
 
-    Random, and the same in uvicorn's workers.
+    uvicorn starts its workers that way, so all of them have the same one.
     """
     from multiprocessing import current_process
 

@@ -161,9 +161,10 @@ class SessionIds:
         return session
 
     def end(self, key: str, expires: float) -> None:
-        """Let the session that is known by a key be over, which it would have been by then.
+        """End the session of a key now; `expires` is when it would have ended by itself.
 
-        Of very many the oldest are forgotten, and may be gone on with: that grants nothing.
+        Only so many ended sessions are remembered, the latest ones. An older one could be used
+        again, which grants nothing: access tokens are checked with every request.
         """
         self._ended.pop(key, None)
         self._ended[key] = expires

@@ -23,7 +23,7 @@ def check_transport(transport: str, settings: Mapping[str, Any]) -> None:
 
 
 def refuse_brought(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
-    """Raise `TypeError` for a setting that other frameworks have, or nobody; the table advises."""
+    """Raise `TypeError` for the first setting; `table` says what to write for those of others."""
     for name in given:
         advice = f"; {table[name]}" if name in table else ""
         raise TypeError(f"{taker}() takes no {name}={advice}")

@@ -17,7 +17,7 @@ __all__ = ["LATEST", "HeldToken", "read_token"]
 _EARLY: Final = 30.0
 _LONGEST: Final = 32 * 1024
 LATEST: Final = 1e11
-"""Seconds, of which nobody means more: an integer may be larger than any float."""
+"""The most seconds that are believed: an integer in JSON may be larger than any float."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

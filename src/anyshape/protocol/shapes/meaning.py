@@ -1,4 +1,8 @@
-"""What known clients mean by the arguments they send, where that is less than they say."""
+"""Arguments without what known clients add to them although nobody asked for it.
+
+Some hosts add an argument of their own to every call, and some send null for every argument that
+their model left out. A tool would refuse either, so both are taken out before the tool sees them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ _OWN: Final = tuple(name.encode() for name in OWN_ARGUMENTS)
 
 
 class Meaning:
-    """Reads the arguments of one tool as the client means them that sent them."""
+    """Takes out of the arguments for one tool what a client does not mean to say by them."""
 
     def __init__(self, schema: Node) -> None:
         folded = fold_root(schema)
@@ -29,7 +33,7 @@ class Meaning:
         self._nulls = NullDropper(folded)
 
     def of(self, arguments: bytes, needs: Needs) -> bytes:
-        """Return arguments, which are the JSON text of an object, as they are meant."""
+        """Return what a client with these needs means; `arguments` is the text of an object."""
         if Need.OWN_ARGUMENTS in needs and any(name in arguments for name in _OWN):
             arguments = self._without_foreign(arguments)
         if Need.NULL_FOR_ABSENT in needs and b"null" in arguments:

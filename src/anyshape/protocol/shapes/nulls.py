@@ -1,8 +1,9 @@
-"""Arguments that are null where null cannot be, left out: what some clients mean by it.
+"""Arguments without the nulls that their schema does not admit.
 
-They fill a form that has a place for every argument, and send null for those nobody named. Where
-the schema admits null it is a value and stays; where it provably does not, a call with it could
-only be refused. Everything else stays as it came: numbers as they were written, too.
+Some clients fill a form that has a place for every argument, and send null for those that nobody
+named. Where the schema admits null, it is a value and stays. Where it provably does not, a call
+with it could only be refused, so the argument is left out. Everything else stays as it came,
+numbers as they were written.
 """
 
 from __future__ import annotations

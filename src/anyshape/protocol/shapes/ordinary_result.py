@@ -4,7 +4,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-resul
 
 It is read in one typed pass that leaves nothing to check. A result with other members, with members
 of other types, with integers of more than 64 bits, or nested deeper than `DEPTH`, does not decode
-as one and has to be read patiently.
+as one; it is read member by member instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ __all__ = ["DEPTH", "ORDINARY_BYTES", "OrdinaryResult"]
 DEPTH: Final = 7
 """How deeply an ordinary result may nest; the result itself is one level."""
 ORDINARY_BYTES: Final = 60_000
-"""How long the frame of an ordinary result may be: a value of that size, without longer integers,
-need not be measured."""
+"""How long the frame of an ordinary result may be; its value, no larger, need not be measured."""
 
 if TYPE_CHECKING:
     _Value: TypeAlias = Any

@@ -60,7 +60,7 @@ class ReadResult(msgspec.Struct, frozen=True):
     structured: Any
     is_error: bool
     draft: Mapping[str, Any] | None = None
-    """The result as it came, where `source` is what an early draft's came to."""
+    """What came from a server of an early draft, whose result `source` has been made of."""
 
     @property
     def wire(self) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ class Listeners:
 
     @property
     def position(self) -> Position:
-        """Where the news are: that of the last change, or of the beginning."""
+        """The position of the last change, or of the start if there was none."""
         return self._last
 
     def add(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> Listener:
@@ -129,7 +129,7 @@ class Listeners:
             self.tell(topic)
 
     def tell(self, topic: Topic) -> None:
-        """Tell those in this process alone; the news do not move on by it."""
+        """Tell those in this process alone; the position stays what it was."""
         with self._changing:
             self._call(topic, self._last)
 
@@ -146,10 +146,10 @@ class Listeners:
         *,
         is_told: bool,
     ) -> None:
-        """Know of changes what a store does, whose news are complete from `start` to `end`.
+        """Replace what is known of changes by the news of a store, complete from `start` to `end`.
 
-        With `is_told` those who listen are told what is new to them: that everything may have
-        changed, if the news do not go back to where we were.
+        With `is_told` those who listen are told what is new to them. If the news do not reach back
+        to our last position, that is everything: any topic may have changed.
         """
         with self._changing:
             before, is_whole = self._last, start <= self._last <= end

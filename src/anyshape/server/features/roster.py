@@ -64,7 +64,7 @@ class Listed(ABC):
 
 Thing = TypeVar("Thing", bound=Listed)
 Held: TypeAlias = frozenset[str]
-"""Which of the scopes that single things need a caller has."""
+"""The scopes of a caller, as far as a thing in the listing asks for them."""
 
 
 class _Roll(Generic[Thing]):
@@ -138,9 +138,9 @@ class Roster(Generic[Thing]):
         return thing
 
     def replace(self, old: Mapping[str, Thing], new: Mapping[str, Thing]) -> None:
-        """Have things by name take the place of others, and announce it if there are other names.
+        """Remove the `old` things, add the `new` ones, and announce it if the names are others.
 
-        A name that something else has stays with that.
+        A name that is not among the old ones and is taken keeps what it has.
         """
         with self._changing:
             for name, thing in old.items():

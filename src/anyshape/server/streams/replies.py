@@ -122,7 +122,7 @@ class ReplyStream:
                 self._end(response)
 
     def reaches(self, after: int) -> bool:
-        """Tell whether who has heard the event of a number can still get the answer."""
+        """Tell whether a client that has every event up to a number can still get the answer."""
         return not self.is_over or bool(self._events) or after >= self._number
 
     def resume(self, after: int, response: ReplyOutlet) -> asyncio.Future[None]:

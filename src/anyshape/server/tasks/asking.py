@@ -42,11 +42,11 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _AllAnsweredError(BaseException):
-    """What comes first has been answered, and nothing was begun."""
+    """All that is asked before the function has its answer; ends the call before the function."""
 
 
 class _FirstAsker:
-    """Asks what comes before the function, keeps the answers, and stops there."""
+    """Asks what is asked before the function runs, keeps the answers, and ends the call there."""
 
     def __init__(self, asker: Asker, answers: dict[str, bytes]) -> None:
         self._asker = asker

@@ -40,11 +40,10 @@ class TokenClaims(msgspec.Struct, gc=False, frozen=True):
         return frozenset(said.split() if isinstance(said, str) else said or ())
 
     def is_good(self, audience: frozenset[str] | None, now: float, leeway: float) -> bool:
-        """Tell whether it is for one of us, valid now, and good for whoever bears it.
+        """Tell whether it is for one of these audiences, valid now, and good for any bearer.
 
-        Without an audience somebody else asks whom it is for.
-        A token that is bound to a key (`cnf`) is none that its bearer may use: a thief of it has to
-        be kept out, and nothing here asks for a proof of that key.
+        With `None` for the audience, whom it is for is checked by the caller. A token that is bound
+        to a key (`cnf`) is refused: it needs a proof of that key, which nothing here asks for.
         """
         return (
             self.cnf is None
@@ -55,7 +54,7 @@ class TokenClaims(msgspec.Struct, gc=False, frozen=True):
 
 
 def access_by(claims: TokenClaims, leeway: float, said: dict[str, Any]) -> AccessToken | None:
-    """Return what the claims allow; `None` if they do not say to whom. Audiences were checked."""
+    """Return what the claims allow; `None` if they name nobody. Audiences have been checked."""
     client = claims.client_id or claims.azp
     subject = claims.sub or client
     if subject is None:
