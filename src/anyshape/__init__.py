@@ -41,15 +41,15 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from anyshape.protocol.content import Audio, EmbeddedResource, Image, ResourceLink, Text
-    from anyshape.protocol.contents import Contents
     from anyshape.protocol.description import ToolAnnotations
     from anyshape.protocol.icons import Icon
     from anyshape.protocol.messages import Message
+    from anyshape.protocol.resource_contents import Contents
     from anyshape.protocol.result import ABSENT, ToolResult
     from anyshape.schema import Limits
     from anyshape.server import Server
     from anyshape.tools import UNSTRUCTURED, Context, Tool
-    from anyshape.tools.ask import Ask
+    from anyshape.tools.asked_parameters import Ask
     from anyshape.tools.completion import Complete
     from anyshape.tools.outcomes import Accepted, Cancelled, Declined, Elicited
 
@@ -100,13 +100,13 @@ __all__ = [
 _HOMES = {
     "ABSENT": "anyshape.protocol.result",
     "Accepted": "anyshape.tools.outcomes",
-    "Ask": "anyshape.tools.ask",
+    "Ask": "anyshape.tools.asked_parameters",
     "Audio": "anyshape.protocol.content",
     "CallResult": "anyshape.client",
     "Cancelled": "anyshape.tools.outcomes",
     "Client": "anyshape.client",
     "Complete": "anyshape.tools.completion",
-    "Contents": "anyshape.protocol.contents",
+    "Contents": "anyshape.protocol.resource_contents",
     "Context": "anyshape.tools",
     "Declined": "anyshape.tools.outcomes",
     "Elicited": "anyshape.tools.outcomes",

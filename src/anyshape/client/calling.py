@@ -15,8 +15,8 @@ from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
 from anyshape.client.progress import OnProgress
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.client.result import CallResult
 from anyshape.client.rounds import complete_result
 from anyshape.client.tools import ListedTool
@@ -56,8 +56,8 @@ def write_call(
     *,
     check: Check,
     proved: bool = False,
-) -> Question:
-    """Return the question that calls a tool; `ValidationError` if the arguments do not fit.
+) -> ClientRequest:
+    """Return the request that calls a tool; `ValidationError` if the arguments do not fit.
 
     Without `check` they only have to be JSON; `proved` says that they are, and that they fit.
     """
@@ -71,7 +71,7 @@ def write_call(
     if not proved:
         _check(given, tool.input, check, len(text))
     plan = tool.header_plan
-    return Question(
+    return ClientRequest(
         TOOLS_CALL,
         text,
         tool.name,
@@ -102,7 +102,7 @@ def _check(given: Any, schema: Schema, check: Check, size: int) -> None:
 async def complete_call(
     channel: Channel,
     tool: ListedTool,
-    question: Question,
+    request: ClientRequest,
     limit: float | None,
     patience: float | None,
     begun: Result | Coroutine[Any, Any, Result],
@@ -112,7 +112,7 @@ async def complete_call(
     `limit` is for each request, and `patience` for a task to end, if the caller has set any.
     """
     what = f"tool {tool.name!r}"
-    result = await complete_result(channel, what, question, limit, begun, takes_task=True)
+    result = await complete_result(channel, what, request, limit, begun, takes_task=True)
     if isinstance(result, dict) and result.get("resultType") == "task":
         from anyshape.client.tasks import finish_call
 

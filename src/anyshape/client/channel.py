@@ -19,9 +19,9 @@ from anyshape.client.deadlines import Deadlines
 from anyshape.client.lifecycle import Lifecycle, open_request
 from anyshape.client.options import Bounds
 from anyshape.client.progress import Progress, read_progress
-from anyshape.client.question import Outgoing, Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
+from anyshape.client.request import ClientRequest, Outgoing
 from anyshape.client.server_requests import ServerRequests
 from anyshape.client.transports.transport import (
     ConnectionLost,
@@ -97,19 +97,19 @@ class Channel:
     async def ask(
         self,
         lifecycle: Lifecycle,
-        question: Question,
+        request: ClientRequest,
         *,
         cancellable: bool = True,
         endless: bool = False,
         id: int | None = None,
     ) -> msgspec.Raw:
         """Send one request, once, and return its result; only calls have another kind."""
-        answer = self._send(lifecycle, question, cancellable, endless, id)
+        answer = self._send(lifecycle, request, cancellable, endless, id)
         result = self._result_of(answer if isinstance(answer, Received) else await answer)
         return cast("msgspec.Raw", result)
 
     def begin(
-        self, question: Question, timeout: float | None
+        self, request: ClientRequest, timeout: float | None
     ) -> Result | Coroutine[Any, Any, Result]:
         """Send a request, again where that is safe; return its result, or what waits for it.
 
@@ -117,37 +117,37 @@ class Channel:
         waiting for anything, and a timer for each of them would cost more than all the rest.
         """
         answer = (
-            self._send(self.agreed(), question)
+            self._send(self.agreed(), request)
             if self._is_agreed
-            else self._recover_and_send(question)
+            else self._recover_and_send(request)
         )
         if isinstance(answer, OrdinaryResult):
             return answer
         if isinstance(answer, Response):
             return self._result_of(answer)
-        return self._wait(question, answer, timeout)
+        return self._wait(request, answer, timeout)
 
-    async def request(self, question: Question, timeout: float | None) -> Result:
+    async def request(self, request: ClientRequest, timeout: float | None) -> Result:
         """Send a request within `timeout` seconds, again where that is safe."""
-        result = self.begin(question, timeout)
+        result = self.begin(request, timeout)
         return result if isinstance(result, Result) else await result
 
     def _send(
         self,
         lifecycle: Lifecycle,
-        question: Question,
+        request: ClientRequest,
         cancellable: bool = True,
         endless: bool = False,
         id: int | None = None,
     ) -> Received | Coroutine[Any, Any, Received]:
         id = id or next(self._ids)
-        meta, on_progress = question.meta, question.on_progress
+        meta, on_progress = request.meta, request.on_progress
         if on_progress is not None:
             meta = b'"%b":%d%b' % (PROGRESS_KEY.encode(), id, b"," + meta if meta else b"")
-        opening = question.opening or open_request(question.method)
-        frame = lifecycle.frame(id, opening, question.members, meta)
+        opening = request.opening or open_request(request.method)
+        frame = lifecycle.frame(id, opening, request.members, meta)
         may_tell = cancellable and lifecycle.hears_cancellation
-        outgoing = Outgoing(id, frame, question, lifecycle, may_tell, endless)
+        outgoing = Outgoing(id, frame, request, lifecycle, may_tell, endless)
         if on_progress is None:
             return self.transport.request(outgoing)
         return self._send_and_relay(outgoing, Relay(on_progress, "progress"))
@@ -172,18 +172,18 @@ class Channel:
         raise protocol_error(answer.error, self.bounds.max_depth)
 
     async def _wait(
-        self, question: Question, attempt: Coroutine[Any, Any, Received], timeout: float | None
+        self, request: ClientRequest, attempt: Coroutine[Any, Any, Received], timeout: float | None
     ) -> Result:
         try:
             with self.deadlines.limit(timeout):
-                return self._result_of(await self._persist(question, attempt))
+                return self._result_of(await self._persist(request, attempt))
         except TimeoutError as error:
-            raise self.silence(question, timeout) from error
+            raise self.silence(request, timeout) from error
         finally:
             self._requests.forget_count()
 
     async def _persist(
-        self, question: Question, attempt: Received | Coroutine[Any, Any, Received]
+        self, request: ClientRequest, attempt: Received | Coroutine[Any, Any, Received]
     ) -> Received:
         """Return what an attempt gives; make others after losses that allow it."""
         losses = 0
@@ -193,7 +193,7 @@ class Channel:
                 return attempt if isinstance(attempt, Received) else await attempt
             except ConnectionLost as error:
                 losses += 1
-                if losses > self.transport.attempts or (error.sent and not question.repeatable):
+                if losses > self.transport.attempts or (error.sent and not request.repeatable):
                     raise
                 if self.lifecycle is None:  # closed meanwhile
                     raise
@@ -208,7 +208,7 @@ class Channel:
                 if generation == self._generation:
                     self._is_agreed = False
                 await self._recover()
-            attempt = self._send(self.agreed(), question)
+            attempt = self._send(self.agreed(), request)
 
     def agreed(self) -> Lifecycle:
         """Return the lifecycle, or say that there is none yet."""
@@ -216,11 +216,11 @@ class Channel:
             raise not_open()
         return self.lifecycle
 
-    def silence(self, question: Question, timeout: float | None) -> NoAnswer:
+    def silence(self, request: ClientRequest, timeout: float | None) -> NoAnswer:
         """Return the exception for a request that nobody answered in time."""
-        what = question.method
-        if question.name is not None:
-            what += f" {shorten(question.name, 60)!r}"
+        what = request.method
+        if request.name is not None:
+            what += f" {shorten(request.name, 60)!r}"
         place, more = self.transport.place, self.transport.explain_silence()
         return NoAnswer(f"{place} gave no answer to {what} within {timeout:g} s{more}")
 
@@ -261,10 +261,10 @@ class Channel:
             self._generation += 1
             self._is_agreed = True
 
-    async def _recover_and_send(self, question: Question) -> Received:
+    async def _recover_and_send(self, request: ClientRequest) -> Received:
         """Send a request as soon as the server was agreed with again."""
         await self._recover()
-        answer = self._send(self.agreed(), question)
+        answer = self._send(self.agreed(), request)
         return answer if isinstance(answer, Received) else await answer
 
     # What the server says on its own.

@@ -29,8 +29,8 @@ from anyshape.client.listing import Listing
 from anyshape.client.logs import OnLog
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
 from anyshape.client.progress import OnProgress
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.client.result import CallResult
 from anyshape.client.roots import Roots
 from anyshape.client.sampling import OnSample, Sampling
@@ -247,12 +247,12 @@ class Client(ReadsFeatures):
         listing, channel = self._tools, self._channel
         tool = listing.get(name) or await listing.find(name, limit)
         try:
-            question = write_call(tool, arguments, meta, on_progress, check=check, proved=proved)
+            request = write_call(tool, arguments, meta, on_progress, check=check, proved=proved)
         except WouldWait:
-            question = await aside(write_call, tool, arguments, meta, on_progress, check=check)
+            request = await aside(write_call, tool, arguments, meta, on_progress, check=check)
         fetches = listing.fetches
         try:
-            result = channel.begin(question, limit)
+            result = channel.begin(request, limit)
             if isinstance(result, CoroutineType):
                 result = await result
         except ProtocolError as error:
@@ -267,12 +267,12 @@ class Client(ReadsFeatures):
                 return await aside(read_answer, tool, result, check=self._check_results)
         write = partial(write_call, arguments=arguments, meta=meta, on_progress=on_progress)
         anew = partial(self._call_anew, name, partial(write, check=check), limit, timeout, fetches)
-        return self._go_on(tool, question, limit, timeout, result, anew)
+        return self._go_on(tool, request, limit, timeout, result, anew)
 
     async def _go_on(
         self,
         tool: ListedTool,
-        question: Question,
+        request: ClientRequest,
         limit: float | None,
         patience: float | None,
         begun: Result | Coroutine[Any, Any, Result],
@@ -280,7 +280,7 @@ class Client(ReadsFeatures):
     ) -> CallResult:
         """Return what a call comes to, whatever its server asks or makes of it."""
         try:
-            result = await complete_call(self._channel, tool, question, limit, patience, begun)
+            result = await complete_call(self._channel, tool, request, limit, patience, begun)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH or anew is None:
                 raise
@@ -293,7 +293,7 @@ class Client(ReadsFeatures):
     async def _call_anew(
         self,
         name: str,
-        write: Callable[[ListedTool], Question],
+        write: Callable[[ListedTool], ClientRequest],
         limit: float | None,
         patience: float | None,
         fetches: int,
@@ -305,9 +305,9 @@ class Client(ReadsFeatures):
         listing = self._tools
         await listing.fetch(limit, newer_than=fetches)
         tool = await listing.find(name, limit)
-        question = await aside(write, tool)
-        begun = self._channel.begin(question, limit)
-        return await self._go_on(tool, question, limit, patience, begun)
+        request = await aside(write, tool)
+        begun = self._channel.begin(request, limit)
+        return await self._go_on(tool, request, limit, patience, begun)
 
     async def begin_call(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from anyshape.client.answers import as_object
-from anyshape.client.question import Question
+from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.methods import COMPLETE
 
@@ -37,8 +37,8 @@ def ask_completion(
     prompt: str | None,
     resource: str | None,
     context: Mapping[str, str] | None,
-) -> Question:
-    """Return the question for suggestions; exactly one of prompt and resource is completed."""
+) -> ClientRequest:
+    """Return the request for suggestions; exactly one of prompt and resource is completed."""
     if (prompt is None) == (resource is None):
         raise TypeError("complete(): expected prompt= or resource=, and not both")
     reference = (
@@ -49,7 +49,7 @@ def ask_completion(
     params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
     if context:
         params["context"] = {"arguments": dict(context)}
-    return Question(COMPLETE, _encode(params)[1:-1], repeatable=True)
+    return ClientRequest(COMPLETE, _encode(params)[1:-1], repeatable=True)
 
 
 def read_completion(result: object) -> Suggestions:

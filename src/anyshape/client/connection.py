@@ -16,9 +16,9 @@ from anyshape.client.listening import LISTS, Listening, OnListChanged
 from anyshape.client.listing import EntryT, ListedFeature, Listing
 from anyshape.client.logs import OnLog, read_log
 from anyshape.client.negotiation import Agreement, Negotiator
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
+from anyshape.client.request import ClientRequest
 from anyshape.client.rounds import complete_result
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.methods import DISCOVER, LOG_MESSAGE, PING
@@ -112,18 +112,18 @@ class ServerConnection:
         asked = [self._listings[method] for method in methods if method in self._listings]
         return {key: reason for listing in asked for key, reason in listing.rejected.items()}
 
-    async def ask(self, question: Question, timeout: float | None, noun: str) -> dict[str, Any]:
+    async def ask(self, request: ClientRequest, timeout: float | None, noun: str) -> dict[str, Any]:
         """Return the result of a request that may take several rounds."""
-        begun = self._channel.begin(question, timeout)
-        what = f"{noun} {shorten(question.name or '', 100)!r}"
-        result = await complete_result(self._channel, what, question, timeout, begun)
+        begun = self._channel.begin(request, timeout)
+        what = f"{noun} {shorten(request.name or '', 100)!r}"
+        result = await complete_result(self._channel, what, request, timeout, begun)
         return cast("dict[str, Any]", result)
 
     async def ping(self, timeout: float | None) -> None:
         """Ask what every server answers; one that answers with an error is there, too."""
         method = PING if self._channel.agreed().stateful else DISCOVER
         with contextlib.suppress(ProtocolError):
-            await self._channel.request(Question(method, repeatable=True), timeout)
+            await self._channel.request(ClientRequest(method, repeatable=True), timeout)
 
     def _outdate(self, changed: str, _params: msgspec.Raw | None) -> None:
         """Take for outdated what a notification announces a change of."""

@@ -12,7 +12,7 @@ from anyshape.client.listening import OnChange
 from anyshape.client.logs import LogLevel, check_level
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Bounds
-from anyshape.client.question import Question
+from anyshape.client.request import ClientRequest
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
@@ -57,9 +57,9 @@ class ReadsFeatures:
         """Return the messages of a prompt."""
         from anyshape.client.prompts import ask_prompt, read_prompt
 
-        question = ask_prompt(name, arguments, meta)
+        request = ask_prompt(name, arguments, meta)
         return read_prompt(
-            name, await self._connection.ask(question, self._limit(timeout), "prompt")
+            name, await self._connection.ask(request, self._limit(timeout), "prompt")
         )
 
     async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
@@ -82,9 +82,9 @@ class ReadsFeatures:
         """Return the contents of a resource, which need not be listed."""
         from anyshape.client.resources import ask_resource, read_contents
 
-        question = ask_resource(uri, meta)
+        request = ask_resource(uri, meta)
         return read_contents(
-            uri, await self._connection.ask(question, self._limit(timeout), "resource")
+            uri, await self._connection.ask(request, self._limit(timeout), "resource")
         )
 
     async def subscribe(
@@ -123,8 +123,8 @@ class ReadsFeatures:
         """
         from anyshape.client.completion import ask_completion, read_completion
 
-        question = ask_completion(argument, value, prompt, resource, context)
-        raw = await self._channel.request(question, self._limit(timeout))
+        request = ask_completion(argument, value, prompt, resource, context)
+        raw = await self._channel.request(request, self._limit(timeout))
         return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
 
     async def set_log_level(self, level: LogLevel, *, timeout: float | None = None) -> None:
@@ -135,8 +135,8 @@ class ReadsFeatures:
         """
         lifecycle = self._channel.agreed()
         if not lifecycle.ask_for_logs(check_level(level)):
-            question = Question(SET_LOG_LEVEL, b'"level":"%b"' % level.encode())
-            await self._channel.request(question, self._limit(timeout))
+            request = ClientRequest(SET_LOG_LEVEL, b'"level":"%b"' % level.encode())
+            await self._channel.request(request, self._limit(timeout))
 
     @property
     def rejected_prompts(self) -> Mapping[str, AnyshapeError]:

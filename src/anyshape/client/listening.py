@@ -19,9 +19,9 @@ import msgspec
 
 from anyshape.client.answers import as_list, as_object, decode_object
 from anyshape.client.channel import Channel
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
+from anyshape.client.request import ClientRequest
 from anyshape.client.transports.transport import ConnectionLost
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
 from anyshape.protocol.meta import SUBSCRIPTION_ID
@@ -113,17 +113,17 @@ class Listening:
             self._told.add(uri)
 
     async def _subscribe(self, uri: str, timeout: float | None) -> None:
-        question = _about(RESOURCES_SUBSCRIBE, uri)
+        request = _about(RESOURCES_SUBSCRIBE, uri)
         stream = await self._open(is_awaited=True)
         if self._channel.agreed().stateful:
             await stream.wait()
-            await self._channel.request(question, timeout)
+            await self._channel.request(request, timeout)
             return
         try:
             with self._channel.deadlines.limit(timeout):
                 heard = await asyncio.shield(stream.acknowledged)
         except TimeoutError as error:
-            raise self._channel.silence(question, timeout) from error
+            raise self._channel.silence(request, timeout) from error
         if uri not in as_list(heard.get("resourceSubscriptions")):
             place = self._channel.transport.place
             raise ProtocolError(f"{place} does not tell of changes to {shorten(uri, 100)!r}")
@@ -225,8 +225,8 @@ class Listening:
                 headers = lifecycle.headers("")
                 return await self._channel.transport.overhear(headers, stream.opened.set)
             members = b'"notifications":%b' % _encode(self._wanted())
-            question = Question(LISTEN, members, repeatable=True)
-            await self._channel.ask(lifecycle, question, endless=True, id=stream.id)
+            request = ClientRequest(LISTEN, members, repeatable=True)
+            await self._channel.ask(lifecycle, request, endless=True, id=stream.id)
         except ConnectionLost:
             pass
         except Exception as error:
@@ -355,5 +355,5 @@ class _Stream:
             await asyncio.gather(self.task, return_exceptions=True)
 
 
-def _about(method: str, uri: str) -> Question:
-    return Question(method, b'"uri":%b' % _encode(uri), repeatable=True)
+def _about(method: str, uri: str) -> ClientRequest:
+    return ClientRequest(method, b'"uri":%b' % _encode(uri), repeatable=True)

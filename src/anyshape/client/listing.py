@@ -23,8 +23,8 @@ from anyshape.client.answers import decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.listening import Listening
 from anyshape.client.options import Bounds
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
@@ -102,7 +102,7 @@ class Listing(Generic[EntryT]):
         self.feature = feature
         self._offered = offered
         self._listening = listening
-        self._first_page = Question(feature.method, repeatable=True)
+        self._first_page = ClientRequest(feature.method, repeatable=True)
         self._decode_page = msgspec.json.Decoder(_page_of(feature.member)).decode
         self._entries: dict[str, EntryT] = {}
         self._rejected: dict[str, AnyshapeError] = {}
@@ -220,20 +220,20 @@ class Listing(Generic[EntryT]):
 
     async def _collect(self, collector: _Collector[EntryT]) -> None:
         method = self.feature.method
-        question = self._first_page
+        request = self._first_page
         restarted = False
         most = self._channel.bounds.max_pages
         for _ in range(most):
             try:
-                raw = cast("msgspec.Raw", await self._channel.request(question, None))
+                raw = cast("msgspec.Raw", await self._channel.request(request, None))
             except ProtocolError as error:
                 if self.feature.is_optional and error.code == METHOD_NOT_FOUND:
                     return
                 # A cursor may expire; what came before it belongs to a list that is no more.
-                if restarted or question is self._first_page:
+                if restarted or request is self._first_page:
                     raise
                 restarted = True
-                question = self._first_page
+                request = self._first_page
                 collector.start_over()
                 continue
             page = self._read_page(raw)
@@ -244,7 +244,7 @@ class Listing(Generic[EntryT]):
             if not isinstance(cursor, str):
                 raise ProtocolError(f"{method} gave a nextCursor that is no string")
             # Cursors are opaque: the same one twice need not lead to the same page.
-            question = Question(method, b'"cursor":%b' % _encode(cursor), repeatable=True)
+            request = ClientRequest(method, b'"cursor":%b' % _encode(cursor), repeatable=True)
         raise LimitExceeded(f"{method} goes on after {most} pages", limit="max_pages", allowed=most)
 
     def _adopt(self, collector: _Collector[EntryT], expires: float | None) -> None:

@@ -20,8 +20,8 @@ from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_object, decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.lifecycle import ClientIntroduction, Lifecycle, Stateful, Stateless
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import (
@@ -37,8 +37,8 @@ from anyshape.protocol.revision import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODE
 __all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
 _encode: Final = msgspec.json.Encoder().encode
-_DISCOVER: Final = Question(DISCOVER, repeatable=True)
-_PING: Final = Question(PING, repeatable=True)
+_DISCOVER: Final = ClientRequest(DISCOVER, repeatable=True)
+_PING: Final = ClientRequest(PING, repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})
 _MOMENT: Final = 2.0
 _REFUSALS: Final = frozenset({401, 403, 407})
@@ -296,12 +296,12 @@ class Negotiator:
                 "clientInfo": self._introduction.identity.wire(),
             }
         )[1:-1]
-        question = Question(INITIALIZE, members)
+        request = ClientRequest(INITIALIZE, members)
         try:
             with self._channel.deadlines.limit(self._timeout):
-                raw = await self._channel.ask(_Opening(offered), question, cancellable=False)
+                raw = await self._channel.ask(_Opening(offered), request, cancellable=False)
         except TimeoutError as error:
-            raise self._channel.silence(question, self._timeout) from error
+            raise self._channel.silence(request, self._timeout) from error
         return decode_object(raw, self._channel.bounds.max_depth)
 
 

@@ -15,8 +15,8 @@ from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature
 from anyshape.client.messages import ReceivedMessage, read_messages
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
@@ -121,8 +121,8 @@ PROMPTS: Final = ListedFeature(
 
 def ask_prompt(
     name: str, arguments: Mapping[str, str] | None, meta: Mapping[str, Any] | None
-) -> Question:
-    """Return the question that gets a prompt; `ProtocolError` if an argument is no string."""
+) -> ClientRequest:
+    """Return the request that gets a prompt; `ProtocolError` if an argument is no string."""
     given = dict(arguments or {})
     for argument, value in given.items():
         if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -134,7 +134,7 @@ def ask_prompt(
     members = b'"name":%b' % _encode(name)
     if arguments is not None:
         members += b',"arguments":%b' % _encode(given)
-    return Question(
+    return ClientRequest(
         PROMPTS_GET, members, name, meta=write_meta(meta) if meta else b"", repeatable=True
     )
 

@@ -14,8 +14,8 @@ import msgspec
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.icons import received_icons
@@ -165,11 +165,11 @@ TEMPLATES: Final = ListedFeature(
 )
 
 
-def ask_resource(uri: str, meta: Mapping[str, Any] | None) -> Question:
-    """Return the question that reads a resource."""
+def ask_resource(uri: str, meta: Mapping[str, Any] | None) -> ClientRequest:
+    """Return the request that reads a resource."""
     members = b'"uri":%b' % _encode(uri)
     written = write_meta(meta) if meta else b""
-    return Question(RESOURCES_READ, members, uri, meta=written, repeatable=True)
+    return ClientRequest(RESOURCES_READ, members, uri, meta=written, repeatable=True)
 
 
 def read_contents(uri: str, result: Mapping[str, Any]) -> ReadResource:

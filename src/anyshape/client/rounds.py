@@ -15,8 +15,8 @@ import msgspec
 
 from anyshape.client.answers import as_object, decode_value
 from anyshape.client.channel import Channel, Result
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.errors import NotJson, ProtocolError
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
@@ -29,7 +29,7 @@ _LONGEST_STATE: Final = 1_000_000
 async def complete_result(
     channel: Channel,
     what: str,
-    question: Question,
+    request: ClientRequest,
     timeout: float | None,
     begun: Result | Coroutine[Any, Any, Result],
     *,
@@ -43,7 +43,7 @@ async def complete_result(
     """
     bounds = channel.bounds
     questions = Questions(channel, what)
-    members = question.members
+    members = request.members
     result = begun if isinstance(begun, Result) else await begun
     for asked in range(1, bounds.max_rounds + 1):
         if isinstance(result, OrdinaryResult):
@@ -61,7 +61,7 @@ async def complete_result(
             )
         if asked < bounds.max_rounds:
             more = await questions.answer(answer)
-            again = msgspec.structs.replace(question, members=_join(members, more))
+            again = msgspec.structs.replace(request, members=_join(members, more))
             result = await channel.request(again, timeout)
     raise ProtocolError(f"{what} asked to be called again {bounds.max_rounds} times")
 

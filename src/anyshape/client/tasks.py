@@ -16,8 +16,8 @@ from anyshape.client.answers import as_object, as_string, decode_value, protocol
 from anyshape.client.calling import Check, read_answer, write_call
 from anyshape.client.channel import Channel, NoAnswer
 from anyshape.client.listing import Listing
-from anyshape.client.question import Question
 from anyshape.client.quoting import shorten
+from anyshape.client.request import ClientRequest
 from anyshape.client.result import CallResult
 from anyshape.client.rounds import Questions, complete_result
 from anyshape.client.tools import ListedTool
@@ -182,8 +182,8 @@ class RemoteTask:
 
     async def _request(self, method: str, more: bytes = b"") -> dict[str, Any]:
         members = b'"taskId":%b%b' % (_encode(self.id), more)
-        question = Question(method, members, self.id, repeatable=True)
-        raw = await self._channel.request(question, self._terms.timeout)
+        request = ClientRequest(method, members, self.id, repeatable=True)
+        raw = await self._channel.request(request, self._terms.timeout)
         answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
         if not isinstance(answer, dict):
             raise ProtocolError(f"{self._what}: {method} gave a result that is no object")
@@ -223,11 +223,11 @@ async def begin_call(
     while True:
         fetches = listing.fetches
         tool = await listing.find(name, limit)
-        question = await aside(write_call, tool, arguments, meta, None, check=check)
+        request = await aside(write_call, tool, arguments, meta, None, check=check)
         try:
-            begun = channel.begin(question, limit)
+            begun = channel.begin(request, limit)
             what = f"tool {tool.name!r}"
-            result = await complete_result(channel, what, question, limit, begun, takes_task=True)
+            result = await complete_result(channel, what, request, limit, begun, takes_task=True)
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH or is_stale:
                 raise

@@ -15,9 +15,9 @@ from anyshape.gateway.subscriptions import UpstreamSubscriptions
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.completed import Caching
-from anyshape.protocol.contents import EncodedContents
 from anyshape.protocol.description import ResourceDescription
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from anyshape.protocol.resource_contents import EncodedContents
 from anyshape.protocol.uri_templates import UriTemplate
 from anyshape.server.telemetry import Traced
 from anyshape.tools.completion import Completer

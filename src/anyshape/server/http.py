@@ -32,13 +32,13 @@ from anyshape.server.admission import admit, challenge
 from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
-from anyshape.server.elsewhere import path_below, serve_elsewhere
 from anyshape.server.failures import unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.http_peer import HttpPeer
 from anyshape.server.incoming import Call, read
+from anyshape.server.other_paths import path_below, serve_other_path
 from anyshape.server.request import (
     IN_MESSAGE,
     IN_PARAMETERS,
@@ -213,7 +213,7 @@ class HttpApplication:
         if refusal is not None:
             await refuse(send, 403, refusal)
         elif not self._is_endpoint(scope):
-            await serve_elsewhere(self.options, scope, send, self._directions())
+            await serve_other_path(self.options, scope, send, self._directions())
         elif scope["method"] in ("GET", "DELETE") and self.streams is not None:
             peer = HttpPeer(self, headers, receive, send, read_accept(headers.get(b"accept")))
             await self.streams.serve(scope["method"], peer, headers, receive, send)

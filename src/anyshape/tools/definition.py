@@ -19,7 +19,7 @@ from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.schema import Limits, Schema, compile
-from anyshape.tools.admission import check_names
+from anyshape.tools.argument_names import check_names
 from anyshape.tools.binding import Bind, bind_parameters, bind_whole_object
 from anyshape.tools.docstrings import Documentation, read_docstring
 from anyshape.tools.inputs import describe_inputs, takes_whole_object

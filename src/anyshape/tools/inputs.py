@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.documents.positions import Node
-from anyshape.tools.admission import mentions
+from anyshape.tools.argument_names import mentions
 from anyshape.tools.defaults import is_mutable, publish_default
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.formats import publish, to_read

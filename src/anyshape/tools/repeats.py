@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools.ask import QUESTIONS
+from anyshape.tools.asked_parameters import QUESTIONS
 from anyshape.tools.signature import read_signature
 
 __all__ = ["repeated_effects"]

@@ -11,9 +11,9 @@ from typing import Any, Final, cast, get_args, get_origin
 from anyshape.errors import NotJson, ToolDefinitionError
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.content import Annotations
-from anyshape.protocol.contents import Contents, EncodedContents
 from anyshape.protocol.description import ResourceDescription
 from anyshape.protocol.icons import Icon
+from anyshape.protocol.resource_contents import Contents, EncodedContents
 from anyshape.protocol.uri_templates import UriTemplate, uri_flaw
 from anyshape.schema import Limits, WouldWait, aside, leave_loop
 from anyshape.tools.completion import Completer

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.tools import failures
-from anyshape.tools.ask import ASKING, ask_first
+from anyshape.tools.asked_parameters import ASKING, ask_first
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
 from anyshape.tools.workers import WORKERS, CrowdedError

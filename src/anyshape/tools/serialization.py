@@ -18,7 +18,7 @@ from anyshape.errors import NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.nesting import is_surely_shallow
 from anyshape.schema import leave_loop
-from anyshape.tools.keys import check_keys
+from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.outputs import Output
 from anyshape.tools.types import WriteValue
 

@@ -18,7 +18,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.tools.ask import AskedParameter, read_ask, refuse_questions
+from anyshape.tools.asked_parameters import AskedParameter, read_ask, refuse_questions
 from anyshape.tools.context import Context
 from anyshape.tools.migration import refuse_types, refuse_uses
 

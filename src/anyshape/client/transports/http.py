@@ -20,8 +20,8 @@ import aiohttp
 from anyshape.client.authorizer import Authorizer, RefusedRequest
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Auth, Bounds, Http
-from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.request import Outgoing
 from anyshape.client.transports.credentials import credentials_for
 from anyshape.client.transports.events import EventReader
 from anyshape.client.transports.frames import read_frame, read_ordinary
@@ -346,7 +346,7 @@ class HttpTransport(Transport):
         try:
             return await self._send("GET", headers, None)
         except (ConnectionLost, SessionLost) as error:
-            # This question did not arrive; the one that opened the stream did.
+            # This request did not arrive; the one that opened the stream did.
             raise ConnectionLost(str(error), sent=True) from error
 
     async def _follow_stream(
@@ -378,7 +378,7 @@ class HttpTransport(Transport):
 
     def _find_answer(self, frame: bytes, outgoing: Outgoing | None) -> Received | None:
         """Return the answer to `outgoing` if the frame holds it; pass on everything else."""
-        if outgoing is not None and outgoing.question.calls_tool:
+        if outgoing is not None and outgoing.request.calls_tool:
             result = read_ordinary(frame, outgoing.id, self._bounds.max_depth)
             if result is not None:
                 return result

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from anyshape.client.options import Bounds
-from anyshape.client.question import Outgoing
 from anyshape.client.quoting import shorten
+from anyshape.client.request import Outgoing
 from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.client.transports.transport import OnMessage, Received, Transport, too_long
 from anyshape.errors import ProtocolError, TransportError
@@ -100,7 +100,7 @@ class MemoryTransport(Transport):
     def _read(self, frame: bytes, outgoing: Outgoing) -> Received:
         if len(frame) > self._max_bytes:
             raise too_long(self.place, self._max_bytes)
-        if outgoing.question.calls_tool:
+        if outgoing.request.calls_tool:
             result = read_ordinary(frame, outgoing.id, self._max_depth)
             if result is not None:
                 return result

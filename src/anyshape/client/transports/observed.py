@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from anyshape.client.question import Outgoing
+from anyshape.client.request import Outgoing
 from anyshape.client.transports.transport import (
     OnMessage,
     Received,

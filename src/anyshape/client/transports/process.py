@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from anyshape.client.options import Bounds, Process
-from anyshape.client.question import Outgoing
 from anyshape.client.quoting import last_words, name_program, shorten
+from anyshape.client.request import Outgoing
 from anyshape.client.transports.frames import read_frame
 from anyshape.client.transports.transport import (
     ConnectionLost,

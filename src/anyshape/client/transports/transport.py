@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from anyshape.client.question import Outgoing
+from anyshape.client.request import Outgoing
 from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_notification
 from anyshape.protocol.methods import CANCELLED

@@ -25,8 +25,8 @@ from typing import Annotated, Final
 from urllib.parse import quote
 
 from anyshape.errors import ResourceNotFound, ToolDefinitionError, ToolError
-from anyshape.protocol.contents import Contents
 from anyshape.protocol.description import ResourceDescription
+from anyshape.protocol.resource_contents import Contents
 from anyshape.protocol.uri_templates import LONGEST_URI, uri_flaw
 from anyshape.tools.completion import Complete
 

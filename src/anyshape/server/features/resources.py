@@ -14,7 +14,6 @@ import msgspec
 
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.protocol.clients import Needs
-from anyshape.protocol.contents import encode_contents
 from anyshape.protocol.description import ResourceDescription
 from anyshape.protocol.methods import (
     RESOURCE_UPDATED,
@@ -25,6 +24,7 @@ from anyshape.protocol.methods import (
     RESOURCES_UNSUBSCRIBE,
     TEMPLATES_LIST,
 )
+from anyshape.protocol.resource_contents import encode_contents
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.entries import resource_entry
 from anyshape.server.failures import invalid_params, resource_not_found
@@ -49,7 +49,7 @@ from anyshape.tools.types import ArgumentsError
 from anyshape.tools.workers import WORKERS
 
 if TYPE_CHECKING:
-    from anyshape.protocol.contents import EncodedContents
+    from anyshape.protocol.resource_contents import EncodedContents
     from anyshape.server.features.directories import FileTree
     from anyshape.server.service import Service
     from anyshape.tools.context import Context

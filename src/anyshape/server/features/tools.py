@@ -18,7 +18,7 @@ from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
 from anyshape.protocol.result import ABSENT, EncodedResult, ToolResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import Encode, shape
-from anyshape.protocol.shapes.meaning import Meaning
+from anyshape.protocol.shapes.client_additions import ClientAdditions
 from anyshape.schema import text_size
 from anyshape.server.failures import invalid_params, missing_capability, unknown_tool
 from anyshape.server.features.announcements import Topic
@@ -58,7 +58,7 @@ class OfferedTool(Listed):
     """A tool that a server offers, with what has been made for it per revision."""
 
     __slots__ = (
-        "_meaning",
+        "_additions",
         "_service",
         "encoders",
         "is_guarded",
@@ -89,7 +89,7 @@ class OfferedTool(Listed):
         """Whether the function asks for a `Context`; most calls can do without one."""
         self._service = service
         self.encoders: dict[Revision, Encode] = {}
-        self._meaning: Meaning | None = None
+        self._additions: ClientAdditions | None = None
 
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the `tools/list` entry."""
@@ -117,9 +117,9 @@ class OfferedTool(Listed):
 
     def meant(self, arguments: bytes, needs: Needs) -> bytes:
         """Return what a client with such needs means by the arguments it sends."""
-        if self._meaning is None:
-            self._meaning = Meaning(self.tool.listing.input_schema)
-        return self._meaning.of(arguments, needs)
+        if self._additions is None:
+            self._additions = ClientAdditions(self.tool.listing.input_schema)
+        return self._additions.removed_from(arguments, needs)
 
 
 class Tools(Feature):

@@ -18,8 +18,8 @@ import msgspec
 from anyshape.errors import VerifierUnavailable
 from anyshape.protocol.issuers import basic_credentials
 from anyshape.server.authorization import AccessToken
-from anyshape.server.tokens.asking import ask, check_url
 from anyshape.server.tokens.claims import TokenClaims, access_by
+from anyshape.server.tokens.issuer_requests import ask, check_url
 
 __all__ = ["Introspection"]
 

@@ -22,7 +22,7 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from anyshape.errors import VerifierUnavailable
 from anyshape.protocol.issuers import description_places
-from anyshape.server.tokens.asking import ask, check_url
+from anyshape.server.tokens.issuer_requests import ask, check_url
 
 __all__ = ["FixedKeys", "PublicKey", "PublishedKeys", "TokenHeader"]
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from anyshape.documents.pointers import escape
 from anyshape.documents.positions import Node, nodes
+from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.formats import loosen
 from anyshape.tools.inlining import arrange
-from anyshape.tools.keys import check_keys
 from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ArgumentsError, ParameterTypes, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import with_whole_numbers

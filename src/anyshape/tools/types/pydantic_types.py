@@ -18,8 +18,8 @@ from typing_extensions import TypedDict
 
 from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
+from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.inlining import arrange
-from anyshape.tools.keys import check_keys
 from anyshape.tools.types.library import (
     ArgumentsError,
     ParameterTypes,

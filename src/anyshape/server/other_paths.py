@@ -9,7 +9,7 @@ from anyshape.server.response import Scope, Send, refuse, send_json, send_page
 if TYPE_CHECKING:
     from anyshape.server.http_options import HttpOptions
 
-__all__ = ["path_below", "serve_elsewhere"]
+__all__ = ["path_below", "serve_other_path"]
 
 
 def path_below(scope: Scope) -> str:
@@ -19,7 +19,7 @@ def path_below(scope: Scope) -> str:
     return path[len(root) :] if root and path.startswith(root) else path
 
 
-async def serve_elsewhere(options: HttpOptions, scope: Scope, send: Send, directions: str) -> None:
+async def serve_other_path(options: HttpOptions, scope: Scope, send: Send, directions: str) -> None:
     """Serve a path that is not the endpoint; `directions` say where that is."""
     authorization, pages = options.authorization, options.pages
     # A mount is part of the path, or of what the host takes off before it: both are ours.

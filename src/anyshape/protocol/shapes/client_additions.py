@@ -16,14 +16,14 @@ from anyshape.protocol.clients import OWN_ARGUMENTS, Need, Needs
 from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.nulls import NullDropper
 
-__all__ = ["Meaning"]
+__all__ = ["ClientAdditions"]
 
 _decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode: Final = msgspec.json.Encoder().encode
 _OWN: Final = tuple(name.encode() for name in OWN_ARGUMENTS)
 
 
-class Meaning:
+class ClientAdditions:
     """Takes out of the arguments for one tool what a client does not mean to say by them."""
 
     def __init__(self, schema: Node) -> None:
@@ -32,7 +32,7 @@ class Meaning:
         self._foreign = set(OWN_ARGUMENTS) - (named.keys() if is_object(named) else set())
         self._nulls = NullDropper(folded)
 
-    def of(self, arguments: bytes, needs: Needs) -> bytes:
+    def removed_from(self, arguments: bytes, needs: Needs) -> bytes:
         """Return what a client with these needs means; `arguments` is the text of an object."""
         if Need.OWN_ARGUMENTS in needs and any(name in arguments for name in _OWN):
             arguments = self._without_foreign(arguments)

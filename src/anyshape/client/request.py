@@ -1,4 +1,4 @@
-"""What a client asks, before and after it is written for one lifecycle."""
+"""A request of the client, before and after it is written for one era of the protocol."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import msgspec
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.progress import OnProgress
 
-__all__ = ["Outgoing", "Question"]
+__all__ = ["ClientRequest", "Outgoing"]
 
 
-class Question(msgspec.Struct, frozen=True, gc=False):
-    """What a client wants to know.
+class ClientRequest(msgspec.Struct, frozen=True, gc=False):
+    """What a client asks for, whichever way its request will be written.
 
     `members` and `meta` are the JSON members of its parameters and of their `_meta`, without
     braces; `name` and `parameters` are what HTTP repeats in headers.
@@ -34,11 +34,11 @@ class Question(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
-    """A question on its way to a server: one request, with its own id."""
+    """A request as it is written for one server, with an id of its own."""
 
     id: int
     frame: bytes
-    question: Question
+    request: ClientRequest
     lifecycle: Lifecycle
     cancellable: bool = True
     """Whether giving up on it may be told to the server."""
@@ -48,9 +48,9 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     @property
     def method(self) -> str:
         """What is asked."""
-        return self.question.method
+        return self.request.method
 
     def headers(self) -> dict[str, str]:
         """Return the headers in which HTTP repeats parts of it."""
-        question = self.question
-        return self.lifecycle.headers(question.method, question.name, question.parameters)
+        request = self.request
+        return self.lifecycle.headers(request.method, request.name, request.parameters)
