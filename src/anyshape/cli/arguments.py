@@ -62,8 +62,8 @@ def _pair(word: str, input_schema: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _typed(text: str, key: str, input_schema: Mapping[str, Any]) -> object:
+    from anyshape.documents.property_types import property_types
     from anyshape.documents.types import Types
-    from anyshape.protocol.shapes.properties import property_types
 
     types = property_types(dict(input_schema), key)
     if types is None or Types.STRING in types:

@@ -8,6 +8,7 @@
     library     documents indexed by URI, place and anchor, and references resolved in them
     outline     every schema of one document, and what its references name
     types       the JSON types that a schema can admit
+    property_types  those that one property of an object can have
 
 It stands below the schema core, the protocol's shapes, the tools and the providers. A new dialect
 is an entry in `dialects` and nothing else.

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from anyshape.documents.property_types import property_types
 from anyshape.documents.types import admits
 from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.nulls import NullDropper
-from anyshape.protocol.shapes.properties import property_types
 
 REFERENCE = {"$ref": "#/$defs/a"}
 

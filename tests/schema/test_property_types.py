@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from anyshape.documents.property_types import property_types
 from anyshape.documents.types import Types
-from anyshape.protocol.shapes.properties import property_types
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
