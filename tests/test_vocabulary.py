@@ -8,16 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyshape
+from anyshape.protocol.headers import (
+    LAST_EVENT_HEADER,
+    METHOD_HEADER,
+    NAME_HEADER,
+    SESSION_HEADER,
+    VERSION_HEADER,
+)
 
 PACKAGE = Path(anyshape.__file__).parent
-ROOMS_OF_THE_WIRE = ("server", "protocol")
 LONGEST_MODULE = 450
-WORDS_OF_THE_WIRE = ("io.modelcontextprotocol/", "notifications/")
-
-
-def wire_modules() -> Iterator[Path]:
-    for room in ROOMS_OF_THE_WIRE:
-        yield from sorted((PACKAGE / room).rglob("*.py"))
+HEADERS = (METHOD_HEADER, NAME_HEADER, SESSION_HEADER, VERSION_HEADER, LAST_EVENT_HEADER)
+RESERVED = ("io.modelcontextprotocol/", "notifications/")
+SPELT_OUT = {"server/incoming.py: tools/call"}
+"""A `Literal` takes no name."""
 
 
 def types_in(path: Path) -> Iterator[str]:
@@ -41,15 +45,44 @@ def test_no_two_modules_give_a_type_the_same_name() -> None:
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
+def strings_in(path: Path) -> Iterator[str]:
+    """Yield the strings of a module's code, those in bytes too, and none of its docstrings."""
+    tree = ast.parse(path.read_text())
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in prose:
+            if isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node.value, bytes):
+                yield node.value.decode("latin-1")
+
+
 def test_words_of_the_wire_are_written_once() -> None:
-    homes: dict[str, list[str]] = defaultdict(list)
-    for path in wire_modules():
-        for node in ast.walk(ast.parse(path.read_text())):
-            value = node.value if isinstance(node, ast.Constant) else None
-            if isinstance(value, str) and value.startswith(WORDS_OF_THE_WIRE):
-                homes[value].append(path.name)
-    assert {word: where for word, where in homes.items() if len(where) > 1} == {}
-    assert {where for places in homes.values() for where in places} == {"meta.py", "methods.py"}
+    protocol = PACKAGE / "protocol"
+    homes = {
+        word.lower(): path
+        for path in (protocol / "methods.py", protocol / "meta.py")
+        for word in strings_in(path)
+        if not word.isupper()
+    }
+    homes |= {word.lower(): protocol / "headers.py" for word in HEADERS}
+    elsewhere = {
+        f"{path.relative_to(PACKAGE)}: {word}"
+        for path in PACKAGE.rglob("*.py")
+        for word in strings_in(path)
+        if homes.get(word.lower(), path) != path
+        or (word.startswith(RESERVED) and path not in homes.values())
+    }
+    assert elsewhere == SPELT_OUT
+
+
+def test_the_key_of_the_envelope_is_written_once() -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if any('{"result"' in word for word in strings_in(path))
+    }
+    assert found == set()
 
 
 def test_every_module_can_be_read_in_one_sitting() -> None:
