@@ -52,8 +52,8 @@ class ServerConnection:
         self._agreement: Agreement | None = None
         self._logs = None if on_log is None else Relay(on_log, "log")
         channel.on(LOG_MESSAGE, self._hear_log)
-        for changed in LISTS.values():
-            channel.on(changed, partial(self._outdate, changed))
+        for capability, changed in LISTS.items():
+            channel.on(changed, partial(self._outdate, capability))
 
     @property
     def agreement(self) -> Agreement:
@@ -125,10 +125,10 @@ class ServerConnection:
         with contextlib.suppress(ProtocolError):
             await self._channel.request(ClientRequest(method, repeatable=True), timeout)
 
-    def _outdate(self, changed: str, _params: msgspec.Raw | None) -> None:
-        """Take for outdated what a notification announces a change of."""
+    def _outdate(self, capability: str, _params: msgspec.Raw | None) -> None:
+        """Take for outdated what the server lists under a capability: it said that this changed."""
         for listing in self._listings.values():
-            if listing.feature.changed == changed:
+            if listing.feature.capability == capability:
                 listing.invalidate()
 
     def _hear_log(self, params: msgspec.Raw | None) -> None:

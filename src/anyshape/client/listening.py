@@ -51,7 +51,7 @@ LISTS: Final = {
     "prompts": PROMPTS_CHANGED,
     "resources": RESOURCES_CHANGED,
 }
-"""What servers list, and the notification that it changed."""
+"""The capabilities under which servers list things, and what they send when a list changed."""
 _encode: Final = msgspec.json.Encoder().encode
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0

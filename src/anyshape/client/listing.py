@@ -55,19 +55,17 @@ class Weighed(Protocol):
 EntryT = TypeVar("EntryT", bound=Weighed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedFeature(Generic[EntryT]):
     """One kind of thing that servers list."""
 
     noun: str
     """What messages call one entry."""
     capability: str
-    """The member of the server's capabilities that offers the feature."""
+    """The member of the server's capabilities that offers the feature; a key of `LISTS`."""
     member: str
     """The member of a page that holds the entries; `method` lists them."""
     method: str
-    changed: str
-    """The notification that says that the list is another."""
     bound: str
     """The name of the member of `Bounds` that says how many entries there may be."""
     admit: Callable[[str, Mapping[str, Any], bool], EntryT]

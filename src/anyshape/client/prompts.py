@@ -20,7 +20,7 @@ from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
-from anyshape.protocol.methods import PROMPTS_CHANGED, PROMPTS_GET, PROMPTS_LIST
+from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
 
 __all__ = [
     "PROMPTS",
@@ -108,13 +108,12 @@ def _read_argument(found: Mapping[str, Any]) -> PromptArgument:
 
 
 PROMPTS: Final = ListedFeature(
-    "prompt",
-    "prompts",
-    "prompts",
-    PROMPTS_LIST,
-    PROMPTS_CHANGED,
-    "max_prompts",
-    _admit_prompt,
+    noun="prompt",
+    capability="prompts",
+    member="prompts",
+    method=PROMPTS_LIST,
+    bound="max_prompts",
+    admit=_admit_prompt,
     is_optional=True,
 )
 

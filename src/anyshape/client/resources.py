@@ -20,7 +20,6 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import (
-    RESOURCES_CHANGED,
     RESOURCES_LIST,
     RESOURCES_READ,
     TEMPLATES_LIST,
@@ -140,25 +139,23 @@ def _has_scheme(uri: str) -> bool:
 
 
 RESOURCES: Final = ListedFeature(
-    "resource",
-    "resources",
-    "resources",
-    RESOURCES_LIST,
-    RESOURCES_CHANGED,
-    "max_resources",
-    _admit_resource,
+    noun="resource",
+    capability="resources",
+    member="resources",
+    method=RESOURCES_LIST,
+    bound="max_resources",
+    admit=_admit_resource,
     key="uri",
     longest=_LONGEST_URI,
     is_optional=True,
 )
 TEMPLATES: Final = ListedFeature(
-    "resource template",
-    "resources",
-    "resourceTemplates",
-    TEMPLATES_LIST,
-    RESOURCES_CHANGED,
-    "max_resources",
-    _admit_template,
+    noun="resource template",
+    capability="resources",
+    member="resourceTemplates",
+    method=TEMPLATES_LIST,
+    bound="max_resources",
+    admit=_admit_template,
     key="uriTemplate",
     longest=_LONGEST_URI,
     is_optional=True,

@@ -18,7 +18,7 @@ from anyshape.client.quoting import shorten
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
-from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
+from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import LATEST, Revision
 from anyshape.protocol.shapes.result_reader import Read, result_reader
@@ -94,7 +94,12 @@ def tool_feature(terms: Terms) -> ListedFeature[ListedTool]:
         return admit(name, entry, terms, light=light)
 
     return ListedFeature(
-        "tool", "tools", "tools", TOOLS_LIST, TOOLS_CHANGED, "max_tools", admit_listed
+        noun="tool",
+        capability="tools",
+        member="tools",
+        method=TOOLS_LIST,
+        bound="max_tools",
+        admit=admit_listed,
     )
 
 
