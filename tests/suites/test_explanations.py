@@ -7,9 +7,6 @@ without, and no failure may be left unexplained.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,42 +21,11 @@ from anyshape.schema._compile.sources import Sources
 from anyshape.schema._explain import verdicts
 from anyshape.schema._explain.explainer import Explainer
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DRAFTS = {
-    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
-    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
-    "draft7": "http://json-schema.org/draft-07/schema#",
-    "draft6": "http://json-schema.org/draft-06/schema#",
-    "draft4": "http://json-schema.org/draft-04/schema#",
-}
+from .json_schema_suite import DRAFTS, asserts_formats, files_of, name_of, read, remotes
 
-
-def _install_suite() -> Path:
-    path = ROOT / "scripts" / "json_schema_suite.py"
-    spec = importlib.util.spec_from_file_location("anyshape_json_schema_suite", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    folder: Path = module.install()
-    return folder
-
-
-SUITE = _install_suite()
 FILES = [
-    pytest.param(draft, file, id=file.relative_to(SUITE / "tests").with_suffix("").as_posix())
-    for draft in DRAFTS
-    for file in sorted((SUITE / "tests" / draft).rglob("*.json"))
+    pytest.param(draft, file, id=name_of(file)) for draft in DRAFTS for file in files_of(draft)
 ]
-
-
-@functools.cache
-def _remotes() -> dict[str, Any]:
-    folder = SUITE / "remotes"
-    return {
-        f"http://localhost:1234/{file.relative_to(folder).as_posix()}": json.loads(file.read_text())
-        for file in folder.rglob("*.json")
-    }
 
 
 def _walk(problems: list[Problem] | tuple[Problem, ...]) -> Iterator[Problem]:
@@ -87,13 +53,13 @@ def _unaided(core: Core) -> Explainer:
 
 @pytest.mark.parametrize(("draft", "file"), FILES)
 def test_the_walk_comes_to_the_verdicts_of_the_official_suite(draft: str, file: Path) -> None:
-    formats = "optional" in file.parts and "format" in file.as_posix()
-    for group in json.loads(file.read_text()):
+    formats = asserts_formats(file)
+    for group in read(file):
         document = group["schema"]
         if not isinstance(document, bool):
-            document = {"$schema": DRAFTS[draft]} | document
-        schema = compile(document, resources=_remotes(), formats=formats)
-        core = build(Sources.of(document, _remotes()), Limits(), formats)
+            document = {"$schema": DRAFTS[draft].uri} | document
+        schema = compile(document, resources=remotes(), formats=formats)
+        core = build(Sources.of(document, remotes()), Limits(), formats)
         explainers = [core.explainer(), _unaided(core)]
         for case in group["tests"]:
             story = f"{group['description']}: {case['description']}"

@@ -1,46 +1,18 @@
-"""The official JSON Schema suite: every case, and every verb agrees on it.
-
-The data comes from the network the first time (scripts/json_schema_suite.py). Without it this
-module cannot be collected, which is an error.
-"""
+"""The official JSON Schema suite: every case, and every verb agrees on it."""
 
 from __future__ import annotations
 
 import functools
-import importlib.util
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from anyshape.documents.dialects import DEFAULT_DIALECT
 from anyshape.schema import Schema, ValidationError, compile
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DRAFTS = {
-    "draft2020-12": None,
-    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
-    "draft7": "http://json-schema.org/draft-07/schema#",
-    "draft6": "http://json-schema.org/draft-06/schema#",
-    "draft4": "http://json-schema.org/draft-04/schema#",
-}
-"""What `$schema` is where a test leaves it out; 2020-12 is what we take documents for anyway."""
-
-
-def _install_suite() -> Path:
-    path = ROOT / "scripts" / "json_schema_suite.py"
-    spec = importlib.util.spec_from_file_location("anyshape_json_schema_suite", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    folder: Path = module.install()
-    return folder
-
-
-SUITE = _install_suite()
+from .json_schema_suite import DRAFTS, asserts_formats, files_of, name_of, read, remotes
 
 
 @dataclass(frozen=True)
@@ -53,19 +25,13 @@ class Case:
 
     @property
     def id(self) -> str:
-        name = self.file.relative_to(SUITE / "tests").with_suffix("").as_posix()
-        return f"{name}-{self.group}.{self.number}"
-
-
-@functools.cache
-def _read(file: Path) -> Any:
-    return json.loads(file.read_text())
+        return f"{name_of(self.file)}-{self.group}.{self.number}"
 
 
 def _cases() -> Iterator[Case]:
     for draft in DRAFTS:
-        for file in sorted((SUITE / "tests" / draft).rglob("*.json")):
-            for group, described in enumerate(_read(file)):
+        for file in files_of(draft):
+            for group, described in enumerate(read(file)):
                 for number, case in enumerate(described["tests"]):
                     yield Case(draft, file, group, number, case["valid"])
 
@@ -74,28 +40,18 @@ CASES = list(_cases())
 
 
 @functools.cache
-def _remotes() -> dict[str, Any]:
-    folder = SUITE / "remotes"
-    return {
-        f"http://localhost:1234/{file.relative_to(folder).as_posix()}": _read(file)
-        for file in folder.rglob("*.json")
-    }
-
-
-@functools.cache
 def _schema(draft: str, file: Path, group: int) -> Schema:
-    document = _read(file)[group]["schema"]
-    default = DRAFTS[draft]
-    if default is not None and not isinstance(document, bool):
-        document = {"$schema": default} | document
-    # Outside of optional/ the suite wants formats to be annotations.
-    formats = "optional" in file.parts and "format" in file.as_posix()
-    return compile(document, resources=_remotes(), formats=formats)
+    document = read(file)[group]["schema"]
+    dialect = DRAFTS[draft]
+    # Documents that leave `$schema` out are taken for 2020-12 anyway.
+    if dialect is not DEFAULT_DIALECT and not isinstance(document, bool):
+        document = {"$schema": dialect.uri} | document
+    return compile(document, resources=remotes(), formats=asserts_formats(file))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_verb_gives_the_verdict_of_the_official_suite(case: Case) -> None:
-    described = _read(case.file)[case.group]
+    described = read(case.file)[case.group]
     story = f"{described['description']}: {described['tests'][case.number]['description']}"
     value = described["tests"][case.number]["data"]
     schema = _schema(case.draft, case.file, case.group)
