@@ -160,7 +160,7 @@ class Connection(Peer):
             await self._exchange.deliver(request_key(response.id).decode(), encode_answer(response))
 
     def oversized(self, start: bytes, end: bytes) -> bytes:
-        """Return the answer to a message that was longer than allowed: how it starts and ends."""
+        """Return the answer to a message that was too long, of which these bytes were kept."""
         limit = self.service.options.max_message_bytes
         return self._refuse(
             Malformed(

@@ -53,7 +53,7 @@ class RequestHeaders(dict[bytes, bytes]):
 
     @classmethod
     def joined(cls, pairs: Iterable[tuple[bytes, bytes]]) -> RequestHeaders:
-        """Return headers of which some are there more than once."""
+        """Return headers of which some may be there more than once."""
         headers = cls()
         for name, value in pairs:
             headers[name] = headers[name] + b", " + value if name in headers else value

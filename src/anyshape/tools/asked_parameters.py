@@ -37,7 +37,7 @@ QUESTIONS: Final = frozenset(("elicit", "elicit_url", "sample", "roots"))
 """The methods of a context that ask."""
 
 ASKING: Final = "the context to ask by"
-"""What the context is called where it is handed to what asks; no parameter has such a name."""
+"""The key under which the context is passed to what asks; with spaces, so no parameter has it."""
 
 _EMPTY: Final = inspect.Parameter.empty
 

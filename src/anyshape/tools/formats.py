@@ -2,10 +2,12 @@
 
 `date-time` and `time` (RFC 3339) want an offset, which a `datetime` need not have; `duration` has
 neither fractions nor a sign, and a `timedelta` has both. Hosts know the standard names and some
-refuse a tool for any other, so those are published: in 2020-12 a format is an annotation. Only
-documents that Anyshape derived pass through here. Type libraries mark such formats; from a document
-with marks come one to publish, which has the standard names, and one to enforce. That one leaves
-arguments to be read by the library, which knows better, and has a pattern for what Python writes.
+refuse a tool for any other, so those are published: in 2020-12 a format is an annotation.
+
+Type libraries mark such formats in the documents that they derive; a schema that an author wrote
+never comes here. Two documents are made of a marked one. The published one has the standard names.
+The enforced one leaves arguments to the library that reads them, and has a pattern for what Python
+writes.
 
 https://json-schema.org/draft/2020-12/json-schema-validation#section-7.2.1
 """

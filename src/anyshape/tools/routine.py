@@ -31,7 +31,7 @@ Invoke = Callable[..., Any]
 """Calls the function; takes the values of its parameters by name."""
 
 VALUES: Final = frozenset((str, int, float, bool, list, dict, type(None)))
-"""Types that nobody awaits: telling so by type costs a tenth of asking what can be awaited."""
+"""Types of which no value can be awaited; looking here first takes a tenth of `isawaitable`."""
 
 _log = logging.getLogger("anyshape.tools")
 _LONGEST: Final = 10_000

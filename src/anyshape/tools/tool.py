@@ -163,7 +163,7 @@ class Tool(Routine):
         return result
 
     async def finish(self, value: Any) -> EncodedResult:
-        """Return what a call gives whose function returned this value."""
+        """Return the result of a call whose function returned this value."""
         try:
             return await aside(self._finish, value)
         except (ResultError, NotJson, LimitExceeded) as error:

@@ -18,7 +18,7 @@ from anyshape.addresses import is_loopback
 from anyshape.client.answers import as_string
 from anyshape.client.auth.authorization_server import AuthorizationServer
 from anyshape.client.auth.exchange import AuthReply, Exchange
-from anyshape.client.auth.token import LATEST
+from anyshape.client.auth.token import MOST_SECONDS
 from anyshape.client.quoting import conceal, shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
@@ -124,7 +124,9 @@ async def register(
         method=given,
         redirect_uri=redirect_uri,
         scopes=tuple(scopes),
-        expires=float(min(ends, LATEST)) if isinstance(ends, int | float) and ends > 0 else None,
+        expires=float(min(ends, MOST_SECONDS))
+        if isinstance(ends, int | float) and ends > 0
+        else None,
     )
 
 

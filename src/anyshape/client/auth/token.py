@@ -12,11 +12,11 @@ from anyshape.client.answers import as_string
 from anyshape.client.quoting import shorten
 from anyshape.errors import AuthorizationError
 
-__all__ = ["LATEST", "HeldToken", "read_token"]
+__all__ = ["MOST_SECONDS", "HeldToken", "read_token"]
 
 _EARLY: Final = 30.0
 _LONGEST: Final = 32 * 1024
-LATEST: Final = 1e11
+MOST_SECONDS: Final = 1e11
 """The most seconds that are believed: an integer in JSON may be larger than any float."""
 
 
@@ -93,6 +93,6 @@ def read_token(
         resource=resource,
         requested=tuple(requested),
         granted=None if scope is None else tuple(scope.split()),
-        expires=None if seconds is None else time.time() + min(max(0.0, seconds), LATEST),
+        expires=None if seconds is None else time.time() + min(max(0.0, seconds), MOST_SECONDS),
         refresh=as_string(members.get("refresh_token")),
     )

@@ -27,7 +27,7 @@ class GatheringRoom:
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
 
     async def take(self, size: int) -> int:
-        """Wait for room, and return how much was taken: all there is, for an answer that long."""
+        """Wait for room, and return how many bytes were taken: never more than there are in all."""
         size = min(size, self._most)
         if not self._waiting and self._taken + size <= self._most:
             self._taken += size
@@ -47,7 +47,7 @@ class GatheringRoom:
         self._admit()
 
     def _admit(self) -> None:
-        """Let those in who are first; who gave up is passed over, and takes no other's turn."""
+        """Give room to those who wait, in their order, as long as there is enough for the first."""
         while self._waiting:
             place, size = self._waiting[0]
             if not place.cancelled():

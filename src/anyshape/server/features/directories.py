@@ -76,7 +76,7 @@ class FileTree:
         max_bytes: int,
         max_age: float,
     ) -> None:
-        """Look at nothing yet; what comes later may be there only later."""
+        """Look at nothing yet: the directory may be made after the server is."""
         flaw = uri_flaw(prefix)
         if flaw is None and not prefix.endswith("/"):
             flaw = f"it has to end with '/', got {prefix!r:.60}"
@@ -96,7 +96,7 @@ class FileTree:
         self._stale_at = 0.0
 
     def entries(self) -> dict[str, ResourceDescription]:
-        """Return the files by their paths; those of a moment ago, if it was just that."""
+        """Return the files by their paths, as they were no more than `max_age` seconds ago."""
         with self._looking:
             if not self._listed or monotonic() >= self._stale_at:
                 self._listed = dict(self._look())

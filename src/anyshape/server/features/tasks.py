@@ -80,7 +80,7 @@ class Tasks(Feature):
         parameters: CallParameters,
         request: OpenRequest,
     ) -> bytes:
-        """Answer a call with the task that it has become, once all is answered that comes first."""
+        """Answer a call with the task that it becomes, after what has to be asked before it."""
         answers: Mapping[str, bytes] = {}
         if offered.tool.asks_first:
             ahead = await ask_ahead(offered.tool, arguments, parameters, request)

@@ -77,7 +77,7 @@ class ReplyStream:
 
     @property
     def is_nearly_full(self) -> bool:
-        """Whether whoever reads it is that far behind; nobody is, while nobody reads."""
+        """Whether its reader is that far behind; without a reader nothing is dropped."""
         return self._response is not None and self._response.is_nearly_full
 
     def push(self, message: bytes) -> None:

@@ -27,7 +27,7 @@ _MOST_KEPT: Final = 1024
 """Answers that are remembered, of good tokens and of bad ones each."""
 _MOST_ASKING: Final = 64
 _PAUSE: Final = 1.0
-"""Seconds for which nobody is asked after an answer that was none."""
+"""Seconds for which the issuer is not asked again after it gave no usable answer."""
 _LONGEST_KEPT: Final = 300.0
 _TYPES: Final = frozenset({None, "bearer", "access_token"})
 """What a token may be: a refresh token is active, too, but nobody comes in with one."""

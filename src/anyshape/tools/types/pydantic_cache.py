@@ -27,7 +27,7 @@ _CONTAINERS = (list, dict, Union, UnionType)
 
 
 class DescriptionCache(Generic[Description]):
-    """The latest descriptions by key; classes that are gone elsewhere go here in time, too."""
+    """The latest descriptions by key; older ones are dropped, and with them what they hold."""
 
     def __init__(self) -> None:
         self._descriptions: dict[TypeKey, Description] = {}
@@ -42,7 +42,7 @@ class DescriptionCache(Generic[Description]):
         return found
 
     def put(self, key: TypeKey, description: Description) -> None:
-        """Remember a description, and forget the one that was not asked for the longest."""
+        """Remember a description; of too many, forget the one that was used longest ago."""
         with self._lock:
             self._descriptions[key] = description
             if len(self._descriptions) > _MOST:
@@ -50,7 +50,7 @@ class DescriptionCache(Generic[Description]):
 
 
 class _SameObject:
-    """Equal to another only if that is of the very same object, which it keeps alive."""
+    """Stands for an object in a key: equal only for that very object, which it keeps alive."""
 
     __slots__ = ("_it",)
 
