@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,6 +32,8 @@ from anyshape import (
 from anyshape.protocol.meta import LOG_LEVEL
 from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.server import Caching, ServerOptions
+
+from .golden import expect_frames
 
 HERE = Path(__file__).parent / "features"
 ICON = Icon("https://golden.example/icon.png", mime_type="image/png", sizes=("48x48",))
@@ -207,12 +208,7 @@ async def frames(revision: Revision) -> dict[str, Any]:
 
 @pytest.mark.parametrize("revision", Revision, ids=str)
 async def test_frames_are_the_golden_ones(revision: Revision) -> None:
-    golden = HERE / f"{revision}.json"
-    found = await frames(revision)
-    if os.environ.get("ANYSHAPE_WRITE_FRAMES"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    assert json.dumps(found) == json.dumps(json.loads(golden.read_text()))
+    expect_frames(HERE / f"{revision}.json", await frames(revision))
 
 
 @pytest.mark.parametrize("revision", RELEASED, ids=str)

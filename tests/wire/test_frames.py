@@ -7,7 +7,6 @@ them. After a change that is meant, run with `ANYSHAPE_WRITE_FRAMES=1` and revie
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,8 @@ from anyshape.protocol.revision import RELEASED, Revision
 from anyshape.protocol.shapes import Carriage, ShapeOptions, carriage_of, shape
 from anyshape.protocol.shapes.result_reader import result_reader
 from anyshape.server import ServerOptions
+
+from .golden import expect_frames
 
 HERE = Path(__file__).parent
 CASES = sorted(path.stem for path in (HERE / "cases").glob("*.json"))
@@ -91,12 +92,7 @@ def frames_of(case: dict[str, Any], revision: Revision, **chosen: Any) -> dict[s
 @each_revision
 @each_case
 def test_frames_are_the_golden_ones(case: str, revision: Revision) -> None:
-    golden = HERE / str(revision) / f"{case}.json"
-    frames = frames_of(load(case), revision)
-    if os.environ.get("ANYSHAPE_WRITE_FRAMES"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(json.dumps(frames, indent=2, ensure_ascii=False) + "\n")
-    assert json.dumps(frames) == json.dumps(json.loads(golden.read_text()))
+    expect_frames(HERE / str(revision) / f"{case}.json", frames_of(load(case), revision))
 
 
 def test_every_golden_file_belongs_to_a_case() -> None:

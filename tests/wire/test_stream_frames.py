@@ -8,7 +8,6 @@ that is meant, run with `ANYSHAPE_WRITE_FRAMES=1` and review the difference.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from pathlib import Path
 
@@ -17,6 +16,8 @@ from tests.server.browsing import Browser, Response
 
 from anyshape import Context, Server
 from anyshape.protocol.revision import Revision
+
+from .golden import expect_text
 
 HERE = Path(__file__).parent / "streams"
 WITH_SESSIONS = [revision for revision in Revision if not revision.is_modern]
@@ -87,11 +88,7 @@ def _show(request: str, response: Response) -> str:
 
 @pytest.mark.parametrize("revision", WITH_SESSIONS, ids=str)
 async def test_streams_are_the_golden_ones(revision: Revision) -> None:
-    golden = HERE / f"{revision}.txt"
-    found = await frames(revision)
-    if os.environ.get("ANYSHAPE_WRITE_FRAMES"):
-        golden.write_text(found)
-    assert found == golden.read_text()
+    expect_text(HERE / f"{revision}.txt", await frames(revision))
 
 
 def test_every_revision_with_sessions_has_its_streams() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +19,8 @@ from patience import PATIENCE, turn_until
 from anyshape import Ask, Context, Server, ToolError
 from anyshape.protocol.revision import Revision
 from anyshape.server import ServerOptions, TaskOptions
+
+from .golden import expect_frames
 
 HERE = Path(__file__).parent / "tasks"
 CAPABILITIES: dict[str, Any] = {
@@ -173,12 +174,7 @@ async def _look_at_tasks(golden: Golden, counting: str) -> None:
 
 @pytest.mark.parametrize("revision", Revision, ids=str)
 async def test_frames_are_the_golden_ones(revision: Revision) -> None:
-    golden = HERE / f"{revision}.json"
-    found = await frames(revision)
-    if os.environ.get("ANYSHAPE_WRITE_FRAMES"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    assert json.dumps(found) == json.dumps(json.loads(golden.read_text()))
+    expect_frames(HERE / f"{revision}.json", await frames(revision))
 
 
 def test_every_golden_file_belongs_to_a_revision() -> None:
