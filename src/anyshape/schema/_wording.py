@@ -212,6 +212,11 @@ def unexpected(name: str, declared: Collection[str], present: Collection[str]) -
     return f"unexpected property {quote(name)}"
 
 
+def missing(shown: str, detail: str = "") -> str:
+    """Return the line for a required property that is not there; `shown` is its name, quoted."""
+    return f"missing required property {shown}" + (f" ({detail})" if detail else "")
+
+
 def types_of(schema: dict[str, object]) -> list[str]:
     """Return the types that `type` names."""
     declared = schema.get("type")

@@ -58,7 +58,7 @@ def explain_none(
                 return
             after = f" (because {wording.quote(tag)} is {wording.show(value[tag])})"
         elif _all_require(tag, [branch.face() for branch in fitting]):
-            line = f"missing required property {wording.quote(tag)} ({choices})"
+            line = wording.missing(wording.quote(tag), choices)
             found.report(plan, keyword, place, line)
             return
     if len(fitting) > 1:
@@ -262,7 +262,7 @@ def _needs_line(
             return None
         needs[wording.listed([wording.quote(name) for name in missing], "and", 4)] = None
     if len(needs) == 1:
-        return f"missing required property {next(iter(needs))}"
+        return wording.missing(next(iter(needs)))
     shown = list(needs)[: wording.MOST_LISTED]
     more = f"; … ({len(needs) - len(shown)} more)" if len(needs) > len(shown) else ""
     return f"needs one of: {'; '.join(shown)}{more}"

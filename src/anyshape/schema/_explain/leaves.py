@@ -244,10 +244,8 @@ def _missing_dependents(dependents: object, value: object) -> Iterator[str]:
         for name, needed in dependents.items():
             if name in value:
                 for absent in _missing(needed, value):
-                    yield (
-                        f"missing required property {wording.quote(absent)} "
-                        f"(because {wording.quote(name)} is present)"
-                    )
+                    reason = f"because {wording.quote(name)} is present"
+                    yield wording.missing(wording.quote(absent), reason)
 
 
 def _repetition(value: object) -> str:

@@ -288,8 +288,8 @@ def _missing_line(plan: Plan, name: str) -> str:
         target = facet.properties().get(name)
         expected = "" if target is None else target.expectation()
         if expected:
-            return f"missing required property {wording.quote(name)} ({expected})"
-    return f"missing required property {wording.quote(name)}"
+            return wording.missing(wording.quote(name), expected)
+    return wording.missing(wording.quote(name))
 
 
 def _contains_bounds(plan: Plan) -> tuple[int, int | None]:
