@@ -16,7 +16,11 @@ class Writing(enum.Enum):
     """How a lowered document comes about."""
 
     KEPT = "kept"
-    """As the author wrote it, but for the root, names and a few forms: nothing is enforced."""
+    """As the author wrote it, since the target enforces nothing, but for the root and names.
+
+    Of the rules of a profile only those about the root and names hold then, and `undeclared`,
+    `nulls_for_optional` and `array_items_required`.
+    """
     REBUILT = "rebuilt"
     """Anew, as unions of plain typed schemas: what the target enforces has to be right."""
 

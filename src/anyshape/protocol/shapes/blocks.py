@@ -23,6 +23,7 @@ _encode: Final = msgspec.json.Encoder().encode
 def block_adapter(revision: Revision) -> Callable[[bytes], bytes] | None:
     """Return what makes a block fit a revision, or `None` where every block fits."""
     if revision.has_icons:
+        # The latest of all that is asked for below.
         return None
 
     def adapt(block: bytes) -> bytes:
