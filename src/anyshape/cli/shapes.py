@@ -111,14 +111,14 @@ def _title(view: View) -> str:
 
 def _rows(views: Sequence[View]) -> list[_Row]:
     """Return what differs or matters, one cell per view; a cell is empty where nothing came."""
-    from anyshape.client.views import MISSING_MEMBER
+    from anyshape.protocol.result import ABSENT
 
     names = ["outputSchema"]
     for view in views:
         names += [name for name in view.entry if name not in names]
     rows: list[_Row] = []
     for name in names:
-        listed = [view.entry.get(name, MISSING_MEMBER) for view in views if view.entry]
+        listed = [view.entry.get(name, ABSENT) for view in views if view.entry]
         if name == "outputSchema" or any(value != listed[0] for value in listed):
             rows.append((terminal.line(name), [_value(view.entry, name) for view in views]))
     results = [view.result or {} for view in views]
@@ -135,14 +135,14 @@ def _rows(views: Sequence[View]) -> list[_Row]:
 
 
 def _shared(views: Sequence[View]) -> list[str]:
-    from anyshape.client.views import MISSING_MEMBER
+    from anyshape.protocol.result import ABSENT
 
     listed = [view.entry for view in views if view.entry]
     return [
         terminal.line(name)
         for name in listed[0]
         if name != "outputSchema"
-        and all(entry.get(name, MISSING_MEMBER) == listed[0][name] for entry in listed)
+        and all(entry.get(name, ABSENT) == listed[0][name] for entry in listed)
     ]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from anyshape.client.review import Carried, ListedEntries, carried_output
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
+from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import SHOWN_ENVELOPE
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from anyshape.client.client import Client
 
 __all__ = [
-    "MISSING_MEMBER",
     "ConnectAs",
     "ToolChoice",
     "View",
@@ -27,9 +27,6 @@ __all__ = [
     "look",
     "view_listing",
 ]
-
-MISSING_MEMBER: Final = object()
-"""Stands for a member that is not there."""
 
 ConnectAs: TypeAlias = "Callable[[Revision], AbstractAsyncContextManager[Client]]"
 """Connects as clients of a revision do, with envelopes left on."""
@@ -65,7 +62,7 @@ class View:
     def appearance(self) -> tuple[object, ...]:
         """Return everything that is shown, for telling whether two revisions see the same."""
         result = self.result or {}
-        shown = tuple(result.get(name, MISSING_MEMBER) for name in _SHOWN_OF_RESULT)
+        shown = tuple(result.get(name, ABSENT) for name in _SHOWN_OF_RESULT)
         return (self.entry, self.result is None, shown, self.error)
 
     def as_data(self) -> dict[str, Any]:

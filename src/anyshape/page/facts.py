@@ -18,19 +18,17 @@ from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place, pointer
 from anyshape.documents.positions import Node, own_id
 from anyshape.errors import AnyshapeError
+from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits, Schema, compile
 from anyshape.schema.notation import notation
 
-__all__ = ["ABSENT_VALUE", "ALL_KINDS", "Alternative", "Facts", "FormSource", "Path", "kind_of"]
+__all__ = ["ALL_KINDS", "Alternative", "Facts", "FormSource", "Path", "kind_of"]
 
 Path: TypeAlias = tuple[str, ...]
 """Where a value stands in the arguments."""
 
 ALL_KINDS: Final = ("string", "number", "boolean", "object", "array", "null")
 """The JSON types, in the order in which a person is offered them."""
-
-ABSENT_VALUE: Final = object()
-"""Stands for a value that is not there yet."""
 
 _WHOLE: Final = "urn:anyshape:whole"
 _LONGEST_LABEL: Final = 90
@@ -57,7 +55,7 @@ class Facts:
     description: str | None = None
     type: str = ""
     """The first schema in compact notation."""
-    default: Any = ABSENT_VALUE
+    default: Any = ABSENT
     kinds: tuple[str, ...] = ()
     """The JSON types that it can have, `integer` among them; empty if nothing is said."""
     options: list[Any] | None = None
@@ -127,7 +125,7 @@ class FormSource:
 
     def accepts(self, place: Place, value: Any) -> bool | None:
         """Return whether the schema at a place accepts a value; `None` if that is not known."""
-        if value is ABSENT_VALUE or time.monotonic() > self._until:
+        if value is ABSENT or time.monotonic() > self._until:
             return None
         schema = self.schema_at(place)
         if isinstance(schema, bool):
@@ -234,7 +232,7 @@ class _Gathering:
         for name in ("title", "description"):
             if getattr(facts, name) is None and isinstance(node.get(name), str):
                 setattr(facts, name, node[name])
-        if "default" in node and facts.default is ABSENT_VALUE:
+        if "default" in node and facts.default is ABSENT:
             facts.default = node["default"]
         longest = node.get("maxLength")
         if "contentMediaType" in node or (type(longest) is int and longest > 300):
@@ -344,7 +342,7 @@ class _Gathering:
 
     def _closest(self, branches: Sequence[Place]) -> int:
         """Return the first alternative that accepts the value, or else the one most like it."""
-        if self._value is ABSENT_VALUE:
+        if self._value is ABSENT:
             return 0
         for index, branch in enumerate(branches):
             if self._source.accepts(branch, self._value):
@@ -354,7 +352,7 @@ class _Gathering:
 
     def _likeness(self, branch: Place) -> int:
         """Return how much a value looks like what a schema describes."""
-        facts = self._source.facts([branch], ABSENT_VALUE, self._path, {})
+        facts = self._source.facts([branch], ABSENT, self._path, {})
         score = 0
         if facts.kinds and kind_of(self._value) not in _without_integer(facts.kinds):
             score -= 20
@@ -362,7 +360,7 @@ class _Gathering:
             return score
         for name, places in facts.properties.items():
             if name in self._value:
-                options = self._source.facts(places, ABSENT_VALUE, (), {}).options
+                options = self._source.facts(places, ABSENT, (), {}).options
                 score += 1 if options is None else 10 if self._value[name] in options else -10
         return score + sum(1 for name in facts.required if name in self._value)
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import Place, pointer
-from anyshape.page.facts import ABSENT_VALUE, ALL_KINDS, Facts, FormSource, Path, kind_of
+from anyshape.page.facts import ALL_KINDS, Facts, FormSource, Path, kind_of
+from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
 
 __all__ = ["SchemaForm"]
@@ -67,7 +68,7 @@ class SchemaForm:
 
     def add(self, value: Any, choices: Mapping[str, int], path: Path) -> Any:
         """Return the value with something to start from at `path`, if nothing is there yet."""
-        if _at(value, path) is not ABSENT_VALUE:
+        if _at(value, path) is not ABSENT:
             return value
         for depth in range(len(path)):
             facts, _ = self._facts_at(value, choices, path[:depth])
@@ -93,14 +94,14 @@ class SchemaForm:
         """Return what to start from; of an object, what is required and can be one value only."""
         if facts.options:
             return facts.options[0]
-        if facts.default is not ABSENT_VALUE:
+        if facts.default is not ABSENT:
             return copy.deepcopy(facts.default)
         kind = _kinds(facts)[0]
         if kind != "object":
             return copy.copy(_EMPTY[kind])
         settled: dict[str, Any] = {}
         for name in facts.required:
-            inner = self._source.facts(facts.properties.get(name, ()), ABSENT_VALUE, (), {})
+            inner = self._source.facts(facts.properties.get(name, ()), ABSENT, (), {})
             if inner.options is not None and len(inner.options) == 1:
                 settled[name] = inner.options[0]
         return settled
@@ -120,7 +121,7 @@ class _Description:
         self._left -= 1
         facts = self._source.facts(places, value, path, self._choices)
         kinds = _kinds(facts)
-        given = value is not ABSENT_VALUE
+        given = value is not ABSENT
         kind = kind_of(value) if given else kinds[0]
         if kind == "number" and "number" not in kinds and "integer" in kinds:
             kind = "integer"
@@ -138,7 +139,7 @@ class _Description:
             "description": facts.description,
             "forbidden": facts.is_forbidden,
         }
-        if facts.default is not ABSENT_VALUE:
+        if facts.default is not ABSENT:
             found["default"] = facts.default
         if facts.is_long:
             found["long"] = True
@@ -165,12 +166,12 @@ class _Description:
             return
         fields: list[dict[str, Any]] = []
         for name in names:
-            inner = value.get(name, ABSENT_VALUE)
+            inner = value.get(name, ABSENT)
             places = _places_of(facts, value, name)
             one = self.field((*path, name), places, inner, required=name in facts.required)
             if name not in facts.properties and name not in facts.required:
                 one["extra"] = True
-            if inner is not ABSENT_VALUE or not one["forbidden"]:
+            if inner is not ABSENT or not one["forbidden"]:
                 fields.append(one)
         found["fields"] = fields
         found["open"] = facts.is_map
@@ -216,7 +217,7 @@ def _at(value: Any, path: Path) -> Any:
         elif is_array(value) and token.isdecimal() and int(token) < len(value):
             value = value[int(token)]
         else:
-            return ABSENT_VALUE
+            return ABSENT
     return value
 
 
