@@ -32,7 +32,7 @@ from anyshape.client.transports.http_failures import (
     cause_of,
     explain_loss,
     explain_refusal,
-    kind_of,
+    media_type_of,
 )
 from anyshape.client.transports.pools import Pools
 from anyshape.client.transports.proxies import proxy_for
@@ -162,7 +162,7 @@ class HttpTransport(Transport):
                 response.close()
                 response = await self._send("GET", sent, None, aside=True)
             try:
-                is_open = response.status == 200 and kind_of(response) == EVENTS
+                is_open = response.status == 200 and media_type_of(response) == EVENTS
                 if is_open:
                     opened()
                     taken = 0
@@ -288,7 +288,7 @@ class HttpTransport(Transport):
     async def _read_answer(self, response: HttpResponse, outgoing: Outgoing) -> Received:
         if self._stateful and outgoing.method == INITIALIZE:
             self._keep_session(response)
-        kind = kind_of(response)
+        kind = media_type_of(response)
         if kind == EVENTS and response.status < 400:
             return await self._read_stream(response, outgoing)
         body = await self._read_body(response)
@@ -329,7 +329,7 @@ class HttpTransport(Transport):
                     break
                 response.close()
                 response = await self._resume(reader, reader.last_id, outgoing)
-                if response.status != 200 or kind_of(response) != EVENTS:
+                if response.status != 200 or media_type_of(response) != EVENTS:
                     break
         except BaseException:
             response.close()

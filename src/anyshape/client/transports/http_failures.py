@@ -15,7 +15,15 @@ from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
 
-__all__ = ["EVENTS", "JSON", "cause_of", "explain_loss", "explain_refusal", "kind_of", "words_of"]
+__all__ = [
+    "EVENTS",
+    "JSON",
+    "cause_of",
+    "explain_loss",
+    "explain_refusal",
+    "media_type_of",
+    "words_of",
+]
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -23,7 +31,7 @@ EVENTS = "text/event-stream"
 _EXCERPT = 2048
 
 
-def kind_of(response: HttpResponse) -> str:
+def media_type_of(response: HttpResponse) -> str:
     """Return the media type of a response."""
     value = response.header("content-type") or ""
     return value.partition(";")[0].strip().lower()
@@ -47,7 +55,7 @@ def explain_refusal(
         reason = f"HTTP {status}" + (f" {response.reason}" if response.reason else "")
         message = f"{place} answered {method} with {shorten(reason, 60)}{said}"
         return HttpStatus(message, status=status)
-    kind = kind_of(response)
+    kind = media_type_of(response)
     if kind != JSON:
         return HttpStatus(
             f"{place} answered {method} with {shorten(kind or 'no content type', 60)}, "

@@ -14,14 +14,14 @@ from anyshape.documents.outline import Outline
 from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.protocol.shapes.edits import Edits
 
-__all__ = ["as_object", "without_booleans"]
+__all__ = ["as_object_schema", "without_booleans"]
 
 _CLOSING: Final = frozenset(
     {"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems"}
 )
 
 
-def as_object(schema: Node | bool) -> Node:
+def as_object_schema(schema: Node | bool) -> Node:
     """Return a schema in object form."""
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
@@ -38,7 +38,7 @@ def without_booleans(schema: Node) -> Node:
         for keyword, label, inner in subschemas(document.schema_at(place), spot.dialect):
             if isinstance(inner, bool) and keyword not in _CLOSING:
                 holder = edits.at(place if label is None else (*place, keyword))
-                holder[keyword if label is None else label] = as_object(inner)
+                holder[keyword if label is None else label] = as_object_schema(inner)
     return edits.root
 
 

@@ -18,7 +18,7 @@ from typing import Final, cast
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import tokens_of
 from anyshape.documents.positions import Node, dialect_in, own_id
-from anyshape.protocol.shapes.booleans import as_object
+from anyshape.protocol.shapes.booleans import as_object_schema
 from anyshape.protocol.shapes.edits import Edits
 
 __all__ = [
@@ -53,7 +53,7 @@ _RESOURCE: Final = "https://anyshape.invalid/result"
 
 def envelop(schema: Node | bool) -> Node:
     """Return the schema of `{"result": value}` where `value` satisfies `schema`."""
-    hoisted, inner = embed(as_object(schema), ENVELOPE_PLACE)
+    hoisted, inner = embed(as_object_schema(schema), ENVELOPE_PLACE)
     envelope: Node = {}
     if "$schema" in hoisted:
         envelope["$schema"] = hoisted.pop("$schema")

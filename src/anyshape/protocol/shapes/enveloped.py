@@ -13,7 +13,7 @@ from anyshape.documents.positions import Node, dialect_in
 from anyshape.documents.types import Types, admits
 from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
-from anyshape.protocol.shapes.booleans import as_object, without_booleans
+from anyshape.protocol.shapes.booleans import as_object_schema, without_booleans
 from anyshape.protocol.shapes.envelope import (
     ENVELOPE_KEY,
     MARKER,
@@ -75,7 +75,7 @@ def _stated(schema: Node | bool, options: ShapeOptions) -> Node:
             hoisted, inner = embed(cast("Node", schema), "#/allOf/0")
             return {**hoisted, "type": "object", "allOf": [inner]}
         case _:
-            return _stamped(as_object(schema))
+            return _stamped(as_object_schema(schema))
 
 
 def _is_void_beside_ref(schema: Node) -> bool:

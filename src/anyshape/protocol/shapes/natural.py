@@ -13,7 +13,7 @@ from anyshape.documents.positions import Node
 from anyshape.documents.types import Types, admits
 from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
-from anyshape.protocol.shapes.booleans import as_object
+from anyshape.protocol.shapes.booleans import as_object_schema
 from anyshape.protocol.shapes.enveloped import ENVELOPED
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
@@ -28,7 +28,7 @@ def _output_schema(schema: OutputSchema, options: ShapeOptions, needs: Needs) ->
         return ENVELOPED.output_schema(schema, _saying_null(options), marked)
     if Need.NO_SCHEMA_BESIDE_NULL in needs and admits(schema) & Types.NULL:
         return ABSENT
-    return as_object(schema)
+    return as_object_schema(schema)
 
 
 def _carrier(schema: OutputSchema, options: ShapeOptions) -> Carrier:
