@@ -144,7 +144,7 @@ class _Recalled:
         self.weight = 0
         self._text = text
         self._again = again
-        self._last: Callable[[], Judge | None] = _nothing
+        self._last: Callable[[], Judge | None] = lambda: None
         self.cost = cost
 
     def accepts(self, value: object, size: int | None = None) -> bool:
@@ -161,10 +161,6 @@ class _Recalled:
             judge = schema._judge
             self._last = weakref.ref(judge)  # The cache alone decides how long that is kept.
         return judge
-
-
-def _nothing() -> None:
-    return None
 
 
 class _Prepared(msgspec.Struct, frozen=True, eq=False):

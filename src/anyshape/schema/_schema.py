@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Protocol
 
 import msgspec
@@ -16,8 +17,6 @@ __all__ = ["Confined", "InProcess", "Judge", "Schema"]
 
 _UNMEASURED = 500_000
 """Values that may be this long are not measured: no message brings many times as much."""
-
-
 _LONG_INTEGERS = 16
 """How many times its bound a value may take whose integers have thousands of digits."""
 
@@ -235,11 +234,9 @@ class Schema:
         return size > self._free
 
     def _admit(self, value: object) -> object:
-        try:
+        with contextlib.suppress(Exception):
             if self._prove(value):
                 return value
-        except Exception:
-            return self._read(value)
         return self._read(value)
 
     def _read(self, value: object) -> object:

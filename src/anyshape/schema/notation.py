@@ -101,7 +101,7 @@ class _Writer:
         rest.pop("type", None)
         self._expanding.append("#")
         members = self._members(self._document)
-        parts = [_in_parentheses(piece) for piece in self._constraints(rest)]
+        parts = [f"({text})" for text, _ in self._constraints(rest)]
         if members or not parts:
             parts.insert(0, "(" + ", ".join(members) + ")")
         if _UNSAID & rest.keys():
@@ -262,10 +262,6 @@ class _Writer:
 
 def _words(words: list[str]) -> _Piece:
     return " ".join(words), _Binds.TIGHTLY if len(words) == 1 else _Binds.AS_INTERSECTION
-
-
-def _in_parentheses(piece: _Piece) -> str:
-    return f"({piece[0]})"
 
 
 def _at_least(piece: _Piece, least: _Binds) -> str:
