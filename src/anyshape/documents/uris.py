@@ -36,9 +36,12 @@ def split_fragment(uri: str) -> tuple[str, str]:
 
 
 def join(base: str, reference: str) -> str:
-    """Resolve `reference` against `base` as RFC 3986, section 5.2 says, whatever the scheme."""
+    """Resolve `reference` against `base` as RFC 3986, section 5.2 says, whatever the scheme.
+
+    `base` is normalized, and so is what is returned.
+    """
     if reference.startswith("#"):
-        return normalize(split_fragment(base)[0]) + reference
+        return split_fragment(base)[0] + reference
     scheme, authority, path, query, fragment = _split(reference)
     if scheme is None:
         base_scheme, base_authority, base_path, base_query, _ = _split(base)
