@@ -25,10 +25,15 @@ def is_unambiguous(
     Of the `spots`, those that were `adopted` are schemas only because something refers to them.
     """
     identifying = {"$id", "$anchor", dialect.id_keyword}
-    known = sum(_names_itself(spot.schema, identifying) for spot in spots)
-    references = {reference for spot in spots for _, reference in spot.references}
-    if not known and all(reference == "#" or reference[:2] == "#/" for reference in references):
-        return True
+    for spot in spots:
+        if any(name != "#" and name[:2] != "#/" for _, name in spot.references):
+            break
+        if not isinstance(spot.schema, bool) and not identifying.isdisjoint(spot.schema):
+            break
+    else:
+        return True  # Pointers lead the same way for all, from a root that is the only one.
+    known = sum([_names_itself(spot.schema, identifying) for spot in spots])
+    references = {name for spot in spots for _, name in spot.references}
     if known and adopted:
         return False  # What is relative in them depends on which of the names around them count.
     names: list[object] = []
@@ -51,4 +56,6 @@ def is_unambiguous(
 
 
 def _names_itself(schema: object, identifying: set[str]) -> bool:
-    return is_object(schema) and any(isinstance(schema.get(word), str) for word in identifying)
+    if not is_object(schema) or identifying.isdisjoint(schema):
+        return False
+    return any(isinstance(schema.get(word), str) for word in identifying)

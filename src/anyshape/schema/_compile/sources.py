@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.documents.dialects import Dialect
+from anyshape.documents.json import is_object
 from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, dialect_of, load
 from anyshape.documents.uris import normalize, split_fragment
 from anyshape.schema._compile.graph import Graph, build_graph
@@ -179,6 +180,6 @@ def _dialect(document: Document, resources: Mapping[str, Document]) -> Dialect:
 
 
 def _own_metaschema(document: Document, resources: Mapping[str, Document]) -> str | None:
-    declared = None if isinstance(document, bool) else document.get("$schema")
+    declared = document.get("$schema") if resources and is_object(document) else None
     uri = normalize(split_fragment(declared)[0]) if isinstance(declared, str) else ""
     return uri if uri in resources and is_metaschema(uri) is None else None
