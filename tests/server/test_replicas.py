@@ -502,6 +502,22 @@ async def test_an_answer_that_cannot_be_handed_over_is_refused_and_may_come_agai
         assert asked.messages[-1]["result"]["structuredContent"] == ACCEPTED
 
 
+async def test_a_batch_with_an_answer_that_cannot_be_handed_over_is_refused_as_a_whole(
+    mortal_redis: RedisProcess,
+) -> None:
+    async with (
+        running(mortal_redis.url, "batches") as site,
+        site.session(revision="2025-03-26") as (here, _),
+    ):
+        mortal_redis.stop()
+        await turn_until(lambda: not site.one.link.is_linked)
+        batch = [yes({"id": "x"}), {"jsonrpc": "2.0", "id": 1, "method": "ping"}]
+        refused = here.start("POST", batch)
+        assert refused.task is not None
+        await refused.task
+        assert (refused.status, refused.json["error"]["code"]) == (503, 503)
+
+
 async def test_a_question_that_is_asked_while_the_store_is_away_can_be_answered_when_it_is_back(
     mortal_redis: RedisProcess,
 ) -> None:

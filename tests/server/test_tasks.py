@@ -403,6 +403,24 @@ async def test_arguments_and_results_take_only_so_many_bytes() -> None:
     assert (await peer.end(await peer.begin("repeat", text="x")))["status"] == "completed"
 
 
+async def test_a_task_can_be_cancelled_when_there_is_no_room_left() -> None:
+    works = Works(TaskOptions(max_bytes=10_000))
+
+    @works.server.tool(task=True)
+    async def repeat(text: str) -> str:
+        return text * 2
+
+    waiting = await works.peer.begin("wait")
+    for length in range(10_000, 0, -10):  # The first that is accepted leaves less than ten bytes.
+        arguments = {"text": "x" * length}
+        answer = await works.peer.ask("tools/call", name="repeat", arguments=arguments)
+        if "result" in answer:
+            assert (await works.peer.end(answer["result"]["taskId"]))["error"]["code"] == 503
+            break
+    await works.peer.result("tasks/cancel", taskId=waiting)
+    assert (await works.peer.look(waiting))["status"] == "cancelled"
+
+
 async def test_work_that_takes_too_long_is_ended() -> None:
     works = Works(TaskOptions(timeout=0.01))
     ended = await works.peer.end(await works.peer.begin("wait"))
