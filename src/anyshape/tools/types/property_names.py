@@ -1,8 +1,8 @@
-"""What is said of the keys of a dict, as it is true of the names of properties.
+"""The schemas of a dict's keys, made true of the names of properties.
 
-Names of properties are strings in JSON, whatever the keys are: `{Priority.HIGH: 5}` is written, and
-read, as `{"1": 5}`. Pydantic says nothing of keys that are literals; where they are a named type it
-refers to the schema of that as it is, to one of integers, say, which no name can satisfy.
+Names of properties are strings in JSON, whatever the keys are in Python: `{Priority.HIGH: 5}` is
+written, and read, as `{"1": 5}`. Pydantic says nothing of keys that are literals. Where they are of
+a named type it refers to the schema of that type, which may be one of integers: no name is that.
 """
 
 from __future__ import annotations
