@@ -359,7 +359,7 @@ class Mean:
     def __init__(self, scripted: type[Scripted], refusal: type[Refusal]) -> None:
         self.refusal = refusal
         self.wanted: list[Json] = []
-        self.may_end = asyncio.Event()
+        self.may_end, self.may_refuse = asyncio.Event(), asyncio.Event()
         self.is_open = False
         self.script = scripted(
             server__discover=lambda params: {
@@ -367,10 +367,12 @@ class Mean:
                 "capabilities": OFFERED,
             },
             subscriptions__listen=self.listen,
+            prompts__list=lambda params: {"prompts": []},
         )
 
     async def listen(self, params: Json) -> Json:
         if self.is_open:
+            await self.may_refuse.wait()
             raise self.refusal(-32603, "one stream is enough")
         self.is_open = True
         wanted = params["notifications"]
@@ -384,17 +386,23 @@ class Mean:
         return {}
 
 
+@pytest.mark.parametrize(("is_after_another", "asked"), [(False, 2), (True, 3)])
 async def test_a_refused_subscription_costs_none_of_those_that_were_agreed_to(
-    scripted: type[Scripted], refusal: type[Refusal]
+    scripted: type[Scripted], refusal: type[Refusal], is_after_another: bool, asked: int
 ) -> None:
     server = Mean(scripted, refusal)
     async with Client(server.script) as client, asyncio.timeout(PATIENCE):
         await client.subscribe("demo://a", print)
+        if is_after_another:
+            await client.list_prompts()
+        refused = asyncio.create_task(client.subscribe("demo://b", print))
+        await turn_until(lambda: len(server.script.asked("subscriptions/listen")) == asked)
+        server.may_refuse.set()
         with pytest.raises(ProtocolError, match="one stream"):
-            await client.subscribe("demo://b", print)
+            await refused
         server.may_end.set()
         await turn_until(lambda: len(server.wanted) == 2, 0.01)
-    assert server.wanted == [{"resourceSubscriptions": ["demo://a"]}] * 2
+    assert [each["resourceSubscriptions"] for each in server.wanted] == [["demo://a"]] * 2
 
 
 async def test_who_waits_for_a_stream_that_ends_every_time_is_told(

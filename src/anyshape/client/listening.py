@@ -334,9 +334,11 @@ class _Stream:
             self.acknowledged.exception()  # nobody has to wait for it
 
     def step_back(self) -> _Stream | None:
-        """Return the stream before this one, if there is one to go on with in its place."""
+        """Return the last stream before this one that goes on, to take its place, if any does."""
         before, self._before = self._before, None
-        return None if before is None or before.task is None or before.task.done() else before
+        while before is not None and (before.task is None or before.task.done()):
+            before = before._before
+        return before
 
     def replace(self) -> None:
         """End the stream before this one."""
