@@ -135,6 +135,33 @@ async def test_a_client_whose_closing_is_cancelled_leaves_nothing_open() -> None
     assert journal == ["open", "close"]
 
 
+async def test_who_comes_while_it_closes_finds_it_opened_anew() -> None:
+    journal: list[str] = []
+    is_closing, may_close = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(_server: Server) -> AsyncGenerator[None]:
+        journal.append("open")
+        yield
+        is_closing.set()
+        await may_close.wait()
+        journal.append("close")
+
+    server = Server("slow", lifespan=lifespan)
+    async with asyncio.timeout(PATIENCE):
+        client = await Client(server).__aenter__()
+        leaving = asyncio.create_task(client.__aexit__(None, None, None))
+        await is_closing.wait()
+        coming = asyncio.create_task(Client(server).__aenter__())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert journal == ["open"]
+        may_close.set()
+        await leaving
+        await (await coming).__aexit__(None, None, None)
+    assert journal == ["open", "close", "open", "close"]
+
+
 def test_an_event_loop_of_its_own_opens_it_again() -> None:
     journal = Journal()
 

@@ -27,6 +27,8 @@ class Lifespan:
         self._opening = opening
         self._inner: tuple[Opening, ...] = ()
         self._open: _Open | None = None
+        self._last: _Open | None = None
+        """What was opened last, which may be closing by now."""
 
     def add(self, opening: Opening) -> None:
         """Have something of our own opened after the author's, and closed before it."""
@@ -56,7 +58,7 @@ class Lifespan:
         if not self.is_needed:
             return Lease(None, self)
         if self._open is None or self._open.is_of_another_loop:
-            self._open = _Open(self._opening, self._inner)
+            self._open = self._last = _Open(self._opening, self._inner, self._last)
         held = self._open
         held.users += 1
         try:
@@ -93,20 +95,31 @@ class Lease:
 class _Open:
     """The task that holds the author's context manager."""
 
-    def __init__(self, opening: Opening | None, inner: tuple[Opening, ...]) -> None:
+    def __init__(
+        self, opening: Opening | None, inner: tuple[Opening, ...], before: _Open | None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self.users = 0
         self.state: Any = None
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self._last_left = asyncio.Event()
-        self._task = self._loop.create_task(self._hold(opening, inner))
+        closing = None if before is None or before.is_of_another_loop else before._task
+        self._task = self._loop.create_task(self._hold(opening, inner, closing))
 
     @property
     def is_of_another_loop(self) -> bool:
         return self._loop is not asyncio.get_running_loop()
 
-    async def _hold(self, opening: Opening | None, inner: tuple[Opening, ...]) -> None:
+    async def _hold(
+        self,
+        opening: Opening | None,
+        inner: tuple[Opening, ...],
+        closing: asyncio.Task[None] | None,
+    ) -> None:
+        """Hold it open; who comes while the one before closes finds that closed first."""
         try:
+            if closing is not None:
+                await asyncio.wait([closing])
             async with AsyncExitStack() as stack:
                 if opening is not None:
                     self.state = await stack.enter_async_context(opening())
