@@ -1140,6 +1140,17 @@ async def test_who_gives_up_waiting_for_room_makes_none() -> None:
     assert await waiting == 10
 
 
+async def test_closing_before_the_second_request_has_left_leaves_no_pool_open(
+    serve_http: ServeHttp,
+) -> None:
+    async with serve_http(Endpoint()) as url:
+        async with Client(url, revision="2026-07-28") as client:
+            calling = asyncio.create_task(client.call("plain"))
+            await asyncio.sleep(0)  # it looks whether the server hung up after its first answer
+        with pytest.raises(TransportError):
+            await calling
+
+
 async def test_closing_that_is_given_up_leaves_no_connection_open(serve_http: ServeHttp) -> None:
     connected: set[asyncio.BaseTransport] = set()
 

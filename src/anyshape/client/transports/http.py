@@ -210,9 +210,9 @@ class HttpTransport(Transport):
     ) -> HttpResponse:
         renewals = 0
         for _ in range(_REDIRECTS + _RENEWALS + 1):
+            credentials = await self._credentials.headers(method, self._url)
             if self._pools is None:
                 raise TransportError(f"{self.place} is not connected")
-            credentials = await self._credentials.headers(method, self._url)
             sent = {**headers, **credentials} if credentials else dict(headers)
             session = self._session
             if session is not None:

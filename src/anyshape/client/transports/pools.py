@@ -86,8 +86,7 @@ class Pools:
     ) -> HttpResponse:
         if not aside:
             await _hear_hang_ups()
-        session = self._aside if aside else self._calls
-        response = await session.request(
+        response = await self._open(aside=aside).request(
             method,
             url,
             data=body,
@@ -99,7 +98,7 @@ class Pools:
 
     async def _connection(self, route: Route) -> aiohttp.connector.Connection:
         """Return a connection that the server has not hung up, as far as can be known."""
-        connector = cast("aiohttp.BaseConnector", self._calls.connector)
+        connector = cast("aiohttp.BaseConnector", self._open(aside=False).connector)
         for _ in range(_HUNG_UP):
             try:
                 connection = await connector.connect(route.request, [], self._timeout)
@@ -123,6 +122,13 @@ class Pools:
                 return connection
             connection.close()
         raise Unwritten("the server hangs up at once")
+
+    def _open(self, *, aside: bool) -> aiohttp.ClientSession:
+        """Return a pool that requests can be sent by."""
+        session = self._aside if aside else self._calls
+        if session.closed:
+            raise Unwritten("the client was closed")
+        return session
 
     async def close_calls(self) -> None:
         """Close every connection but those `aside`, which have the last words."""
@@ -149,7 +155,7 @@ class Pools:
         made, self._first = self._first, None
         if self._was_kept and made:
             await asyncio.sleep(_GLANCE)
-            if all(each.fileno() == -1 for each in made):
+            if not self._calls.closed and all(each.fileno() == -1 for each in made):
                 self._kept = self._calls
                 self._calls = self._pool(self._http.max_connections, keep=False)
 
