@@ -100,6 +100,12 @@ def test_a_foreign_server_shows_what_it_does(run: Run, foreign: list[str]) -> No
     assert '{"result": 2}' in shown.out
 
 
+def test_a_long_line_is_wrapped_between_words(run: Run, older: list[str]) -> None:
+    [modern, *_] = run("shapes", "count", "--json", *older).data
+    shown = " ".join(run("shapes", "count", *older).out.split())
+    assert modern["error"] in shown
+
+
 def test_a_server_that_answers_with_an_older_revision_shows_what_that_gives(
     run: Run, older: list[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
@@ -187,7 +188,8 @@ def _blocks(result: Mapping[str, Any]) -> _LayOut:
 
 def _wrapped(text: str, columns: int) -> list[str]:
     flat = " ".join(text.split("\n"))
-    return [flat[at : at + columns] for at in range(0, len(flat), columns)] or [""]
+    # Between words, where there are any: JSON may have none.
+    return textwrap.wrap(flat, columns, drop_whitespace=False, break_on_hyphens=False) or [""]
 
 
 def _fits(
