@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 from anyshape import Server
 from anyshape.server.http_host import run_http, run_workers
 from anyshape.server.http_protocol import HttpProtocol
+from anyshape.server.whole_messages import RECORD
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENDED = (
@@ -68,8 +69,25 @@ async def test_a_connection_has_the_state_that_is_looked_at() -> None:
     assert connection.tasks is connection.server_state.tasks
     assert connection.connections is connection.server_state.connections
     assert connection.app_state == {}
-    looked_at = {"scope", "response_complete"}
-    assert looked_at <= set(RequestResponseCycle.__init__.__code__.co_names)
+
+
+def test_a_request_has_the_state_that_is_looked_at_and_changed() -> None:
+    looked_at = {"scope", "transport", "flow", "access_log", "default_headers", "keep_alive"}
+    changed = {
+        *("message_event", "on_response", "disconnected", "waiting_for_100_continue"),
+        *("body", "more_body", "response_started", "response_complete"),
+    }
+    known = set(RequestResponseCycle.__init__.__code__.co_names)
+    assert looked_at | changed | {"chunked_encoding", "expected_content_length"} >= known - {
+        *("logger", "access_logger", "bytearray")
+    }
+    assert looked_at | changed <= known
+    assert (RequestResponseCycle.__module__, RequestResponseCycle.__name__) == RECORD
+
+
+def test_the_headers_that_uvicorn_adds_are_another_list_when_they_change() -> None:
+    source = inspect.getsource(uvicorn.Server.on_tick)
+    assert "self.server_state.default_headers = date_header + self.config.encoded_headers" in source
 
 
 def test_every_process_is_set_up_alike(monkeypatch: pytest.MonkeyPatch) -> None:

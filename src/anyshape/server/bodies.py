@@ -15,6 +15,7 @@ from anyshape.resumption import start
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.options import ServerOptions
 from anyshape.server.response import Event
+from anyshape.server.whole_messages import take_request
 
 __all__ = ["Bodies", "BodyRefusedError", "Receive", "disconnected", "first_event"]
 
@@ -39,6 +40,9 @@ def first_event(receive: Receive) -> Event | Awaitable[Event]:
 
     Nearly always it is there, and holds the whole body; then nothing is set up to wait for it.
     """
+    whole = take_request(receive)
+    if whole is not None:
+        return whole
     pending = receive()
     if type(pending) is CoroutineType:
         return start(cast("Coroutine[Any, Any, Event]", pending))

@@ -23,6 +23,7 @@ from anyshape.server.parameters import InitializeParameters
 from anyshape.server.peer import Peer
 from anyshape.server.request import Answer, Interruption, OpenRequest
 from anyshape.server.response import EventStream, Send, dismiss, json_start, send_json
+from anyshape.server.whole_messages import write_answer
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import QuestionAddress
@@ -182,8 +183,10 @@ class HttpPeer(Peer):
         elif answer.failure is None and self._takes_json:
             if self._application.takes_turns and monotonic() - self._began < _BRIEF:
                 await _next_turn()
-            # As `send_json` does, without another coroutine.
             respond = self._respond
+            if not self._given and write_answer(respond, message):
+                return
+            # As `send_json` does, without another coroutine.
             await respond(json_start(200, message, *self._given))
             await respond({"type": "http.response.body", "body": message})
         else:

@@ -1,0 +1,322 @@
+"""What goes past the events of ASGI looks to a client as what goes through them.
+
+Each exchange runs twice on a transport that keeps what is written: with the application as it is,
+and with one in between that passes events on, so that nothing can go past them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from anyshape import Server
+from anyshape.server.http_protocol import HttpProtocol
+from anyshape.server.options import ServerOptions
+from anyshape.server.whole_messages import take_request, write_answer
+
+from .conftest import MODERN, headers_for, message, with_meta
+
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+
+DATE = (b"date", b"Mon, 16 Nov 2026 10:00:00 GMT")
+
+server = Server("whole", options=ServerOptions(max_message_bytes=2_000))
+
+
+@server.tool
+async def count(text: str, waits: bool = False) -> int:
+    """Count characters."""
+    if waits:
+        await asyncio.sleep(0)
+    return len(text)
+
+
+class Kept(asyncio.Transport):
+    """A transport to nobody."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.is_open = True
+        self.is_read = True
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return ("127.0.0.1", 80) if name in ("sockname", "peername") else default
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def is_closing(self) -> bool:
+        return not self.is_open
+
+    def close(self) -> None:
+        self.is_open = False
+
+    def pause_reading(self) -> None:
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        self.is_read = True
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def _head(
+    length: bytes, *headers: bytes, version: bytes = b"1.1", method: bytes = b"POST"
+) -> bytes:
+    needed = headers_for(MODERN, "tools/call", {"name": "count"}).items()
+    lines = [
+        b"%b /mcp HTTP/%b" % (method, version),
+        b"Host: localhost",
+        b"Content-Type: application/json",
+        b"Accept: application/json, text/event-stream",
+        *(f"{name}: {value}".encode() for name, value in needed),
+        length,
+        *headers,
+    ]
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _body(**arguments: Any) -> bytes:
+    params = {"name": "count", "arguments": arguments or {"text": "abc"}}
+    return json.dumps(message("tools/call", with_meta(MODERN, params), 1)).encode()
+
+
+def _request(*headers: bytes, version: bytes = b"1.1", **arguments: Any) -> bytes:
+    body = _body(**arguments)
+    return _head(b"Content-Length: %d" % len(body), *headers, version=version) + body
+
+
+def _chunks(*parts: bytes) -> bytes:
+    framed = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (*parts, b""))
+    return _head(b"Transfer-Encoding: chunked") + framed
+
+
+EXCHANGES: dict[str, list[bytes]] = {
+    "a request": [_request()],
+    "one that waits": [_request(text="abc", waits=True)],
+    "one with wrong arguments": [_request(text=7)],
+    "two, one after the other": [_request(), _request(text="longer")],
+    "two at once": [_request() + _request(text="longer")],
+    "three at once, the first waits": [
+        _request(text="", waits=True) + _request(text="a") + _request(text="bc")
+    ],
+    "a head, then a body": [_head(b"Content-Length: %d" % len(_body())), _body()],
+    "a body in two pieces": [_request()[:-30], _request()[-30:]],
+    "chunks": [_chunks(_body()[:40], _body()[40:])],
+    "a long one in chunks": [_chunks(b'{"a":"' + b"x" * 3_000 + b'"}')],
+    "a long one": [_head(b"Content-Length: 3000"), b"x" * 3_000],
+    "no body": [_head(b"Content-Length: 0")],
+    "no JSON": [_head(b"Content-Length: 3") + b"{x}"],
+    "the last one": [_request(b"Connection: close"), _request()],
+    "HTTP/1.0": [_request(version=b"1.0")],
+    "HTTP/1.0, to be kept": [_request(b"Connection: keep-alive", version=b"1.0"), _request()],
+    "one that asks first": [
+        _head(b"Content-Length: %d" % len(_body()), b"Expect: 100-continue"),
+        _body(),
+    ],
+    "one that asks and does not wait": [_request(b"Expect: 100-continue")],
+    "another method": [_head(b"Content-Length: 0", method=b"PUT"), _request()],
+}
+
+DEFAULTS: dict[str, list[tuple[bytes, bytes]]] = {
+    "none": [],
+    "what uvicorn says": [DATE, (b"server", b"uvicorn")],
+    "more": [DATE, (b"X-Served-By", b"one")],
+    "an end": [DATE, (b"Connection", b"close")],
+}
+
+
+async def _exchange(
+    protocol: type[HttpToolsProtocol],
+    application: Any,
+    pieces: list[bytes],
+    headers: list[tuple[bytes, bytes]],
+    *,
+    logs: bool = False,
+) -> tuple[bytes, bool, bool, int]:
+    """Return what is written, what becomes of the connection, and how many answers were counted."""
+    state = ServerState()
+    state.default_headers = headers
+    connection, transport = _connect(protocol, application, state, logs=logs)
+    for piece in pieces:
+        if transport.is_open:
+            connection.data_received(piece)
+        await _some_turns()
+    left = transport.is_open, transport.is_read, state.total_requests
+    connection.connection_lost(None)
+    await _some_turns()
+    assert not state.tasks
+    return transport.written, *left
+
+
+def _connect(
+    protocol: type[HttpToolsProtocol], application: Any, state: ServerState, *, logs: bool = False
+) -> tuple[HttpToolsProtocol, Kept]:
+    config = uvicorn.Config(application, log_config=None, ws="none", lifespan="off")
+    connection = protocol(config, state, {}, asyncio.get_running_loop())
+    connection.access_log = logs  # As it stands, uvicorn finds the handlers of the test runner.
+    transport = Kept()
+    connection.connection_made(transport)
+    return connection, transport
+
+
+async def _some_turns() -> None:
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+def _passed_on(application: Any) -> Any:
+    """Return an application that nothing goes past."""
+
+    async def run(scope: Any, receive: Receive, send: Send) -> None:
+        async def taken() -> Event:
+            return await receive()
+
+        async def sent(event: Event) -> None:
+            await send(event)
+
+        await application(scope, taken, sent)
+
+    return run
+
+
+@pytest.mark.parametrize("protocol", [HttpToolsProtocol, HttpProtocol])
+@pytest.mark.parametrize("headers", DEFAULTS)
+@pytest.mark.parametrize("exchange", EXCHANGES)
+async def test_the_same_bytes_go_out_in_the_same_order(
+    protocol: type[HttpToolsProtocol], headers: str, exchange: str
+) -> None:
+    application = server.asgi()
+    pieces, says = EXCHANGES[exchange], DEFAULTS[headers]
+    past = await _exchange(protocol, application, pieces, says)
+    through = await _exchange(protocol, _passed_on(application), pieces, says)
+    assert past == through
+    assert past[0].startswith(b"HTTP/1.1 ")
+
+
+@pytest.mark.parametrize("protocol", [HttpToolsProtocol, HttpProtocol])
+async def test_a_whole_exchange_needs_no_event(
+    protocol: type[HttpToolsProtocol], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_event(*_: object) -> Event:
+        raise AssertionError("an event")
+
+    monkeypatch.setattr(RequestResponseCycle, "receive", no_event)
+    monkeypatch.setattr(RequestResponseCycle, "send", no_event)
+    written, *_ = await _exchange(protocol, server.asgi(), [_request(), _request()], [DATE])
+    assert written.count(b'"structuredContent":3') == 2
+
+
+async def test_whoever_logs_accesses_still_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    logger = logging.getLogger("uvicorn.access")
+
+    def info(*said: object) -> None:
+        seen.append(said)
+
+    monkeypatch.setattr(logger, "info", info)
+    exchange = [_request(), _request()]
+    written, *_ = await _exchange(HttpToolsProtocol, server.asgi(), exchange, [], logs=True)
+    assert b'"structuredContent":3' in written
+    assert [said[-1] for said in seen] == [200, 200]
+
+
+async def test_nothing_is_written_until_a_slow_reader_has_read_what_there_was() -> None:
+    connection, transport = _connect(HttpToolsProtocol, server.asgi(), ServerState())
+    connection.pause_writing()
+    connection.data_received(_request())
+    await _some_turns()
+    assert transport.written == b""
+    connection.resume_writing()
+    await _some_turns()
+    assert b'"structuredContent":3' in transport.written
+
+
+async def test_hosts_that_are_not_uvicorn_have_their_events() -> None:
+    async def receive() -> Event:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    class RequestResponseCycle:
+        async def send(self, event: Event) -> None:
+            raise AssertionError
+
+    assert take_request(receive) is None
+    assert not write_answer(RequestResponseCycle().send, b"{}")
+
+
+async def test_a_request_that_somebody_else_has_read_is_not_read_again() -> None:
+    seen: list[Any] = []
+
+    async def reads(_scope: Any, receive: Receive, send: Send) -> None:
+        seen.append((await receive())["body"])
+        seen.append(take_request(receive))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        seen.append(write_answer(send, b"{}"))
+        await send({"type": "http.response.body", "body": b""})
+        seen.append(take_request(receive))
+
+    written, *_ = await _exchange(HttpToolsProtocol, reads, [_request()], [])
+    assert seen == [_body(), None, False, None]
+    assert written.startswith(b"HTTP/1.1 204 ")
+
+
+async def test_behind_a_whole_request_there_is_the_end_of_the_connection() -> None:
+    seen: list[Any] = []
+
+    async def waits(_scope: Any, receive: Receive, send: Send) -> None:
+        seen.append(take_request(receive))
+        seen.append(await receive())
+        seen.append((take_request(receive), write_answer(send, b"{}")))
+
+    connection, transport = _connect(HttpToolsProtocol, waits, ServerState())
+    connection.data_received(_request())
+    await _some_turns()
+    assert [event["body"] for event in seen] == [_body()]
+    connection.connection_lost(None)
+    await _some_turns()
+    assert seen[1:] == [{"type": "http.disconnect"}, (None, False)]
+    assert transport.written == b""
+
+
+async def test_whoever_waits_for_the_end_hears_of_it_with_the_answer() -> None:
+    heard: list[Event] = []
+
+    async def answers(_scope: Any, receive: Receive, send: Send) -> None:
+        async def listen() -> None:
+            take_request(receive)
+            heard.append(await receive())
+
+        listening = asyncio.create_task(listen())
+        await asyncio.sleep(0)
+        assert write_answer(send, b"{}")
+        await listening
+
+    connection, _ = _connect(HttpToolsProtocol, answers, ServerState())
+    connection.data_received(_request())
+    await _some_turns()
+    assert heard == [{"type": "http.disconnect"}]
+
+
+async def test_nobody_is_asked_to_go_on_who_has_been_answered() -> None:
+    async def answers(_scope: Any, receive: Receive, send: Send) -> None:
+        write_answer(send, b"{}")
+        await receive()
+
+    written, *_ = await _exchange(
+        HttpToolsProtocol, answers, [_head(b"Content-Length: 3", b"Expect: 100-continue")], []
+    )
+    assert written.endswith(b"\r\n\r\n{}")
+    assert b"100 Continue" not in written
