@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable
 from anyshape.protocol.jsonrpc import Request, encode_error, request_key
 from anyshape.server.failures import BATCH_FULL
 from anyshape.server.peer import Peer
-from anyshape.server.request import IN_PARAMETERS, OpenRequest
+from anyshape.server.request import IN_PARAMETERS, Answer, OpenRequest
 
 __all__ = ["answer_requests"]
 
@@ -35,7 +35,8 @@ async def answer_requests(
         if request_key(request.id) in unwanted:
             return None
         opened = OpenRequest(peer, request.id, request.params, IN_PARAMETERS, batched=True)
-        given = (await opened.answer(request.method, request.params)).message
+        answered = opened.answer(request.method, request.params)
+        given = (answered if isinstance(answered, Answer) else await answered).message
         if given is None:
             return None
         left -= len(given)

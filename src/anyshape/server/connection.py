@@ -123,15 +123,17 @@ class Connection(Peer):
 
     async def handle(self, frame: bytes) -> bytes | None:
         """Take one message, in a task, and return its answer, or `None` when it has none."""
-        return (await self.receive(frame)).message
+        answer = self.receive(frame)
+        return (answer if isinstance(answer, Answer) else await answer).message
 
     def begin(self, frame: bytes) -> bytes | Awaitable[bytes | None] | None:
         """Do as `handle`, up to where it first waits: the answer, or what to await for it."""
-        answer = start(self.receive(frame))
-        return answer.message if isinstance(answer, Answer) else _message_of(answer)
+        answer = self.receive(frame)
+        rest = answer if isinstance(answer, Answer) else start(answer)
+        return rest.message if isinstance(rest, Answer) else _message_of(rest)
 
-    def receive(self, frame: bytes) -> Coroutine[Any, Any, Answer]:
-        """Take one message; what is returned has to be awaited for its answer."""
+    def receive(self, frame: bytes) -> Answer | Coroutine[Any, Any, Answer]:
+        """Take one message: its answer, or what has to be awaited for it."""
         if self._is_unopened:
             return self._open_and_receive(frame)
         message = read(frame, self._max_depth, self._max_batch)
@@ -216,7 +218,8 @@ class Connection(Peer):
                 self._opening = None
             raise
         self._is_unopened = False
-        return await self.receive(frame)
+        answer = self.receive(frame)
+        return answer if isinstance(answer, Answer) else await answer
 
     def assumed_revision(self, method: str) -> Revision:
         """Return what the handshake has settled."""

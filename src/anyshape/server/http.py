@@ -194,7 +194,7 @@ class HttpApplication:
         try:
             if isinstance(message, Call):
                 request = OpenRequest(peer, bytes(message.id), body, IN_MESSAGE)
-                answer = await request.answer(TOOLS_CALL, message.params)
+                answer = request.answer(TOOLS_CALL, message.params)
                 await peer.respond(answer, request.revision)
             else:
                 await self._answer(message, peer, headers, send)
@@ -319,7 +319,7 @@ class HttpApplication:
         """Answer whatever is not plainly a call."""
         if isinstance(message, Request):
             request = OpenRequest(peer, message.id, message.params, IN_PARAMETERS)
-            answer = await request.answer(message.method, message.params)
+            answer = request.answer(message.method, message.params)
             await peer.respond(answer, request.revision)
             return
         if isinstance(message, Malformed):

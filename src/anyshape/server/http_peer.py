@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -173,8 +173,10 @@ class HttpPeer(Peer):
         id = self._headers.get(_SESSION, b"").decode("latin-1")
         return id if self.access is None else f"{id} {self.access.subject}"
 
-    async def respond(self, answer: Answer, revision: Revision) -> None:
-        """Send the answer to a request of that revision."""
+    async def respond(self, answer: Answer | Awaitable[Answer], revision: Revision) -> None:
+        """Send the answer to a request of that revision, once it is there."""
+        if not isinstance(answer, Answer):
+            answer = await answer
         message = answer.message
         if self.stream is not None:
             await self.stream.finish(message)

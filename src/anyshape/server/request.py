@@ -136,22 +136,30 @@ class OpenRequest(msgspec.Struct, eq=False):
         info = self.meta.get(CLIENT_INFO)
         return cast("Mapping[str, Any]", info) if isinstance(info, dict) else self.peer.client
 
-    async def answer(self, method: str, parameters: CallParameters | msgspec.Raw | None) -> Answer:
-        """Return the answer to this request, which is for that method; errors are answers, too."""
+    def answer(
+        self, method: str, parameters: CallParameters | msgspec.Raw | None
+    ) -> Answer | Coroutine[Any, Any, Answer]:
+        """Return the answer to this request, or what to await for it; errors are answers, too."""
         peer = self.peer
         try:
+            if peer.flights and self.key in peer.flights:
+                raise duplicate_id()
+            handling = dispatch(self, method, parameters)
+            result = start(handling, copy_context() if peer.shares_task else None)
+        except (Exception, Unanswered) as error:
+            return self._explain(error, method)
+        if isinstance(result, bytes):
+            return Answer(encode_response(self.id, result))
+        return self._wait(result, method)
+
+    def _explain(self, error: Exception | Unanswered, method: str) -> Answer:
+        """Return the answer to a request that has no result: a question, or an error."""
+        if isinstance(error, Unanswered):
             try:
-                if peer.flights and self.key in peer.flights:
-                    raise duplicate_id()
-                handling = dispatch(self, method, parameters)
-                result = start(handling, copy_context() if peer.shares_task else None)
-                if isinstance(result, bytes):
-                    return Answer(encode_response(self.id, result))
-                return await self._wait(result)
-            except Unanswered:
                 return Answer(encode_response(self.id, self.ask_back()))
-        except Exception as error:
-            return self._fail(translate(error, method), method)
+            except Exception as unaskable:
+                error = unaskable
+        return self._fail(translate(error, method), method)
 
     def _fail(self, failure: Failure, method: str) -> Answer:
         """Return the answer that says so; an error of an author's may hold what is no JSON."""
@@ -162,23 +170,26 @@ class OpenRequest(msgspec.Struct, eq=False):
             return self._fail(translate(unwritable, method), method)
         return Answer(message, failure)
 
-    async def _wait(self, rest: Awaitable[bytes]) -> Answer:
+    async def _wait(self, rest: Awaitable[bytes], method: str) -> Answer:
         """Return the answer that the rest of a handler gives, or what stops it."""
         result = b""
-        self._begin_waiting()
         try:
-            result = await rest
-        except asyncio.CancelledError:
-            if self.interruption is None:
-                raise
-        finally:
-            self._end_waiting()
-        if self.interruption is Interruption.CANCELLED:
-            return NO_ANSWER
-        if self.interruption is Interruption.STOPPED:
-            raise stopping()
-        if self.interruption is not None and self.limit is not None:
-            result = self.limit.late_result(self.revision)
+            self._begin_waiting()
+            try:
+                result = await rest
+            except asyncio.CancelledError:
+                if self.interruption is None:
+                    raise
+            finally:
+                self._end_waiting()
+            if self.interruption is Interruption.CANCELLED:
+                return NO_ANSWER
+            if self.interruption is Interruption.STOPPED:
+                raise stopping()
+            if self.interruption is not None and self.limit is not None:
+                result = self.limit.late_result(self.revision)
+        except (Exception, Unanswered) as error:
+            return self._explain(error, method)
         return Answer(encode_response(self.id, result))
 
     def interrupt(self, why: Interruption) -> None:

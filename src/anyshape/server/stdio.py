@@ -15,6 +15,7 @@ from collections import deque
 from anyshape.protocol.lines import Line, LineSplitter
 from anyshape.server.connection import Connection
 from anyshape.server.pipes import PipeReader, PipeWriter
+from anyshape.server.request import Answer
 from anyshape.server.service import Service
 
 __all__ = ["StdioSession"]
@@ -141,7 +142,8 @@ class StdioSession:
                 while lines:
                     line = lines.popleft()
                     if isinstance(line, bytes):
-                        answer = (await receive(line)).message
+                        given = receive(line)
+                        answer = (given if isinstance(given, Answer) else await given).message
                     elif line.tail is None:  # It gets too long; who waits for it shows at its end.
                         answer = None
                     else:
