@@ -218,8 +218,7 @@ class Connection(Peer):
                 self._opening = None
             raise
         self._is_unopened = False
-        answer = self.receive(frame)
-        return answer if isinstance(answer, Answer) else await answer
+        return Answer(await self.handle(frame))
 
     def assumed_revision(self, method: str) -> Revision:
         """Return what the handshake has settled."""
