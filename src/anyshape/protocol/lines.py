@@ -69,8 +69,11 @@ class LineSplitter:
                 self._size = 0
             else:
                 self._take(first, lines)
-            for piece in pieces[1:]:
-                self._take(piece, lines)
+            if len(chunk) <= self._limit:  # None of them is too long.
+                lines += [piece for piece in pieces[1:] if piece and not piece.isspace()]
+            else:
+                for piece in pieces[1:]:
+                    self._take(piece, lines)
         if rest and self._dropped is not None:
             self._dropped = self._drop(self._dropped, rest)
         elif rest:
