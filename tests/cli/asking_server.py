@@ -1,4 +1,7 @@
-"""A server at 2026-07-28 with resources, prompts, and a tool that asks the user first."""
+"""A server at 2026-07-28 with resources, prompts, and a tool that asks the user first.
+
+Its arguments are methods that it answers with an error.
+"""
 
 from __future__ import annotations
 
@@ -84,6 +87,10 @@ METHODS: dict[str, Method] = {
 for line in sys.stdin:
     message = json.loads(line)
     if "id" in message:
-        result = METHODS[message["method"]](message["params"])
-        answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        method = message["method"]
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if method in sys.argv[1:]:
+            answer["error"] = {"code": -32603, "message": f"{method}: it broke"}
+        else:
+            answer["result"] = METHODS[method](message["params"])
         print(json.dumps(answer), flush=True)

@@ -44,6 +44,38 @@ def test_resources_are_listed_with_templates_and_what_is_rejected(run: Run) -> N
     assert list(data["rejected"]) == ["no uri"]
 
 
+@pytest.mark.parametrize(
+    ("failing", "kept", "what"),
+    [
+        ("resources/templates/list", "resources", "resource templates"),
+        ("resources/list", "resourceTemplates", "resources"),
+    ],
+)
+def test_of_two_lists_the_one_that_could_be_had_is_shown(
+    run: Run, failing: str, kept: str, what: str
+) -> None:
+    whole = json.loads(run("resources", "--json", *SERVER).out)
+    shown = run("resources", *SERVER, failing)
+    assert shown.code == 3
+    assert shown.err == f"cannot list {what}: {failing}: it broke\n"
+    assert ("demo://text" in shown.out, "demo://{name}" in shown.out) == (
+        kept == "resources",
+        kept == "resourceTemplates",
+    )
+    outcome = run("resources", "--json", *SERVER, failing)
+    assert outcome.code == 3
+    (missing,) = {"resources", "resourceTemplates"} - {kept}
+    assert outcome.data[kept] == whole[kept]
+    assert missing not in outcome.data
+    assert outcome.data["failed"] == {missing: f"{failing}: it broke"}
+
+
+def test_with_neither_list_there_is_nothing_to_show(run: Run) -> None:
+    outcome = run("resources", *SERVER, "resources/list", "resources/templates/list")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.err.startswith("error: resources/list")
+
+
 def test_contents_are_written_as_they_are(program: str, run: Run) -> None:
     assert run("read", "demo://text", *SERVER).out == "one\ntwo\x07\n"
     done = subprocess.run(

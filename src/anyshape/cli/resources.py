@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit
 from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
+from anyshape.errors import AnyshapeError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from anyshape.client import ListedResource, ListedTemplate, ReadResource
 
 __all__ = ["EXAMPLES", "READ_EXAMPLES", "read", "resources"]
+
+ListedT = TypeVar("ListedT")
 
 EXAMPLES: Final = """\b
 Examples:
@@ -31,6 +35,9 @@ Examples:
   anyshape read demo://readme -- npx some-server
 """
 
+_LISTS: Final = {"resources": "resources", "resourceTemplates": "resource templates"}
+"""What is asked for: the member of the result, and what it is called."""
+
 
 @about_server()
 def resources(asked: Asked) -> int:
@@ -41,16 +48,26 @@ def resources(asked: Asked) -> int:
 
 async def _list(asked: Asked) -> int:
     async with connect(asked.target(), asked.revision) as client:
-        listed = await client.list_resources()
-        templates = await client.list_resource_templates()
+        failed: dict[str, AnyshapeError] = {}
+        listed, templates = await asyncio.gather(
+            _attempt("resources", client.list_resources(), failed),
+            _attempt("resourceTemplates", client.list_resource_templates(), failed),
+        )
+        if len(failed) == len(_LISTS):
+            raise failed["resources"]
+        for member, error in failed.items():
+            terminal.say(f"cannot list {_LISTS[member]}: {terminal.line(str(error))}")
         rejected = {uri: str(error) for uri, error in client.rejected_resources.items()}
         if asked.json:
-            data = {
+            data: dict[str, Any] = {
                 **describe_server(client),
                 "resources": [resource.entry for resource in listed],
                 "resourceTemplates": [template.entry for template in templates],
                 "rejected": rejected,
             }
+            for member, error in failed.items():
+                del data[member]
+                data.setdefault("failed", {})[member] = str(error)
             terminal.write(json_text.compact(data))
         else:
             parts: list[RenderableType] = []
@@ -59,8 +76,20 @@ async def _list(asked: Asked) -> int:
             for each in templates:
                 parts += _describe(each.uri_template, each)
             parts += show_rejected(rejected)
-            terminal.emit(*parts or ["nothing to read"])
-    return Exit.OK
+            if parts or not failed:
+                terminal.emit(*parts or ["nothing to read"])
+    return Exit.UNKNOWN if failed else Exit.OK
+
+
+async def _attempt(
+    member: str, listing: Awaitable[list[ListedT]], failed: dict[str, AnyshapeError]
+) -> list[ListedT]:
+    """Return one of the lists; if it cannot be had, note why, so that the other is still shown."""
+    try:
+        return await listing
+    except AnyshapeError as error:
+        failed[member] = error
+        return []
 
 
 def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[RenderableType]:
