@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anyshape.errors import ToolError, TransportError
-from anyshape.gateway.breaker import Breaker, BreakerOptions, BreakerState
+from anyshape.gateway.breaker import Breaker, BreakerOptions
 from anyshape.gateway.refusal import UpstreamRefusal
 
 
@@ -146,9 +146,6 @@ def test_a_tool_that_fails_is_no_failure_of_its_upstream(clock: Clock) -> None:
     breaker = Breaker("sums", BreakerOptions(failures=1, of=1), clock=clock)
     call(breaker, ToolError("no such sum"))
     assert breaker.state == "closed"
-    strict = Breaker("sums", BreakerOptions(failures=1, of=1), failures=(ToolError,), clock=clock)
-    call(strict, ToolError("no such sum"))
-    assert strict.state == "open"
 
 
 def test_the_outcome_of_a_call_from_before_does_not_count(clock: Clock) -> None:
@@ -166,16 +163,6 @@ def test_the_outcome_of_a_call_from_before_does_not_count(clock: Clock) -> None:
     with probe:
         pass
     assert breaker.state == "closed"
-
-
-def test_changes_are_told(clock: Clock) -> None:
-    told: list[BreakerState] = []
-    options = BreakerOptions(failures=1, of=1, pause=10)
-    breaker = Breaker("sums", options, clock=clock, on_change=told.append)
-    fail(breaker)
-    clock.now += 10
-    call(breaker)
-    assert told == ["open", "half-open", "closed"]
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ from typing import Final, Literal, TypeAlias
 from anyshape.errors import TransportError
 from anyshape.gateway.refusal import UpstreamRefusal
 
-__all__ = ["Breaker", "BreakerOptions", "BreakerState", "Permit"]
+__all__ = ["Breaker", "BreakerOptions", "Permit"]
 
 BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 _FAILURES: Final = (TransportError, TimeoutError, OSError)
-"""What says that an upstream failed, unless others are named."""
+"""What says that an upstream failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,26 +52,18 @@ class BreakerOptions:
 
 
 class Breaker:
-    """The breaker of one upstream; it belongs to one event loop.
-
-    A call that ends with one of `failures` counts as failed. `on_change` is called with the new
-    state whenever there is one.
-    """
+    """The breaker of one upstream; it belongs to one event loop."""
 
     def __init__(
         self,
         upstream: str,
         options: BreakerOptions | None = None,
         *,
-        failures: tuple[type[Exception], ...] = _FAILURES,
         clock: Callable[[], float] = time.monotonic,
-        on_change: Callable[[BreakerState], None] | None = None,
     ) -> None:
         self._upstream = upstream
         self._options = options or BreakerOptions()
-        self.failures = failures
         self._clock = clock
-        self._on_change = on_change
         self._state: BreakerState = "closed"
         self._last: deque[bool] = deque(maxlen=self._options.of)
         self._failed = 0
@@ -147,8 +139,6 @@ class Breaker:
         self.age += 1
         self._probes = self._failed = 0
         self._last.clear()
-        if self._on_change is not None:
-            self._on_change(state)
 
     def _refusal(self, left: float) -> UpstreamRefusal:
         options = self._options
@@ -187,7 +177,7 @@ class Permit:
         """Count a call that was answered, failed, or was not waited for."""
         if error is None:
             self._breaker.succeed(self._age)
-        elif isinstance(error, self._breaker.failures):
+        elif isinstance(error, _FAILURES):
             self._breaker.fail(self._age)
         elif isinstance(error, asyncio.CancelledError) or not isinstance(error, Exception):
             self._breaker.abandon(self._age)
