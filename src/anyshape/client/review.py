@@ -70,7 +70,7 @@ def count_tokens(entries: Iterable[object]) -> int:
     return sum(Review("", size=_size(entry)).tokens for entry in entries)
 
 
-def review_entry(entry: object, limits: Limits | None = None, *, position: int = 0) -> Review:
+def review_entry(entry: object, *, position: int = 0) -> Review:
     """Review one tool as a file lists it: in its natural form."""
     found = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     name = found.get("name")
@@ -79,7 +79,7 @@ def review_entry(entry: object, limits: Limits | None = None, *, position: int =
     try:
         if shown != name:
             raise ProtocolError("expected a tool: an object with name and inputSchema")
-        tool = admit(shown, found, Terms(limits=limits or Limits()))
+        tool = admit(shown, found, Terms(limits=Limits()))
     except AnyshapeError as error:
         return Review(shown, refused=str(error), size=size, findings=screen_entry(found))
     return review_tool(tool)
@@ -110,16 +110,12 @@ def review_tool(tool: ListedTool, older: Mapping[Revision, ListedEntries] | None
 
 
 def review_schema(
-    name: str,
-    document: object,
-    *,
-    role: Literal["input", "output"] | None = None,
-    limits: Limits | None = None,
+    name: str, document: object, *, role: Literal["input", "output"] | None = None
 ) -> Review:
     """Review a schema document by itself."""
     size = _size(document)
     try:
-        schema = compile(cast("Any", document), role=role, limits=limits or Limits())
+        schema = compile(cast("Any", document), role=role)
     except AnyshapeError as error:
         return Review(name, refused=str(error), size=size, findings=screen_schema(document))
     return Review(

@@ -7,7 +7,6 @@ or is ended. It goes on without being here: session ids say what a handshake set
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anyshape.server.failures import busy
@@ -44,12 +43,9 @@ class LiveSession:
 class SessionTable:
     """Sessions by their keys, those that were used longest ago first."""
 
-    def __init__(
-        self, service: Service, options: Streams, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, service: Service, options: Streams) -> None:
         self._service = service
         self._options = options
-        self._clock = clock
         self._sessions: dict[str, LiveSession] = {}
 
     def __len__(self) -> int:
@@ -60,7 +56,7 @@ class SessionTable:
 
         Those that are idle make room, the oldest first.
         """
-        now = self._clock()
+        now = time.monotonic()
         session = self._sessions.pop(key, None)
         self._forget(now - self._options.idle)
         if session is None:
@@ -108,7 +104,7 @@ class SessionTable:
         session = self._sessions.get(key)
         if session is not None and session.stream is stream:
             session.leave()
-            session.touched = self._clock()
+            session.touched = time.monotonic()
             self._sessions[key] = self._sessions.pop(key)
 
     def end(self, key: str) -> None:
