@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from types import CoroutineType, TracebackType
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from anyshape.client.answering import Answering
@@ -163,12 +163,7 @@ class Client(ReadsFeatures):
         self._tools = self._connection.listing_of(tool_feature(terms))
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop listening, end what is in flight, and close."""
         self._open = False
         await self._connection.close()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 __all__ = ["Deadlines"]
@@ -128,12 +127,7 @@ class _Limit:
             self.due = loop.time() + self._timeout
             self._deadlines.add(self, loop)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Stop running; raise `TimeoutError` if that is why the task was cancelled."""
         if self._timeout is None:
             return

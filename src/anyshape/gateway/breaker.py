@@ -14,7 +14,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, Literal, TypeAlias
 
 from anyshape.errors import TransportError
@@ -164,12 +163,7 @@ class Permit:
     def __enter__(self) -> None:
         """Begin."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Count how the call ended."""
         self.end(error)
 

@@ -10,7 +10,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal
 
 from anyshape.gateway.refusal import UpstreamRefusal
@@ -75,12 +74,7 @@ class Room:
         if not self.enter_now():
             await self.wait()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Give the place back."""
         self.leave()
 
