@@ -15,9 +15,8 @@ import msgspec
 from anyshape.documents.positions import Node
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.context import Context
-from anyshape.tools.definition import invoker
 from anyshape.tools.routine import Invoke, Routine, RoutineError
-from anyshape.tools.signature import read_signature
+from anyshape.tools.signature import Signature, read_signature
 
 __all__ = ["Complete", "Completer", "choices_in"]
 
@@ -99,20 +98,26 @@ class _Suggesting(Routine):
                 f"{label}: Complete({signature.name}) has to take the text typed so far, and may "
                 f"take the other arguments as a dict; it takes {len(names)} parameters"
             )
-        invoke = invoker(function, signature)
-        self._set_up(
-            signature.label,
-            function,
-            invoke if signature.asynchronous else _gathering(invoke),
-            signature=signature,
-            timeout=None,
-            inline=False,
-        )
+        self._set_up(signature.label, function, signature, timeout=None, inline=False)
         self._set(
             _typed=names[0],
             _given=names[1] if len(names) > 1 else None,
             _label=f"completion by {signature.label}",
         )
+
+    def _invoker(self, function: Callable[..., Any], signature: Signature) -> Invoke:
+        """Return what also reads an iterator where the function runs, which may be slow to give."""
+        invoke = super()._invoker(function, signature)
+        if signature.asynchronous:
+            return invoke
+
+        def gather(**values: Any) -> Any:
+            found = invoke(**values)
+            if not isinstance(found, Iterator):
+                return found
+            return list(islice(cast("Iterator[object]", found), _MOST_SEEN))
+
+        return gather
 
     async def suggest(
         self,
@@ -136,18 +141,6 @@ class _Suggesting(Routine):
 
     def _unusable(self, found: object) -> RoutineError:
         return self.unusable(self._label, f"expected strings, got {type(found).__name__}")
-
-
-def _gathering(invoke: Invoke) -> Invoke:
-    """Return what also reads an iterator where the function runs, which may be slow to give."""
-
-    def gather(**values: Any) -> Any:
-        found = invoke(**values)
-        if not isinstance(found, Iterator):
-            return found
-        return list(islice(cast("Iterator[object]", found), _MOST_SEEN))
-
-    return gather
 
 
 def choices_in(schema: Node, definitions: Node) -> tuple[str, ...]:

@@ -25,7 +25,6 @@ from anyshape.tools.docstrings import Documentation, read_docstring
 from anyshape.tools.inputs import describe_inputs, takes_whole_object
 from anyshape.tools.outputs import GivenOutputSchema, Output, describe_output
 from anyshape.tools.results import Finish, finisher
-from anyshape.tools.routine import Invoke
 from anyshape.tools.serialization import encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
 from anyshape.tools.words import Words
@@ -37,7 +36,6 @@ __all__ = [
     "define_handler",
     "derive_input",
     "docstring_of",
-    "invoker",
 ]
 
 
@@ -49,7 +47,6 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     output: Schema | None
     headers: HeaderPlan
     bind: Bind
-    invoke: Invoke
     finish: Finish
     signature: Signature
 
@@ -75,7 +72,7 @@ def define_function(
     else:
         taken = _read_input(input_schema, signature, limits)
     output = describe_output(signature.returns, output_schema, signature.label)
-    return _define(function, signature, words, taken, output, limits)
+    return _define(signature, words, taken, output, limits)
 
 
 def define_handler(
@@ -97,16 +94,11 @@ def define_handler(
     document, schema = _compile_written(input_schema, signature.label, limits)
     taken = (document, schema, bind_whole_object(schema, signature.parameters[0].name))
     output = describe_output(EMPTY, output_schema, signature.label)
-    return _define(handler, signature, words, taken, output, limits)
+    return _define(signature, words, taken, output, limits)
 
 
 def _define(
-    function: Callable[..., Any],
-    signature: Signature,
-    words: Words,
-    taken: _Taken,
-    output: Output,
-    limits: Limits,
+    signature: Signature, words: Words, taken: _Taken, output: Output, limits: Limits
 ) -> ToolDefinition:
     label = signature.label
     words = words.checked(label)
@@ -133,7 +125,6 @@ def _define(
         output=checked,
         headers=headers,
         bind=bind,
-        invoke=invoker(function, signature),
         finish=finisher(name, output.kind, encoder(output, checked), promises=checked is not None),
         signature=signature,
     )
@@ -163,25 +154,6 @@ def _read_input(written: Mapping[str, Any], signature: Signature, limits: Limits
     )
     bind = bind_parameters(schema, inputs, derived=False, takes_any=takes_any)
     return (document, schema, bind)
-
-
-def invoker(function: Callable[..., Any], signature: Signature) -> Invoke:
-    """Return what calls a function with all its values by name."""
-    positional = signature.positional
-    if not positional:
-        return function
-    defaults = {
-        parameter.name: parameter.default
-        for parameter in signature.parameters
-        if parameter.positional and not parameter.required
-    }
-
-    def invoke(**values: Any) -> Any:
-        # One left out has to be filled, or those after it would move into its place.
-        first = [values.pop(name) if name in values else defaults[name] for name in positional]
-        return function(*first, **values)
-
-    return invoke
 
 
 def _published(output: Output, checked: Schema | None) -> dict[str, Any] | bool | Absent:

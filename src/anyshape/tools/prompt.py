@@ -16,7 +16,7 @@ from anyshape.protocol.messages import EncodedMessage, Message, encode_messages
 from anyshape.schema import Limits
 from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
-from anyshape.tools.definition import docstring_of, invoker
+from anyshape.tools.definition import docstring_of
 from anyshape.tools.docstrings import read_docstring
 from anyshape.tools.routine import Routine
 from anyshape.tools.signature import read_signature
@@ -58,14 +58,7 @@ class Prompt(Routine):
         words = words.or_else(signature.name, documentation.description)
         words = words.checked(signature.label, "prompt")
         parameters = read_text_parameters(signature, documentation, limits)
-        self._set_up(
-            signature.label,
-            function,
-            invoker(function, signature),
-            signature=signature,
-            timeout=timeout,
-            inline=inline,
-        )
+        self._set_up(signature.label, function, signature, timeout=timeout, inline=inline)
         self._set(
             name=words.name,
             listing=PromptDescription(

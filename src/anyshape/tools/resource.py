@@ -18,7 +18,7 @@ from anyshape.protocol.uri_templates import UriTemplate, uri_flaw
 from anyshape.schema import Limits, WouldWait, aside, leave_loop
 from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
-from anyshape.tools.definition import docstring_of, invoker
+from anyshape.tools.definition import docstring_of
 from anyshape.tools.docstrings import read_docstring
 from anyshape.tools.routine import Routine
 from anyshape.tools.serialization import encode_json
@@ -84,14 +84,7 @@ class Resource(Routine):
         words = words.or_else(signature.name, documentation.description)
         words = words.checked(label, "resource")
         _check_facts(mime_type, size, template, label)
-        self._set_up(
-            label,
-            function,
-            invoker(function, signature),
-            signature=signature,
-            timeout=timeout,
-            inline=inline,
-        )
+        self._set_up(label, function, signature, timeout=timeout, inline=inline)
         self._set(
             uri=uri,
             caching=caching or _NOT_KEPT,

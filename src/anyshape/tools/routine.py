@@ -59,13 +59,13 @@ class Routine:
         self,
         name: str,
         function: Callable[..., Any],
-        invoke: Invoke,
-        *,
         signature: Signature,
+        *,
         timeout: float | None,
         inline: bool,
     ) -> None:
         """Decide how the function runs: a synchronous one on a worker thread, unless `inline`."""
+        invoke = self._invoker(function, signature)
         context, asynchronous = signature.context, signature.asynchronous
         threaded = not inline and not asynchronous
         if timeout is not None and (
@@ -89,6 +89,24 @@ class Routine:
             _start=start,
             _threaded=threaded,
         )
+
+    def _invoker(self, function: Callable[..., Any], signature: Signature) -> Invoke:
+        """Return what calls the function with all its values by name."""
+        positional = signature.positional
+        if not positional:
+            return function
+        defaults = {
+            parameter.name: parameter.default
+            for parameter in signature.parameters
+            if parameter.positional and not parameter.required
+        }
+
+        def invoke(**values: Any) -> Any:
+            # One left out has to be filled, or those after it would move into its place.
+            first = [values.pop(name) if name in values else defaults[name] for name in positional]
+            return function(*first, **values)
+
+        return invoke
 
     def _set(self, **attributes: Any) -> None:
         for attribute, value in attributes.items():

@@ -198,14 +198,7 @@ class Tool(Routine):
         inline: bool,
     ) -> None:
         name = definition.listing.name
-        self._set_up(
-            name,
-            function,
-            definition.invoke,
-            signature=definition.signature,
-            timeout=timeout,
-            inline=inline,
-        )
+        self._set_up(name, function, definition.signature, timeout=timeout, inline=inline)
         self._set(
             headers=definition.headers,
             input=definition.input,
