@@ -9,8 +9,6 @@ from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
-import msgspec
-
 from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
@@ -21,6 +19,7 @@ from anyshape.client.result import CallResult
 from anyshape.client.rounds import complete_result
 from anyshape.client.tools import ListedTool
 from anyshape.errors import NotJson, OutputMismatch, Problem, ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ABSENT
@@ -42,7 +41,6 @@ class CallOptions(TypedDict, total=False):
     check_arguments: Check | None
 
 
-_encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
 _UNBOUNDED: Final = 500_000
 """Arguments that may be this long may be any longer: whoever calls holds them already."""
@@ -189,7 +187,7 @@ def write_meta(meta: Mapping[str, Any]) -> bytes:
 def encode_object(value: Mapping[str, Any], what: str) -> bytes:
     """Return the text of a JSON object; `NotJson` if it is none."""
     try:
-        text = _encode(value)
+        text = encode_data(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotJson(f"{what}: {shorten(str(error))}") from None
     if text[:1] != b"{":

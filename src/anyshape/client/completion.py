@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import msgspec
-
 from anyshape.client.answers import as_object
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import COMPLETE
 
 __all__ = ["Suggestions", "ask_completion", "read_completion"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _MOST_VALUES: Final = 100
 
 
@@ -49,7 +47,7 @@ def ask_completion(
     params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
     if context:
         params["context"] = {"arguments": dict(context)}
-    return ClientRequest(COMPLETE, _encode(params)[1:-1], repeatable=True)
+    return ClientRequest(COMPLETE, encode_data(params)[1:-1], repeatable=True)
 
 
 def read_completion(result: object) -> Suggestions:

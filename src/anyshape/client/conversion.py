@@ -17,11 +17,11 @@ import msgspec
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, Problem
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.envelope import has_only_envelope_key
 
 __all__ = ["Converter", "converter_to"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _SHOWN: Final = 5
 
 
@@ -141,6 +141,6 @@ def _words(result: CallResult) -> Iterator[bytes]:
 
 def _to_json(value: object) -> bytes:
     try:
-        return _encode(value)
+        return encode_data(value)
     except (OverflowError, TypeError, ValueError):
         return json.dumps(value, ensure_ascii=True, allow_nan=False).encode()

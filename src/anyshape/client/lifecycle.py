@@ -13,9 +13,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-import msgspec
-
 from anyshape.client.options import Identity
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.headers import (
     METHOD_HEADER,
     NAME_HEADER,
@@ -34,7 +33,6 @@ from anyshape.protocol.revision import Revision
 
 __all__ = ["RESERVED", "ClientIntroduction", "Lifecycle", "Stateful", "Stateless", "open_request"]
 
-_encode: Final = msgspec.json.Encoder().encode
 
 _encode_name: Final = lru_cache(maxsize=1024)(encode_header_value)
 
@@ -120,7 +118,7 @@ class Stateless:
         return True
 
     def _write_meta(self) -> None:
-        self._meta = b'"_meta":%b' % _encode(self._described)[:-1]
+        self._meta = b'"_meta":%b' % encode_data(self._described)[:-1]
         self._end = b",%b}}}" % self._meta
 
     def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:

@@ -24,6 +24,7 @@ from anyshape.client.relay import Relay
 from anyshape.client.request import ClientRequest
 from anyshape.client.transports.transport import ConnectionLost
 from anyshape.errors import AnyshapeError, ProtocolError, TransportError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import (
     LISTEN,
@@ -52,7 +53,6 @@ LISTS: Final = {
     "resources": RESOURCES_CHANGED,
 }
 """The capabilities under which servers list things, and what they send when a list changed."""
-_encode: Final = msgspec.json.Encoder().encode
 _ATTEMPTS: Final = 8
 _LONGEST_DELAY: Final = 30.0
 _MOMENT: Final = 2.0
@@ -224,7 +224,7 @@ class Listening:
             if lifecycle.stateful:
                 headers = lifecycle.headers("")
                 return await self._channel.transport.overhear(headers, stream.opened.set)
-            members = b'"notifications":%b' % _encode(self._wanted())
+            members = b'"notifications":%b' % encode_data(self._wanted())
             request = ClientRequest(LISTEN, members, repeatable=True)
             await self._channel.ask(lifecycle, request, endless=True, id=stream.id)
         except ConnectionLost:
@@ -358,4 +358,4 @@ class _Stream:
 
 
 def _about(method: str, uri: str) -> ClientRequest:
-    return ClientRequest(method, b'"uri":%b' % _encode(uri), repeatable=True)
+    return ClientRequest(method, b'"uri":%b' % encode_data(uri), repeatable=True)

@@ -27,6 +27,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from anyshape.schema import WouldWait, aside, leave_loop
 
@@ -34,7 +35,6 @@ __all__ = ["EntryT", "ListedFeature", "Listing", "Weighed"]
 
 logger = logging.getLogger(__name__)
 
-_encode: Final = msgspec.json.Encoder().encode
 _SLICE: Final = 0.01
 _LONG_ENTRY: Final = 64_000
 """Bytes of an entry that is not read on the event loop."""
@@ -242,7 +242,7 @@ class Listing(Generic[EntryT]):
             if not isinstance(cursor, str):
                 raise ProtocolError(f"{method} gave a nextCursor that is no string")
             # Cursors are opaque: the same one twice need not lead to the same page.
-            request = ClientRequest(method, b'"cursor":%b' % _encode(cursor), repeatable=True)
+            request = ClientRequest(method, b'"cursor":%b' % encode_data(cursor), repeatable=True)
         raise LimitExceeded(f"{method} goes on after {most} pages", limit="max_pages", allowed=most)
 
     def _adopt(self, collector: _Collector[EntryT], expires: float | None) -> None:

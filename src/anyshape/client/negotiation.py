@@ -14,8 +14,6 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-import msgspec
-
 from anyshape.client import eras
 from anyshape.client.answers import as_object, as_string, decode_object, decode_value
 from anyshape.client.channel import Channel
@@ -24,6 +22,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import (
     HEADER_MISMATCH,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -36,7 +35,6 @@ from anyshape.protocol.revision import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODE
 
 __all__ = ["Agreement", "Negotiator", "ServerInfo"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _DISCOVER: Final = ClientRequest(DISCOVER, repeatable=True)
 _PING: Final = ClientRequest(PING, repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})
@@ -289,7 +287,7 @@ class Negotiator:
 
     async def _initialize(self, offered: Revision) -> dict[str, Any]:
         self._channel.transport.set_era(stateful=True)
-        members = _encode(
+        members = encode_data(
             {
                 "protocolVersion": offered.value,
                 "capabilities": self._introduction.capabilities,

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import msgspec
-
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature
@@ -18,6 +16,7 @@ from anyshape.client.messages import ReceivedMessage, read_messages
 from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
@@ -30,8 +29,6 @@ __all__ = [
     "ask_prompt",
     "read_prompt",
 ]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +127,9 @@ def ask_prompt(
                 f"expected a string, got {type(value).__name__}",
                 code=INVALID_PARAMS,
             )
-    members = b'"name":%b' % _encode(name)
+    members = b'"name":%b' % encode_data(name)
     if arguments is not None:
-        members += b',"arguments":%b' % _encode(given)
+        members += b',"arguments":%b' % encode_data(given)
     return ClientRequest(
         PROMPTS_GET, members, name, meta=write_meta(meta) if meta else b"", repeatable=True
     )

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import msgspec
-
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature
@@ -18,6 +16,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import (
     RESOURCES_LIST,
@@ -35,7 +34,6 @@ __all__ = [
     "read_contents",
 ]
 
-_encode: Final = msgspec.json.Encoder().encode
 _LONGEST_URI: Final = 8_192
 
 
@@ -164,7 +162,7 @@ TEMPLATES: Final = ListedFeature(
 
 def ask_resource(uri: str, meta: Mapping[str, Any] | None) -> ClientRequest:
     """Return the request that reads a resource."""
-    members = b'"uri":%b' % _encode(uri)
+    members = b'"uri":%b' % encode_data(uri)
     written = write_meta(meta) if meta else b""
     return ClientRequest(RESOURCES_READ, members, uri, meta=written, repeatable=True)
 

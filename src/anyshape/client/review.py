@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
-
-import msgspec
+from typing import Any, Literal, TypeAlias, cast
 
 from anyshape.client.advice import advise_on_schema, advise_on_tool
 from anyshape.client.tools import ListedTool, Terms, admit
 from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import OLDER, shape
@@ -38,8 +37,6 @@ Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 
 ListedEntries: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The entries of a listing by name."""
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +164,6 @@ def _verdict(cost: object) -> str:
 
 def _size(value: object) -> int:
     try:
-        return len(_encode(value))
+        return len(encode_data(value))
     except (TypeError, ValueError, OverflowError, RecursionError):
         return 0

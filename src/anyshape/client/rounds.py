@@ -18,11 +18,11 @@ from anyshape.client.channel import Channel, Result
 from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.errors import NotJson, ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Questions", "complete_result"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _LONGEST_STATE: Final = 1_000_000
 
 
@@ -90,7 +90,7 @@ class Questions:
                 raise ProtocolError(
                     f"{self._what} gave a requestState of more than {_LONGEST_STATE} characters"
                 )
-            members.append(b'"requestState":%b' % _encode(state))
+            members.append(b'"requestState":%b' % encode_data(state))
         elif state is not None or not members:
             raise ProtocolError(f"{self._what} asks for input without saying which")
         return b",".join(members)
@@ -126,6 +126,6 @@ class Questions:
             ) from error
         self._seconds -= asyncio.get_running_loop().time() - started
         try:
-            return _encode(answers)
+            return encode_data(answers)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise NotJson(f"the answer to {self._what}: {shorten(str(error))}") from None

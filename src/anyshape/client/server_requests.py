@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Final
 
 import msgspec
 
@@ -18,6 +17,7 @@ from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Bounds
 from anyshape.client.transports.transport import Transport
 from anyshape.errors import AnyshapeError, ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -31,8 +31,6 @@ from anyshape.protocol.methods import PING
 __all__ = ["ServerRequests"]
 
 logger = logging.getLogger(__name__)
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class ServerRequests:
@@ -79,7 +77,7 @@ class ServerRequests:
         """Give up on a question that the server no longer wants answered."""
         try:
             cancelled = decode_object(params, self._bounds.max_depth)
-            task = self._tasks.get(request_key(_encode(cancelled.get("requestId"))))
+            task = self._tasks.get(request_key(encode_data(cancelled.get("requestId"))))
         except AnyshapeError:
             return
         if task is not None:
@@ -103,7 +101,7 @@ class ServerRequests:
             given = decode_object(message.params, self._bounds.max_depth)
             async with asyncio.timeout(limit):
                 result = await self._answering.answer(message.method, given)
-            return encode_response(message.id, _encode(result))
+            return encode_response(message.id, encode_data(result))
         except ProtocolError as error:
             return encode_error(message.id, error.code, error.message)
         except TimeoutError:

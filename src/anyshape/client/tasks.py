@@ -22,6 +22,7 @@ from anyshape.client.result import CallResult
 from anyshape.client.rounds import Questions, complete_result
 from anyshape.client.tools import ListedTool
 from anyshape.errors import ProtocolError, TransportError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH
 from anyshape.protocol.methods import TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
@@ -30,7 +31,6 @@ from anyshape.schema import aside
 
 __all__ = ["RemoteTask", "TaskTerms", "begin_call", "finish_call", "resume_call"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _LONGEST_ID: Final = 1000
 _SOONEST: Final = 20
 _LATEST: Final = 60_000
@@ -164,7 +164,7 @@ class RemoteTask:
                 raise ProtocolError(f"{self._what} was completed without a result")
             self._result = cast("dict[str, Any]", result)
         elif status is TaskStatus.FAILED and answer.get("resultType") != "task":
-            error = msgspec.Raw(_encode(answer.get("error")))
+            error = msgspec.Raw(encode_data(answer.get("error")))
             self._failure = protocol_error(error, self._channel.bounds.max_depth)
         elif status is TaskStatus.COMPLETED or status is TaskStatus.FAILED:
             status = TaskStatus.WORKING  # Only `tasks/get` tells what it came to.
@@ -181,7 +181,7 @@ class RemoteTask:
             self._unsent = [each for each in self._unsent if each is not answers]
 
     async def _request(self, method: str, more: bytes = b"") -> dict[str, Any]:
-        members = b'"taskId":%b%b' % (_encode(self.id), more)
+        members = b'"taskId":%b%b' % (encode_data(self.id), more)
         request = ClientRequest(method, members, self.id, repeatable=True)
         raw = await self._channel.request(request, self._terms.timeout)
         answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)

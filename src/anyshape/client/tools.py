@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
-
-import msgspec
+from typing import Any, Literal, cast
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.lifecycle import open_request
 from anyshape.client.listing import ListedFeature
 from anyshape.client.quoting import shorten
 from anyshape.errors import InvalidSchema, ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.headers import HeaderPlan, header_plan
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
@@ -25,8 +24,6 @@ from anyshape.protocol.shapes.result_reader import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
 __all__ = ["ListedTool", "Terms", "admit", "compile_listed", "tool_feature"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
     # Some servers write null for what is not there.
     if entry.get("outputSchema") is not None:
         if not isinstance(entry["outputSchema"], dict):
-            got = shorten(_encode(entry["outputSchema"]), 60)
+            got = shorten(encode_data(entry["outputSchema"]), 60)
             raise InvalidSchema(f"outputSchema: expected an object, got {got}")
         output_schema = cast("dict[str, Any]", entry["outputSchema"])
         output = compile_listed(output_schema, "output", terms.limits, light=light)
@@ -147,7 +144,7 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
             unwrap=terms.unwrap,
         ),
         header_plan=header_plan(input_schema if terms.has_headers else None),
-        opening=open_request(TOOLS_CALL, b'"name":%b,"arguments":' % _encode(name)),
+        opening=open_request(TOOLS_CALL, b'"name":%b,"arguments":' % encode_data(name)),
     )
 
 

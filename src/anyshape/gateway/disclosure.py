@@ -27,7 +27,6 @@ __all__ = ["DisclosedTools"]
 
 _MOST: Final = 20
 _FEW: Final = 5
-_encode: Final = msgspec.json.Encoder().encode
 
 _FIND_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",

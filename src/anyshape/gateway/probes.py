@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import CONTENT_TYPE, GatewayMetrics
+from anyshape.protocol.encoding import encode_data
 from anyshape.server.http_options import ServePage
 
 __all__ = ["probe_pages"]
 
 _JSON: Final = "application/json"
-_encode: Final = msgspec.json.Encoder().encode
 
 
 def probe_pages(
@@ -24,7 +22,7 @@ def probe_pages(
 
     def tell_ready() -> tuple[int, str, bytes]:
         health = read_health()
-        return health.status, _JSON, _encode(health.public())
+        return health.status, _JSON, encode_data(health.public())
 
     pages: dict[str, ServePage] = {
         "/health": lambda: (200, _JSON, b'{"alive":true}'),

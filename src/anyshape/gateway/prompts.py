@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from anyshape.client.prompts import ListedPrompt
 from anyshape.gateway.requests import ask_upstream
 from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.messages import EncodedMessage
 from anyshape.server.telemetry import Traced
 from anyshape.tools.completion import Completer
@@ -20,8 +19,6 @@ from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
 
 __all__ = ["ForwardedPrompt"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class ForwardedPrompt(Prompt):
@@ -87,6 +84,6 @@ class ForwardedPrompt(Prompt):
             lambda client, meta: client.get_prompt(name, values, meta=meta),
         )
         return tuple(
-            EncodedMessage(message["role"], _encode(message["content"]))
+            EncodedMessage(message["role"], encode_data(message["content"]))
             for message in result.raw["messages"]
         )

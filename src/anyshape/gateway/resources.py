@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.errors import ProtocolError, ResourceNotFound
 from anyshape.gateway.naming import is_denied
@@ -16,6 +14,7 @@ from anyshape.gateway.suggestions import forwarded_completer
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.description import ResourceDescription
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from anyshape.protocol.resource_contents import EncodedContents
 from anyshape.protocol.uri_templates import UriTemplate
@@ -26,7 +25,6 @@ from anyshape.tools.resource import Resource
 
 __all__ = ["ForwardedResource"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _NOT_KEPT: Final = Caching(ttl_ms=0)
 
 
@@ -112,7 +110,7 @@ class ForwardedResource(Resource):
                 uri=each.uri,
                 mime_type=each.mime_type or self._kind(each.text is not None),
                 data=bytes(each.blob or b"") if each.text is None else each.text,
-                meta=_encode(each.resource_meta) if each.resource_meta else None,
+                meta=encode_data(each.resource_meta) if each.resource_meta else None,
             )
             for each in result.contents
         ]

@@ -29,6 +29,7 @@ from anyshape.gateway.retries import repeat
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import PROGRESS_KEY, SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
@@ -45,7 +46,6 @@ from anyshape.tools.types import ArgumentsError
 __all__ = ["ForwardedTool"]
 
 _log = logging.getLogger("anyshape.gateway")
-_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
 CallAttempt: TypeAlias = Callable[
@@ -246,7 +246,7 @@ class ForwardedTool(Tool):
             value = self._open(structured, result)
         else:
             value = structured
-        encoded = None if value is ABSENT else _encode(value)
+        encoded = None if value is ABSENT else encode_data(value)
         if encoded is not None and blocks and not result.is_error:
             blocks = _without_mirror(blocks, value, structured, encoded)
         found: Any = wire.get("_meta")
@@ -256,9 +256,9 @@ class ForwardedTool(Tool):
             meta = {key: members[key] for key in members if key not in _KEPT_BACK}
         return EncodedResult(
             structured=encoded,
-            content=tuple(map(_encode, blocks)),
+            content=tuple(map(encode_data, blocks)),
             is_error=result.is_error,
-            meta=_encode(meta) if meta else None,
+            meta=encode_data(meta) if meta else None,
             has_mirror=not self._is_open and _is_mirrored_inside(blocks, value),
         )
 
@@ -275,7 +275,7 @@ def _relay(context: Context, report: Progress) -> None:
 
 def _with_mirror(blocks: list[Any], value: Any, structured: Any) -> list[Any]:
     """Return the blocks, and the text of the value if they do not say it."""
-    encoded = _encode(value)
+    encoded = encode_data(value)
     if _without_mirror(blocks, value, structured, encoded) != blocks:
         return blocks
     text = value if isinstance(value, str) else encoded.decode()

@@ -10,19 +10,17 @@ import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar
-
-import msgspec
+from typing import Any, Protocol, TypeVar
 
 from anyshape.gateway.digests import canonical
 from anyshape.gateway.pins import PinKind, Pins, PinTerms, PinVerdict, key_of
+from anyshape.protocol.encoding import encode_data
 from anyshape.screening import CODES, Finding, Severity, find_imitations, screen_entry
 from anyshape.screening.finding import excerpt
 
 __all__ = ["ScreeningTerms", "Vetted", "Vetting"]
 
 _log = logging.getLogger("anyshape.gateway")
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class _Listed(Protocol):
@@ -188,7 +186,7 @@ class Vetting:
 def _fingerprint(entry: Mapping[str, Any]) -> bytes:
     """Return what tells an entry from what it was before; its order counts, so this is quick."""
     try:
-        text = _encode(entry)
+        text = encode_data(entry)
     except UnicodeEncodeError:  # half a character, which JSON can escape
         text = canonical(dict(entry))
     return hashlib.sha256(text).digest()

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -18,11 +18,11 @@ from anyshape.errors import ProtocolError, RateLimited
 from anyshape.gateway.audit import AuditLog, AuditRecord
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.telemetry import ServerDurations
+from anyshape.protocol.encoding import encode_data
 from anyshape.server.middleware import MiddlewareAnswer, MiddlewareRequest, Proceed
 
 __all__ = ["Watching", "name_caller", "note"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _noted: ContextVar[list[str] | None] = ContextVar("anyshape_gateway_noted", default=None)
 
 
@@ -133,7 +133,7 @@ def _arguments(request: MiddlewareRequest) -> bytes | None:
     if isinstance(raw, msgspec.Raw):
         return bytes(raw)
     given = request.params.get("arguments")
-    return None if given is None else _encode(given)
+    return None if given is None else encode_data(given)
 
 
 def _trace(request: MiddlewareRequest) -> str | None:

@@ -6,11 +6,12 @@ Each message is encoded when it is first asked for and kept until the server has
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from anyshape.protocol.completed import Caching
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import SUPPORTED, Revision
@@ -19,8 +20,6 @@ __all__ = ["ServerIntroduction"]
 
 Capabilities: TypeAlias = Callable[[Revision, bool], dict[str, Any]]
 """From a revision, and whether the peer can be told of changes, to what the server can do."""
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class ServerIntroduction:
@@ -44,7 +43,7 @@ class ServerIntroduction:
         """Return the `Implementation` of the server as JSON text."""
         info = self._infos.get(revision)
         if info is None:
-            info = self._infos[revision] = _encode(self.identity.implementation(revision))
+            info = self._infos[revision] = encode_data(self.identity.implementation(revision))
         return info
 
     def greeting(self, revision: Revision, *, tells_changes: bool) -> bytes:
@@ -79,4 +78,4 @@ class ServerIntroduction:
     def _instructing(self, wire: dict[str, Any]) -> bytes:
         if self.identity.instructions is not None:
             wire["instructions"] = self.identity.instructions
-        return _encode(wire)
+        return encode_data(wire)

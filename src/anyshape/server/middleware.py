@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import msgspec
 
 from anyshape.errors import ProtocolError, RateLimited, RemoteToolError, ToolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ToolResult
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Layers", "Middleware", "MiddlewareAnswer", "MiddlewareRequest", "Proceed"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _WIRE_NAMES: Final = {"task_id": "taskId"}
 """What the wire calls a member, where we call it otherwise."""
@@ -255,10 +255,10 @@ class Layers:
 
     def _complete(self, members: Mapping[str, Any], request: MiddlewareRequest) -> bytes:
         if not request.revision.is_modern:
-            return _encode(members)
+            return encode_data(members)
         info = msgspec.Raw(self._service.introduction.server_info(request.revision))
         meta = {SERVER_INFO: info, **members.get("_meta", {})}
-        return _encode({"resultType": "complete", **members, "_meta": meta})
+        return encode_data({"resultType": "complete", **members, "_meta": meta})
 
     def _refused_call(self, error: Exception, request: MiddlewareRequest) -> MiddlewareAnswer:
         result, name = failures.failed(str(error)), request.name or ""
@@ -269,7 +269,7 @@ async def _innermost(method: Method, handler: Handler, request: MiddlewareReques
     """Have a request answered as if there were no layers."""
     read = request._read  # None once the parameters are others.
     if read is None:
-        read = method.decode(msgspec.Raw(_encode(dict(request.params))))
+        read = method.decode(msgspec.Raw(encode_data(dict(request.params))))
     opened = request.opened
     try:
         rest = opened.begin(handler(read, opened))

@@ -6,8 +6,7 @@ import asyncio
 from time import monotonic
 from typing import Final
 
-import msgspec
-
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import PROGRESS
@@ -15,7 +14,6 @@ from anyshape.server.request import OpenRequest
 
 __all__ = ["ProgressReports"]
 
-_encode: Final = msgspec.json.Encoder().encode
 
 _WINDOW: Final = 1.0
 _MOST_REPORTS: Final = 50
@@ -65,7 +63,7 @@ class ProgressReports:
         held = self._held
         self.drop()
         if held is not None and self._request.interruption is None:
-            self._request.peer.send(encode_notification(PROGRESS, _encode(held)))
+            self._request.peer.send(encode_notification(PROGRESS, encode_data(held)))
 
     def drop(self) -> None:
         """Forget the notification that waits."""

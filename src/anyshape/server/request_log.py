@@ -8,8 +8,7 @@ import threading
 from time import monotonic
 from typing import Any, Final
 
-import msgspec
-
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.log_levels import SEVERITY, LogLevel
 from anyshape.protocol.methods import LOG_MESSAGE
@@ -18,7 +17,6 @@ from anyshape.tools.serialization import encode_json
 
 __all__ = ["RequestLog"]
 
-_encode: Final = msgspec.json.Encoder().encode
 
 _WINDOW: Final = 1.0
 _MOST_MESSAGES: Final = 100
@@ -91,10 +89,10 @@ class RequestLog:
         count, self._left_out = self._left_out, 0
         if count:
             note = f"{count} log messages were left out, for there were too many at a time"
-            self._pass_on("warning", _encode(note), "anyshape")
+            self._pass_on("warning", encode_data(note), "anyshape")
 
     def _pass_on(self, level: LogLevel, data: bytes, logger: str | None) -> None:
-        named = b"" if logger is None else b'"logger":%b,' % _encode(_printable(logger))
+        named = b"" if logger is None else b'"logger":%b,' % encode_data(_printable(logger))
         message = encode_notification(LOG_MESSAGE, b'{"level":"%b",%b"data":%b}' % (
             level.encode(), named, data))  # fmt: skip
         if threading.get_ident() == self._thread:
@@ -118,7 +116,7 @@ def _data_text(data: Any) -> bytes:
     if 0 < len(text) <= _LONGEST_DATA:
         return text
     shown = data if isinstance(data, str) else _outline.repr(data)
-    return _encode(_printable(shown, _LONGEST_DATA))
+    return encode_data(_printable(shown, _LONGEST_DATA))
 
 
 def _printable(text: str, longest: int = _LONGEST_NAME) -> str:

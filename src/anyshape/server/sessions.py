@@ -22,6 +22,7 @@ import msgspec
 
 from anyshape.protocol.capabilities import expand
 from anyshape.protocol.clients import NOTHING, KnownClients, Needs
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server.failures import unknown_session
 from anyshape.server.keys import check_keys, process_key, spell, unspell
@@ -99,7 +100,6 @@ class Handshake(msgspec.Struct, gc=False, frozen=True):
     """What the client can be asked for."""
 
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode_ticket: Final = msgspec.json.Decoder(_Ticket).decode
 _decode_client: Final = msgspec.json.Decoder(_Client).decode
 
@@ -138,9 +138,9 @@ class SessionIds:
             abilities,
             _digest(subject),
         )
-        text = _encode(ticket)
+        text = encode_data(ticket)
         if len(text) > _LONGEST_TICKET:
-            text = _encode(msgspec.structs.replace(ticket, client=None))
+            text = encode_data(msgspec.structs.replace(ticket, client=None))
         signed = _sign(self._all_keys()[0], _ID, text) + text
         return spell(signed)
 

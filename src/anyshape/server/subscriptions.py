@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-import msgspec
-
 from anyshape.protocol.completed import SERVER_INFO_KEY
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import CANCELLED, LISTENING
@@ -21,8 +20,7 @@ from anyshape.server.request import OpenRequest
 
 __all__ = ["listen"]
 
-_encode: Final = msgspec.json.Encoder().encode
-_ID_KEY: Final = _encode(SUBSCRIPTION_ID)
+_ID_KEY: Final = encode_data(SUBSCRIPTION_ID)
 
 
 async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
@@ -40,7 +38,7 @@ async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
         raise busy(allowed, "subscriptions")
     tag = b"%b:%b" % (_ID_KEY, request.id)
     meta = b"{%b}" % tag
-    honoured = _encode({grant.member: grant.value for grant in grants})
+    honoured = encode_data({grant.member: grant.value for grant in grants})
     peer.send(encode_notification(LISTENING, b'{"_meta":%b,"notifications":%b}' % (meta, honoured)))
 
     def tell(topic: Topic, _position: Position) -> None:

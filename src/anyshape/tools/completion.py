@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
 
-import msgspec
-
 from anyshape.documents.positions import Node
 from anyshape.errors import ToolDefinitionError
+from anyshape.protocol.encoding import encode_data
 from anyshape.tools.context import Context
 from anyshape.tools.routine import Invoke, Routine, RoutineError
 from anyshape.tools.signature import Signature, read_signature
 
 __all__ = ["Complete", "Completer", "choices_in"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _DEFINITIONS: Final = "#/$defs/"
 _MOST_SEEN: Final = 10_000
 """Suggestions that are looked at: no user would read on, and an iterator may have no end."""
@@ -174,4 +172,4 @@ def _values_in(schema: object, definitions: Node) -> list[Any] | None:
 
 
 def _text_of(value: object) -> str:
-    return value if isinstance(value, str) else _encode(value).decode()
+    return value if isinstance(value, str) else encode_data(value).decode()

@@ -17,13 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-import msgspec
-
 from anyshape.documents.positions import Node, rebuild
+from anyshape.protocol.encoding import encode_data
 
 __all__ = ["loosen", "publish", "to_read", "to_write"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _MARK: Final = "loose "  # with a space, which no format has that an author may have written
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
@@ -60,7 +58,7 @@ def to_write(document: Node) -> Node:
 def _replace_marks(document: Node, meaning: Callable[[Node, str], Node]) -> Node:
     """Return a document with marked formats given a meaning; the document itself if it has none."""
     try:
-        if _MARK.encode() not in _encode(document):
+        if _MARK.encode() not in encode_data(document):
             return document
     except (TypeError, ValueError):
         pass  # a default that is no JSON is refused where it is published

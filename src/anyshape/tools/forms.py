@@ -15,6 +15,7 @@ import msgspec
 
 from anyshape.documents.positions import Node
 from anyshape.errors import Problem, ToolDefinitionError, ValidationError
+from anyshape.protocol.encoding import encode_data
 from anyshape.schema import Limits, WouldWait, aside
 from anyshape.tools.definition import compile_schema, derive_input
 from anyshape.tools.docstrings import Documentation
@@ -23,7 +24,6 @@ from anyshape.tools.types import ArgumentsError
 
 __all__ = ["UserForm", "form_of"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _VALUE: Final = "value"
 """What a field is called if the type is no object, and so has no name for it."""
 
@@ -88,7 +88,7 @@ def _derived_form(kind: Any, label: str) -> UserForm:
         return _make_form(described, definitions, bind_object, label)
 
     def bind_value(content: dict[str, Any]) -> Any:
-        return bind(_encode(content))[_VALUE]
+        return bind(encode_data(content))[_VALUE]
 
     return _make_form(document, definitions, bind_value, label)
 
@@ -96,7 +96,7 @@ def _derived_form(kind: Any, label: str) -> UserForm:
 def _without_value(bind: Callable[[bytes], dict[str, Any]], arguments: dict[str, Any]) -> Any:
     """Bind fields that are inside of the one argument, and name them as the form does."""
     try:
-        return bind(_encode(arguments))[_VALUE]
+        return bind(encode_data(arguments))[_VALUE]
     except ArgumentsError as error:
         raise ArgumentsError([_inside(problem) for problem in error.problems]) from None
 

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.documents.positions import Node
+from anyshape.protocol.encoding import encode_data
 from anyshape.schema import Limits, WouldWait, aside
 from anyshape.tools.binding import Bind
 from anyshape.tools.completion import Complete, Completer, choices_in
@@ -28,7 +29,6 @@ Admits: TypeAlias = Callable[[str], bool]
 """Tells whether a text is an argument as it is."""
 
 _decode: Final = msgspec.json.Decoder().decode
-_encode: Final = msgspec.json.Encoder().encode
 _NEVER_TEXT: Final = frozenset(("integer", "number", "boolean", "array", "object", "null"))
 
 
@@ -51,7 +51,7 @@ class TextParameters(msgspec.Struct, frozen=True):
 
     def _read(self, texts: Mapping[str, str]) -> dict[str, Any]:
         arguments = {name: self._argument(name, text) for name, text in texts.items()}
-        return self.bind(_encode(arguments))
+        return self.bind(encode_data(arguments))
 
     def _argument(self, name: str, text: str) -> str | msgspec.Raw:
         admits = self.admits.get(name, _always)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
-
-import msgspec
+from typing import Any, Literal, TypeAlias
 
 from anyshape.client.request import Outgoing
 from anyshape.client.transports.transport import (
@@ -18,6 +16,7 @@ from anyshape.client.transports.transport import (
     ServerMessage,
     Transport,
 )
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import Request, Response, encode_response
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
@@ -34,8 +33,6 @@ class Frame:
 
 OnFrame: TypeAlias = Callable[[Frame], None]
 """Called with each message as it passes, on the event loop; must not wait or raise."""
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class ObservedTransport(Transport):
@@ -88,7 +85,7 @@ class ObservedTransport(Transport):
 
 def _spell_answer(answer: Received, id: int) -> bytes:
     if isinstance(answer, OrdinaryResult):
-        return encode_response(b"%d" % id, _encode(answer.wire()))
+        return encode_response(b"%d" % id, encode_data(answer.wire()))
     return _spell_response(answer)
 
 
@@ -103,7 +100,7 @@ def _spell_message(message: ServerMessage) -> bytes:
     parts = [b'{"jsonrpc":"2.0"']
     if isinstance(message, Request):
         parts.append(b'"id":%b' % message.id)
-    parts.append(b'"method":%b' % _encode(message.method))
+    parts.append(b'"method":%b' % encode_data(message.method))
     if message.params is not None:
         parts.append(b'"params":%b' % bytes(message.params))
     return b",".join(parts) + b"}"

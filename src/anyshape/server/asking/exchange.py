@@ -12,16 +12,12 @@ import hashlib
 import secrets
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-import msgspec
-
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import Response, encode_answer, request_key
 
 __all__ = ["AnswerExchange", "HttpAnswers", "LocalExchange", "QuestionAddress"]
-
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class AnswerExchange(Protocol):
@@ -53,7 +49,7 @@ class HttpAnswers:
 
     def address(self, session: str) -> QuestionAddress:
         """Return an address for a question to a session."""
-        id = _encode(secrets.token_urlsafe(16))
+        id = encode_data(secrets.token_urlsafe(16))
         return QuestionAddress(id, self._exchange, _address(session, id))
 
     async def deliver(self, session: str, response: Response) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.errors import ProtocolError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.failures import invalid_params
 from anyshape.server.keys import spell, unspell
@@ -47,7 +48,6 @@ class RoundState(msgspec.Struct, frozen=True, array_like=True):
     """The questions that have no answer yet: the digest of each, by its key."""
 
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(RoundState).decode
 
 
@@ -74,7 +74,9 @@ class RequestStates:
     def seal(self, state: RoundState, binding: bytes) -> str:
         """Return a state as text that opens only together with `binding`."""
         salt = secrets.token_bytes(_SALT)
-        sealed = self._cipher(_derive(self._keys[0], salt)).encrypt(_NONCE, _encode(state), binding)
+        sealed = self._cipher(_derive(self._keys[0], salt)).encrypt(
+            _NONCE, encode_data(state), binding
+        )
         text = spell(_FORM + salt + sealed).decode()
         if len(text) > self._max_bytes:
             raise ProtocolError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from anyshape.protocol.completed import encode_result
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import COMPLETE
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import invalid_params
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CompleteParameters", "Completion"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _MOST_VALUES: Final = 100
 _SHOWN: Final = 128
 
@@ -83,7 +83,7 @@ class Completion(Feature):
             "total": len(found),
             "hasMore": len(found) > _MOST_VALUES,
         }
-        completion = b'"completion":%b' % _encode(values)
+        completion = b'"completion":%b' % encode_data(values)
         return encode_result(request.revision, completion, request.server_info)
 
     def _find(self, reference: _Reference, argument: str) -> Completer | None:

@@ -15,6 +15,7 @@ import msgspec
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.description import ResourceDescription
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import (
     RESOURCE_UPDATED,
     RESOURCES_CHANGED,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated", "updated_uri"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode_uris: Final = msgspec.json.Decoder(list[str]).decode
 _decode_uri: Final = msgspec.json.Decoder(str).decode
 _URI: Final = b'"uri":'
@@ -117,7 +117,7 @@ class _Directory:
 
 def updated(uri: str) -> Topic:
     """Return the topic of changes to one resource."""
-    return Topic(RESOURCE_UPDATED, _URI + _encode(uri))
+    return Topic(RESOURCE_UPDATED, _URI + encode_data(uri))
 
 
 def updated_uri(topic: Topic) -> str | None:

@@ -19,10 +19,9 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-import msgspec
-
 from anyshape.protocol.clients import NOTHING, Needs
 from anyshape.protocol.completed import Caching, encode_page
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 from anyshape.schema import aside
 from anyshape.server.failures import invalid_params
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Listed", "Roster"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _CURSOR: Final = "after:"
 _HELD: Final = 0.05
 """Seconds for which the event loop is held while a page is made."""
@@ -233,7 +231,7 @@ async def _entries(things: Sequence[Listed], revision: Revision, needs: Needs) -
 def _entry(thing: Listed, revision: Revision, needs: Needs) -> bytes:
     entry = thing.entries.get((revision, needs))
     if entry is None:
-        entry = thing.entries[revision, needs] = _encode(thing.describe(revision, needs))
+        entry = thing.entries[revision, needs] = encode_data(thing.describe(revision, needs))
     return entry
 
 

@@ -13,6 +13,7 @@ import msgspec
 from anyshape.errors import ProtocolError, ToolDefinitionError
 from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.completed import encode_result, opening, server_meta
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
 from anyshape.protocol.meta import CLIENT_CAPABILITIES, TASKS_EXTENSION
 from anyshape.protocol.methods import TASK_CHANGED, TASKS_CANCEL, TASKS_GET, TASKS_UPDATE
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskRule", "Tasks", "task_rule"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode_ids: Final = msgspec.json.Decoder(list[str]).decode
 
 
@@ -92,7 +92,7 @@ class Tasks(Feature):
             tool=offered.name,
             arguments=arguments,
             revision=request.revision.value,
-            meta=_encode(dict(request.meta)),
+            meta=encode_data(dict(request.meta)),
             request_id=request.id,
             access=request.peer.access,
             answers=answers,
@@ -149,7 +149,7 @@ class Tasks(Feature):
         return (Grant("taskIds", known, tuple(topics)),)
 
     def _topic(self, id: str) -> _TaskTopic:
-        return _TaskTopic(TASK_CHANGED, _encode(id))
+        return _TaskTopic(TASK_CHANGED, encode_data(id))
 
     def _tell(self, id: str, look: Callable[[], TaskSnapshot]) -> None:
         # It equals the topic that is listened for, so listeners get this one, which can look.

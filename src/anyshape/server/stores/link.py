@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from anyshape.protocol.encoding import encode_data
 from anyshape.server.features.announcements import Position, Topic
 
 if TYPE_CHECKING:
@@ -55,14 +56,13 @@ _SOONEST, _LATEST = 0.05, 5.0
 """Seconds between attempts to reach it again: the first pause, and the longest."""
 _MOST_UNSENT: Final = 4096
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode_signal: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_topic: Final = msgspec.json.Decoder(tuple[str, str]).decode
 
 
 def write_topic(topic: Topic) -> bytes:
     """Return a topic as text."""
-    return _encode((topic.notification, topic.members.decode()))
+    return encode_data((topic.notification, topic.members.decode()))
 
 
 def read_topic(text: bytes) -> Topic | None:
@@ -119,7 +119,7 @@ class StoreLink:
 
     def write_signal(self, kind: str, **details: object) -> bytes:
         """Return the text of a signal, as it stands in the log."""
-        return _encode({"kind": kind, "from": self.replica, **details})
+        return encode_data({"kind": kind, "from": self.replica, **details})
 
     async def persist(self, ask: Callable[[], Awaitable[Found]]) -> Found:
         """Ask the store for what may be done twice: if the connection is cut, once more."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from anyshape.errors import AskError
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.result import EncodedResult
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskAsker", "ask_ahead"]
 
-_encode: Final = msgspec.json.Encoder().encode
-
 
 class _AllAnsweredError(BaseException):
     """All that is asked before the function has its answer; ends the call before the function."""
@@ -58,7 +55,7 @@ class _FirstAsker:
     async def ask(self, question: InputRequest, key: str | None) -> Any:
         answer = await self._asker.ask(question, key)
         if key is not None:
-            self._answers[key] = _encode(answer)
+            self._answers[key] = encode_data(answer)
         return answer
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:

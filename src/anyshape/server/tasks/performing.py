@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import CLIENT_INFO
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
 
 __all__ = ["failed_outcome", "perform"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 async def perform(
@@ -57,7 +54,7 @@ def failed_outcome(cause: Exception) -> TaskOutcome:
     error: dict[str, Any] = {"code": failure.code, "message": failure.message}
     if failure.data is not None:
         error["data"] = failure.data
-    return TaskOutcome(TaskStatus.FAILED, _encode(error), failure.message)
+    return TaskOutcome(TaskStatus.FAILED, encode_data(error), failure.message)
 
 
 def _context(service: Service, call: TaskCall, link: TaskLink, timeout: float | None) -> Context:

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
+from anyshape.protocol.encoding import encode_data
 from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.inlining import arrange
 from anyshape.tools.types.library import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["default_to_json", "describe_parameters", "describe_value", "to_json_value"]
 
 _decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
 _values: Final = DescriptionCache[ValueType]()
 
 
@@ -120,7 +120,7 @@ def _read_text(adapter: TypeAdapter[Any]) -> ReadArguments:
             try:
                 if whole is arguments:
                     raise error
-                return validate(_encode(whole), strict=True)
+                return validate(encode_data(whole), strict=True)
             except ValidationError as again:
                 raise ArgumentsError(_problems_of(again, arguments)) from None
 

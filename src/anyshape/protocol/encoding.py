@@ -1,0 +1,12 @@
+"""The JSON text of data: of values that consist of JSON types, or of structs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+__all__ = ["encode_data"]
+
+encode_data: Final = msgspec.json.Encoder().encode
+"""Returns the text; raises `TypeError`, `ValueError`, `OverflowError` or `RecursionError`."""
