@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar, cast
 
 import msgspec
 
-from anyshape.client.answers import decode_value
+from anyshape.client.answers import as_list, as_object, as_string, decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.listening import Listening
 from anyshape.client.options import Bounds
@@ -28,10 +28,11 @@ from anyshape.client.request import ClientRequest
 from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaError
 from anyshape.protocol.encoding import encode_data
+from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from anyshape.schema import WouldWait, aside, leave_loop
 
-__all__ = ["EntryT", "ListedFeature", "Listing", "Weighed"]
+__all__ = ["EntryT", "ListedFeature", "Listing", "Weighed", "common_members"]
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +80,17 @@ class ListedFeature(Generic[EntryT]):
     """How many characters that may have."""
     is_optional: bool = False
     """Whether a server that knows no such method has none: many have resources and no templates."""
+
+
+def common_members(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what entries of every kind may have, and the entry itself."""
+    return {
+        "title": as_string(entry.get("title")),
+        "description": as_string(entry.get("description")),
+        "icons": received_icons(as_list(entry.get("icons"))),
+        "meta": as_object(entry.get("_meta")),
+        "entry": entry,
+    }
 
 
 class Listing(Generic[EntryT]):

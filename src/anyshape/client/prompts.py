@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
-from anyshape.client.listing import ListedFeature
+from anyshape.client.listing import ListedFeature, common_members
 from anyshape.client.messages import ReceivedMessage, read_messages
 from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.encoding import encode_data
-from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
 
@@ -81,15 +80,7 @@ def _admit_prompt(name: str, entry: Mapping[str, Any], light: bool) -> ListedPro
     names = [argument.name for argument in arguments]
     if len(set(names)) != len(names):
         raise ProtocolError("arguments: two have the same name")
-    return ListedPrompt(
-        name,
-        title=as_string(entry.get("title")),
-        description=as_string(entry.get("description")),
-        arguments=arguments,
-        icons=received_icons(as_list(entry.get("icons"))),
-        meta=as_object(entry.get("_meta")),
-        entry=entry,
-    )
+    return ListedPrompt(name, arguments=arguments, **common_members(entry))
 
 
 def _read_argument(found: Mapping[str, Any]) -> PromptArgument:

@@ -11,18 +11,13 @@ from typing import Any, Final
 
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
-from anyshape.client.listing import ListedFeature
+from anyshape.client.listing import ListedFeature, common_members
 from anyshape.client.quoting import shorten
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.encoding import encode_data
-from anyshape.protocol.icons import received_icons
-from anyshape.protocol.methods import (
-    RESOURCES_LIST,
-    RESOURCES_READ,
-    TEMPLATES_LIST,
-)
+from anyshape.protocol.methods import RESOURCES_LIST, RESOURCES_READ, TEMPLATES_LIST
 
 __all__ = [
     "RESOURCES",
@@ -104,13 +99,9 @@ def _members(entry: Mapping[str, Any]) -> dict[str, Any]:
         raise ProtocolError(f"a resource needs a name, got {shorten(repr(name), 60)}")
     return {
         "name": name,
-        "title": as_string(entry.get("title")),
-        "description": as_string(entry.get("description")),
         "mime_type": as_string(entry.get("mimeType")),
         "annotations": as_object(entry.get("annotations")),
-        "icons": received_icons(as_list(entry.get("icons"))),
-        "meta": as_object(entry.get("_meta")),
-        "entry": entry,
+        **common_members(entry),
     }
 
 

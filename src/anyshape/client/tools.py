@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from anyshape.client.answers import as_list, as_object, as_string
+from anyshape.client.answers import as_object
 from anyshape.client.lifecycle import open_request
-from anyshape.client.listing import ListedFeature
+from anyshape.client.listing import ListedFeature, common_members
 from anyshape.client.quoting import shorten
 from anyshape.errors import InvalidSchema, ProtocolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.headers import HeaderPlan, header_plan
-from anyshape.protocol.icons import received_icons
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_LIST
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import LATEST, Revision
@@ -128,13 +127,9 @@ def admit(name: str, entry: Mapping[str, Any], terms: Terms, *, light: bool = Fa
     return ListedTool(
         name,
         input_schema,
-        title=as_string(entry.get("title")),
-        description=as_string(entry.get("description")),
+        **common_members(entry),
         output_schema=output_schema,
         annotations=hints,
-        icons=received_icons(as_list(entry.get("icons"))),
-        meta=as_object(entry.get("_meta")),
-        entry=entry,
         is_repeatable=terms.trust_annotations and _say_repeatable(hints),
         input=compile_listed(input_schema, "input", terms.limits, light=light),
         output=output,
