@@ -76,13 +76,8 @@ async def _look_up(exchange: Exchange, issuer: str) -> AuthorizationServer | Non
     parts = exchange.reach.check(issuer, "the authorization server")
     if parts.query:
         raise AuthorizationError(f"the issuer {without_secrets(issuer)} must not have a query")
-    for url in description_places(issuer):
-        reply = await exchange.get(url, _WHAT)
-        if reply.is_good:
-            return _read(exchange, reply, issuer)
-        if reply.status >= 500:
-            raise AuthorizationError(f"{_WHAT} at {without_secrets(url)}: HTTP {reply.status}")
-    return None
+    reply = await exchange.find(description_places(issuer), _WHAT)
+    return None if reply is None else _read(exchange, reply, issuer)
 
 
 def _read(exchange: Exchange, reply: AuthReply, issuer: str) -> AuthorizationServer:

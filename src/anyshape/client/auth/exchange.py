@@ -7,7 +7,7 @@ asked, redirects are followed within one origin and only where nothing secret wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from urllib.parse import urljoin
@@ -72,6 +72,16 @@ class Exchange:
                     f"{what}: redirected to another origin, {without_secrets(url)}"
                 )
         raise AuthorizationError(f"{what}: redirected more than {_REDIRECTS} times")
+
+    async def find(self, places: Iterable[str], what: str) -> AuthReply | None:
+        """Return what is at the first of some URLs that has it; `None` if none of them does."""
+        for url in places:
+            reply = await self.get(url, what)
+            if reply.is_good:
+                return reply
+            if reply.status >= 500:
+                raise AuthorizationError(f"{what} at {without_secrets(url)}: HTTP {reply.status}")
+        return None
 
     async def post_form(
         self, url: str, what: str, fields: Mapping[str, str], headers: Mapping[str, str]

@@ -54,15 +54,12 @@ async def find_resource(
             )
         return _read(reply, url)
     parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    for suffix in dict.fromkeys((path, "")):
-        place = urlunsplit((parts.scheme, parts.netloc, _WELL_KNOWN + suffix, "", ""))
-        reply = await exchange.get(place, _WHAT)
-        if reply.is_good:
-            return _read(reply, url)
-        if reply.status >= 500:
-            raise AuthorizationError(f"{_WHAT} at {without_secrets(place)}: HTTP {reply.status}")
-    return None
+    places = [
+        urlunsplit((parts.scheme, parts.netloc, _WELL_KNOWN + suffix, "", ""))
+        for suffix in dict.fromkeys((parts.path.rstrip("/"), ""))
+    ]
+    reply = await exchange.find(places, _WHAT)
+    return None if reply is None else _read(reply, url)
 
 
 def _read(reply: AuthReply, url: str) -> ProtectedResource:
