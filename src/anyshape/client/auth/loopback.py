@@ -69,9 +69,7 @@ class LoopbackLogin:
         port: int = server.sockets[0].getsockname()[1]
         async with server:
             try:
-                yield _LoopbackVisit(
-                    f"http://127.0.0.1:{port}{self._path}", listener, self._send, self._paste
-                )
+                yield _LoopbackVisit(f"http://127.0.0.1:{port}{self._path}", listener, self)
             finally:
                 # Browsers open connections to have them ready; the server would wait for those.
                 listener.close()
@@ -98,17 +96,11 @@ async def _listen(listener: _Listener, ports: list[int]) -> asyncio.Server:
 class _LoopbackVisit:
     """One login: who listens, and who sends the person off."""
 
-    def __init__(
-        self,
-        redirect_uri: str,
-        listener: _Listener,
-        send: Callable[[str], Awaitable[None]],
-        paste: Callable[[], Awaitable[str]] | None,
-    ) -> None:
+    def __init__(self, redirect_uri: str, listener: _Listener, login: LoopbackLogin) -> None:
         self.redirect_uri = redirect_uri
         self._listener = listener
-        self._send = send
-        self._paste = paste
+        self._send = login._send
+        self._paste = login._paste
 
     async def authorize(self, url: str, state: str) -> str:
         """Send the person off, and wait for the answer, heard or pasted."""
