@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -232,18 +233,19 @@ class OpenRequest(msgspec.Struct, eq=False):
         """Return the result that asks for what has no answer yet."""
         return b"" if self._asker is None else self._asker.result()
 
-    def pause(self) -> None:
-        """Have the time limit wait, until as many have resumed it as have paused it."""
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Have the time limit wait until all who have paused it are done."""
         self._pauses += 1
         if self._timer is not None:
             self._left = self._timer.when() - asyncio.get_running_loop().time()
             self._timer.cancel()
             self._timer = None
-
-    def resume(self) -> None:
-        """Have the time limit count on."""
-        self._pauses -= 1
-        self._wind_timer()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            self._wind_timer()
 
     def _wind_timer(self) -> None:
         if self._left is not None and not self._pauses and self._task is not None:

@@ -7,12 +7,14 @@ nothing, so it is set when the coroutine first waits. Before that no timer could
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import iscoroutine
 from typing import Any, Protocol
 
 from anyshape.resumption import Resumed
 
-__all__ = ["Deadline", "Interruptible", "OvertimeError", "within"]
+__all__ = ["Deadline", "Interruptible", "OvertimeError", "paused", "within"]
 
 
 class OvertimeError(Exception):
@@ -34,24 +36,31 @@ class Deadline:
         self._clock = asyncio.timeout(None if self._pauses else self._left)
         return self._clock
 
-    def pause(self) -> None:
-        """Stop the clock, until as many have resumed it as have paused it."""
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Let the clock stand until all who have paused it are done."""
+        now = asyncio.get_running_loop().time
         self._pauses += 1
         if self._clock is not None and self._pauses == 1:
-            self._left = max(0.0, (self._clock.when() or 0.0) - asyncio.get_running_loop().time())
+            self._left = max(0.0, (self._clock.when() or 0.0) - now())
             self._clock.reschedule(None)
-
-    def resume(self) -> None:
-        """Let the clock run on."""
-        self._pauses -= 1
-        if self._clock is not None and not self._pauses and not self._clock.expired():
-            self._clock.reschedule(asyncio.get_running_loop().time() + self._left)
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if self._clock is not None and not self._pauses and not self._clock.expired():
+                self._clock.reschedule(now() + self._left)
 
 
 class Interruptible(Protocol):
     """A call whose time may be stopped while it waits for its caller."""
 
     deadline: Deadline | None
+
+
+def paused(call: Interruptible) -> AbstractContextManager[None]:
+    """Have the time of a call stand, if it is limited, while its caller is waited for."""
+    return nullcontext() if call.deadline is None else call.deadline.paused()
 
 
 async def within(seconds: float, awaitable: Any, call: Interruptible | None = None) -> Any:

@@ -18,7 +18,7 @@ from anyshape.protocol.jsonrpc import Response, decode, encode_notification, enc
 from anyshape.protocol.methods import CANCELLED
 from anyshape.server.asking.questions import WaitingAsker, read_answer
 from anyshape.server.request import OpenRequest
-from anyshape.tools.deadline import Interruptible
+from anyshape.tools.deadline import Interruptible, paused
 
 __all__ = ["HandshakeAsker"]
 
@@ -54,11 +54,8 @@ class HandshakeAsker(WaitingAsker):
             )
         if not self._request.peer.takes_stream:
             raise AskError("the client cannot be asked: its Accept has no text/event-stream")
-        self._pause()
-        try:
+        with self._request.paused(), paused(self._call):
             response = decode(await self._exchange(question))
-        finally:
-            self._resume()
         if not isinstance(response, Response) or response.result is None:
             raise self._failure(question, response)
         return read_answer(response.result, question, self)
@@ -85,16 +82,6 @@ class HandshakeAsker(WaitingAsker):
     def _withdraw(self, id: bytes) -> None:
         """Tell the client that a question no longer matters."""
         self._request.peer.send(encode_notification(CANCELLED, b'{"requestId":%b}' % id))
-
-    def _pause(self) -> None:
-        self._request.pause()
-        if self._call.deadline is not None:
-            self._call.deadline.pause()
-
-    def _resume(self) -> None:
-        self._request.resume()
-        if self._call.deadline is not None:
-            self._call.deadline.resume()
 
     def _failure(self, question: InputRequest, response: object) -> AskError:
         said = ""

@@ -28,7 +28,7 @@ from anyshape.server.lazy_object import LazyObject
 from anyshape.server.tasks.engine import TaskCall, TaskLink
 from anyshape.tools.asking import Asker
 from anyshape.tools.context import Context
-from anyshape.tools.deadline import Interruptible
+from anyshape.tools.deadline import Interruptible, paused
 from anyshape.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -127,16 +127,12 @@ class TaskAsker(WaitingAsker):
     async def _wait(self, question: InputRequest, name: str) -> bytes:
         # Work that is begun again may word a question anew, and that is another question.
         key = f"{name}.{question_digest(question)[:8]}"
-        if self._clock.deadline is not None:
-            self._clock.deadline.pause()
-        try:
-            async with asyncio.timeout(self._timeout):
-                return (await self._link.ask({key: question.text}))[key]
-        except TimeoutError:
-            await self._link.withdraw(key)
-            raise AskError(
-                f"the client did not answer {question.method} within {self._timeout:g} seconds"
-            ) from None
-        finally:
-            if self._clock.deadline is not None:
-                self._clock.deadline.resume()
+        with paused(self._clock):
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return (await self._link.ask({key: question.text}))[key]
+            except TimeoutError:
+                await self._link.withdraw(key)
+                raise AskError(
+                    f"the client did not answer {question.method} within {self._timeout:g} seconds"
+                ) from None
