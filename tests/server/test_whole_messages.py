@@ -7,6 +7,7 @@ and with one in between that passes events on, so that nothing can go past them.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -14,13 +15,15 @@ from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http import httptools_impl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from anyshape import Server
+from anyshape.server import whole_messages
 from anyshape.server.http_protocol import HttpProtocol
 from anyshape.server.options import ServerOptions
-from anyshape.server.whole_messages import take_request, write_answer
+from anyshape.server.whole_messages import VERSIONS, UvicornRecords, take_request, write_answer
 
 from .conftest import MODERN, headers_for, message, with_meta
 
@@ -213,10 +216,129 @@ async def test_a_whole_exchange_needs_no_event(
     async def no_event(*_: object) -> Event:
         raise AssertionError("an event")
 
-    monkeypatch.setattr(RequestResponseCycle, "receive", no_event)
-    monkeypatch.setattr(RequestResponseCycle, "send", no_event)
+    # The functions stay uvicorn's own: only what they do is another thing.
+    monkeypatch.setattr(RequestResponseCycle.receive, "__code__", no_event.__code__)
+    monkeypatch.setattr(RequestResponseCycle.send, "__code__", no_event.__code__)
     written, *_ = await _exchange(protocol, server.asgi(), [_request(), _request()], [DATE])
     assert written.count(b'"structuredContent":3') == 2
+
+
+@pytest.fixture
+def sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have uvicorn's methods looked for once more, as when a process begins."""
+    monkeypatch.setattr(whole_messages, "records", UvicornRecords())
+
+
+class Counted:
+    """Counts the events that uvicorn is asked for and told of, and passes them on."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        theirs_receive, theirs_send = RequestResponseCycle.receive, RequestResponseCycle.send
+
+        @functools.wraps(theirs_receive)
+        async def receive(record: RequestResponseCycle) -> Any:
+            self.seen.append("receive")
+            return await theirs_receive(record)
+
+        @functools.wraps(theirs_send)
+        async def send(record: RequestResponseCycle, event: Any) -> None:
+            self.seen.append("send")
+            await theirs_send(record, event)
+
+        self.receive, self.send = receive, send
+
+
+ALL_EVENTS = ["receive", "send", "send"]
+
+
+@pytest.mark.usefixtures("sought")
+@pytest.mark.parametrize("version", ["0.40.0", "0.43.0", "0.52.4", "0.55.0", "0.5", "1.54.0", ""])
+async def test_a_version_that_was_not_read_has_its_events(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uvicorn, "__version__", version)
+    seen: list[object] = []
+
+    async def application(_scope: Any, receive: Receive, send: Send) -> None:
+        seen.extend((take_request(receive), write_answer(send, b"{}")))
+        await server.asgi()(_scope, receive, send)
+
+    written, *_ = await _exchange(HttpToolsProtocol, application, [_request()], [])
+    assert seen == [None, False]
+    assert b'"structuredContent":3' in written
+
+
+@pytest.mark.usefixtures("sought")
+@pytest.mark.parametrize("version", sorted(VERSIONS))
+async def test_a_later_patch_of_a_version_that_was_read_is_that_version(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uvicorn, "__version__", f"{version}.7")
+    record = RequestResponseCycle.__new__(RequestResponseCycle)
+    assert whole_messages.records.own(record.send) is record
+    assert whole_messages.records.own(record.receive) is record
+    assert whole_messages.records.own(record.send_500_response) is None
+
+
+@pytest.mark.usefixtures("sought")
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_functions_in_the_place_of_uvicorns_see_every_event(
+    is_late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_late:
+        await _exchange(HttpToolsProtocol, server.asgi(), [_request()], [])
+    counted = Counted()
+    monkeypatch.setattr(RequestResponseCycle, "receive", counted.receive)
+    monkeypatch.setattr(RequestResponseCycle, "send", counted.send)
+    written, *_ = await _exchange(HttpToolsProtocol, server.asgi(), [_request()], [])
+    assert b'"structuredContent":3' in written
+    assert counted.seen == ALL_EVENTS
+
+
+@pytest.mark.parametrize("overridden", ["receive", "send"])
+async def test_a_record_of_another_kind_has_its_events(
+    overridden: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = Counted()
+    theirs = {overridden: getattr(counted, overridden)}
+    kind = type("RequestResponseCycle", (RequestResponseCycle,), theirs)
+    kind.__module__ = RequestResponseCycle.__module__
+    monkeypatch.setattr(httptools_impl, "RequestResponseCycle", kind)
+    written, *_ = await _exchange(HttpToolsProtocol, server.asgi(), [_request()], [])
+    assert b'"structuredContent":3' in written
+    assert counted.seen == [event for event in ALL_EVENTS if event == overridden]
+
+
+class Proxy:
+    """What looks like another object, as wrappers of instrumentation do."""
+
+    def __init__(self, wrapped: Any, seen: list[str]) -> None:
+        self._wrapped = wrapped
+        self._seen = seen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._wrapped, name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        self._seen.append(self._wrapped.__name__)
+        return self._wrapped(*arguments)
+
+
+@pytest.mark.parametrize("wrapped", [("receive",), ("send",), ("receive", "send")])
+async def test_a_middleware_sees_what_it_wraps(wrapped: tuple[str, ...]) -> None:
+    seen: list[str] = []
+
+    async def middleware(scope: Any, receive: Receive, send: Send) -> None:
+        if "receive" in wrapped:
+            receive = Proxy(receive, seen)
+        if "send" in wrapped:
+            send = Proxy(send, seen)
+        await server.asgi()(scope, receive, send)
+
+    written, *_ = await _exchange(HttpToolsProtocol, middleware, [_request()], [])
+    assert b'"structuredContent":3' in written
+    assert seen == [event for event in ALL_EVENTS if event in wrapped]
 
 
 async def test_whoever_logs_accesses_still_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ What is relied on beyond uvicorn's documentation is named in tests/server/test_u
 
 from __future__ import annotations
 
+import sys
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
     from anyshape.server.bodies import Receive
     from anyshape.server.response import Event, Send
 
-__all__ = ["RECORD", "take_request", "write_answer"]
+__all__ = ["VERSIONS", "UvicornRecords", "records", "take_request", "write_answer"]
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
 
-RECORD: Final = ("uvicorn.protocols.http.httptools_impl", "RequestResponseCycle")
-"""Module and name of the class that has uvicorn's `receive` and `send`; other hosts have others."""
+VERSIONS: Final = frozenset({"0.53", "0.54"})
+"""The versions of uvicorn that were read beside this module. Others are used through their events:
+up to 0.52 `send` looks for `Connection: close` itself, and 0.43 knows of an end before it comes."""
+_MODULE: Final = "uvicorn.protocols.http.httptools_impl"
+_RECORD: Final = "RequestResponseCycle"
 _STATUS: Final = b"HTTP/1.1 200 OK\r\n"
 _PLAIN: Final = frozenset((b"date", b"server"))
 """What uvicorn says of itself; whatever else it was told to say is checked as it does that."""
@@ -50,9 +55,54 @@ class _Opening:
 _opening: Final = _Opening()
 
 
+class UvicornRecords:
+    """The class of uvicorn's records of requests, and its two methods that are events otherwise.
+
+    They stay unknown if uvicorn has another version, or somebody has put functions of their own in
+    their place: those are called then, as they are where a single `receive` or `send` is wrapped.
+    """
+
+    kind: type | None = None
+    receive: FunctionType | None = None
+    send: FunctionType | None = None
+    _is_sought = True
+
+    def own(self, method: object) -> RequestResponseCycle | None:
+        """Return the record that `method` is uvicorn's own `receive` or `send` of."""
+        if type(method) is not MethodType:
+            return None
+        if self._is_sought:
+            self._seek()
+        function, record = method.__func__, method.__self__
+        if type(record) is self.kind and (function is self.send or function is self.receive):
+            return cast("RequestResponseCycle", record)
+        return None
+
+    def _seek(self) -> None:
+        """Find what is uvicorn's own, as soon as uvicorn is there."""
+        module = sys.modules.get(_MODULE)
+        kind = getattr(module, _RECORD, None)
+        if module is None or not isinstance(kind, type):
+            return
+        self._is_sought = False
+        version = str(getattr(sys.modules.get("uvicorn"), "__version__", ""))
+        if ".".join(version.split(".")[:2]) not in VERSIONS:
+            return
+        found = [vars(kind).get(name) for name in ("receive", "send")]
+        for function in found:
+            # A function that stands in for another takes on its name, but not its globals.
+            if type(function) is not FunctionType or function.__globals__ is not vars(module):
+                return
+        self.kind = kind
+        self.receive, self.send = cast("list[FunctionType]", found)
+
+
+records: Final = UvicornRecords()
+
+
 def take_request(receive: Receive) -> Event | None:
     """Return the event with the body of a request that has come whole, as `receive` would."""
-    record = _record_of(receive)
+    record = records.own(receive)
     if (
         record is None
         or record.more_body
@@ -70,7 +120,7 @@ def take_request(receive: Receive) -> Event | None:
 
 def write_answer(send: Send, body: bytes) -> bool:
     """Write a response with a JSON body; tell whether that was done, or is left to `send`."""
-    record = _record_of(send)
+    record = records.own(send)
     if (
         record is None
         or record.response_started
@@ -91,12 +141,3 @@ def write_answer(send: Send, body: bytes) -> bool:
     record.message_event.set()
     record.on_response()
     return True
-
-
-def _record_of(method: object) -> RequestResponseCycle | None:
-    """Return uvicorn's record of a request, if this is a method of it."""
-    record: object = getattr(method, "__self__", None)
-    kind = type(record)
-    if (kind.__module__, kind.__name__) == RECORD:
-        return cast("RequestResponseCycle", record)
-    return None
