@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Client, Context, Server
+from anyshape.errors import TransportError
 
 from .visiting import META
 
@@ -160,6 +161,69 @@ async def test_who_comes_while_it_closes_finds_it_opened_anew() -> None:
         await leaving
         await (await coming).__aexit__(None, None, None)
     assert journal == ["open", "close", "open", "close"]
+
+
+@pytest.mark.parametrize("at", ["opening", "closing", "closing, with another waiting"])
+@pytest.mark.parametrize("over", ["memory", "asgi"])
+async def test_a_lifespan_that_uses_its_own_server_is_told_so(at: str, over: str) -> None:
+    is_closing, may_close = asyncio.Event(), asyncio.Event()
+
+    async def use(server: Server) -> None:
+        if over == "asgi":
+            await Host(server.asgi()).call()
+        else:
+            async with Client(server):
+                pass
+
+    @asynccontextmanager
+    async def lifespan(server: Server) -> AsyncGenerator[None]:
+        if at == "opening":
+            await use(server)
+        yield
+        if not may_close.is_set():
+            is_closing.set()
+            await may_close.wait()
+            await use(server)
+
+    server = Server(lifespan=lifespan)
+
+    async def visit() -> None:
+        async with Client(server):
+            pass
+
+    async with asyncio.timeout(PATIENCE):
+        visiting = asyncio.create_task(visit())
+        if at != "opening":
+            await is_closing.wait()
+        others = [asyncio.create_task(visit())] if at.endswith("waiting") else []
+        for _ in range(20):
+            await asyncio.sleep(0)
+        may_close.set()
+        with pytest.raises(TransportError, match="cannot use its own server"):
+            await visiting
+        await asyncio.gather(*others)
+
+
+async def test_what_a_lifespan_has_started_may_use_the_server_once_it_is_open() -> None:
+    found: list[int] = []
+
+    async def look(server: Server) -> None:
+        async with Client(server) as client:
+            found.append(await client.call("one", returns=int))
+
+    @asynccontextmanager
+    async def lifespan(server: Server) -> AsyncGenerator[None]:
+        looking = asyncio.create_task(look(server))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        yield
+        await looking
+
+    server = Server(lifespan=lifespan)
+    server.tool(name="one")(lambda: 1)
+    async with Client(server):
+        await turn_until(lambda: found)
+    assert found == [1]
 
 
 def test_an_event_loop_of_its_own_opens_it_again() -> None:

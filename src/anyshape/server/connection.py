@@ -84,6 +84,8 @@ class Connection(Peer):
     ) -> None:
         self.service = service
         self._is_unopened = opens and service.lifespan.is_needed
+        if self._is_unopened:
+            service.lifespan.refuse_itself()
         self._opening: asyncio.Task[Lease] | None = None
         self._max_depth = service.options.max_message_depth
         self._max_batch = service.options.max_batch

@@ -14,6 +14,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, TypeAlias
 
+from anyshape.errors import TransportError
+
 __all__ = ["Lease", "Lifespan", "Opening", "check_lifespan"]
 
 Opening: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
@@ -29,6 +31,8 @@ class Lifespan:
         self._open: _Open | None = None
         self._last: _Open | None = None
         """What was opened last, which may be closing by now."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Those that open, hold open or close."""
 
     def add(self, opening: Opening) -> None:
         """Have something of our own opened after the author's, and closed before it."""
@@ -53,12 +57,23 @@ class Lifespan:
         finally:
             await lease.release()
 
+    def refuse_itself(self) -> None:
+        """Raise if this is called by what is being opened or closed: that would wait for itself."""
+        if self._tasks and asyncio.current_task() in self._tasks:
+            raise TransportError(
+                "a lifespan cannot use its own server while it opens or closes: "
+                "call the function that the tool is made from"
+            )
+
     async def acquire(self) -> Lease:
         """Wait until it is open; it stays so until the lease, and all others, are released."""
         if not self.is_needed:
             return Lease(None, self)
+        self.refuse_itself()
         if self._open is None or self._open.is_of_another_loop:
             self._open = self._last = _Open(self._opening, self._inner, self._last)
+            self._tasks.add(self._open.task)
+            self._open.task.add_done_callback(self._tasks.discard)
         held = self._open
         held.users += 1
         try:
@@ -103,8 +118,8 @@ class _Open:
         self.state: Any = None
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self._last_left = asyncio.Event()
-        closing = None if before is None or before.is_of_another_loop else before._task
-        self._task = self._loop.create_task(self._hold(opening, inner, closing))
+        closing = None if before is None or before.is_of_another_loop else before.task
+        self.task = self._loop.create_task(self._hold(opening, inner, closing))
 
     @property
     def is_of_another_loop(self) -> bool:
@@ -135,12 +150,12 @@ class _Open:
     async def close(self) -> None:
         self._last_left.set()
         if not self.ready.done():
-            self._task.cancel()  # Nobody waits for it to open any more.
-            await asyncio.wait([self._task])
+            self.task.cancel()  # Nobody waits for it to open any more.
+            await asyncio.wait([self.task])
             self.ready.exception()
         elif self.ready.exception() is None:
             # Shielded: whoever gives up waiting must not cut short what is being closed.
-            await asyncio.shield(self._task)
+            await asyncio.shield(self.task)
 
 
 def check_lifespan(lifespan: Any) -> None:
