@@ -232,6 +232,34 @@ def test_a_span_covers_a_call_that_waits_and_one_that_is_cancelled() -> None:
     ]
 
 
+def test_what_fails_inside_a_span_is_logged_once() -> None:
+    logged, (name, error, status) = _run(
+        PRELUDE
+        + TRACED
+        + """
+    import logging
+    from anyshape import Tool
+
+    class Broken(Tool):
+        async def call(self, arguments, context=None):
+            raise KeyError("inside")
+
+    schema = {"type": "object"}
+    server.add_tool(Broken(name="broken", handler=lambda given: given, input_schema=schema))
+    logged = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())
+    logging.getLogger("anyshape").addHandler(handler)
+    asyncio.run(call("broken"))
+    span, = exporter.get_finished_spans()
+    told = span.name, span.attributes["error.type"], span.status.description
+    print(json.dumps([logged, told]))
+    """
+    )
+    assert (name, error, status) == ("tools/call broken", "-32603", "Internal error")
+    assert logged == ["tools/call failed"]
+
+
 def test_without_tracing_the_api_is_not_even_imported() -> None:
     assert (
         _run(

@@ -47,6 +47,7 @@ __all__ = [
     "not_acceptable",
     "resource_not_found",
     "stopping",
+    "told_of",
     "translate",
     "unknown_prompt",
     "unknown_session",
@@ -100,8 +101,20 @@ class Failure(NamedTuple):
     retry_after: int | None = None
 
 
+_INTERNAL: Final = Failure(INTERNAL_ERROR, "Internal error")
+"""What is told of an exception that the peer must not know."""
+
+
 def translate(error: Exception, method: str) -> Failure:
     """Return what the peer is told of an exception; what it must not know goes to the log."""
+    failure = told_of(error)
+    if failure is _INTERNAL:
+        _log.error("%s failed", method[:_SHOWN], exc_info=error)
+    return failure
+
+
+def told_of(error: Exception) -> Failure:
+    """Return what the peer is told of an exception, and log nothing."""
     if isinstance(error, RateLimited):
         return Failure(error.code, error.message, error.data, error.code, error.retry_after)
     if isinstance(error, ProtocolError):
@@ -117,8 +130,7 @@ def translate(error: Exception, method: str) -> Failure:
         return Failure(INTERNAL_ERROR, str(error))
     if isinstance(error, CrowdedError):
         return Failure(SERVER_BUSY, f"Server busy: {error}; try again", None, SERVER_BUSY)
-    _log.error("%s failed", method[:_SHOWN], exc_info=error)
-    return Failure(INTERNAL_ERROR, "Internal error")
+    return _INTERNAL
 
 
 _STATUS: Final = {PARSE_ERROR: 400, INVALID_REQUEST: 400}

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from anyshape._version import __version__
 from anyshape.protocol.methods import PROMPTS_GET, RESOURCES_READ, TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
-from anyshape.server.failures import translate
+from anyshape.server.failures import told_of
 from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ async def traced(
         try:
             result = await call
         except Exception as error:
-            failure = translate(error, about.method)
+            failure = told_of(error)
             span.set_attribute("error.type", str(failure.code))
             span.set_attribute("rpc.response.status_code", str(failure.code))
             span.set_status(Status(StatusCode.ERROR, failure.message))
