@@ -90,11 +90,6 @@ def test_the_events_of_the_uvicorn_that_is_here_can_be_gone_past() -> None:
     assert UvicornRecords().own(RequestResponseCycle.__new__(RequestResponseCycle).send) is not None
 
 
-def test_the_headers_that_uvicorn_adds_are_another_list_when_they_change() -> None:
-    source = inspect.getsource(uvicorn.Server.on_tick)
-    assert "self.server_state.default_headers = date_header + self.config.encoded_headers" in source
-
-
 def test_every_process_is_set_up_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
 

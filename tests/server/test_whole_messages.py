@@ -135,10 +135,22 @@ EXCHANGES: dict[str, list[bytes]] = {
 
 DEFAULTS: dict[str, list[tuple[bytes, bytes]]] = {
     "none": [],
+    "two of one name": [DATE, DATE],
+    "a name in capitals": [(b"Server", b"one")],
+    "bytes beyond ASCII": [(b"server", "Überbrücke".encode("latin-1"))],
+    "a tab": [(b"server", b"one\ttwo")],
+    "an empty value": [(b"server", b"")],
+    "a newline": [(b"server", b"one\r\nx-injected: two")],
+    "a zero": [DATE, (b"server", b"\x00")],
+    "a length": [(b"content-length", b"3")],
+    "another length": [(b"Content-Length", b"3000")],
+    "chunks": [(b"transfer-encoding", b"chunked")],
     "what uvicorn says": [DATE, (b"server", b"uvicorn")],
     "more": [DATE, (b"X-Served-By", b"one")],
     "an end": [DATE, (b"Connection", b"close")],
 }
+REFUSED = {"a newline", "a zero"}
+"""Those that uvicorn does not write."""
 
 
 async def _exchange(
@@ -206,7 +218,21 @@ async def test_the_same_bytes_go_out_in_the_same_order(
     past = await _exchange(protocol, application, pieces, says)
     through = await _exchange(protocol, _passed_on(application), pieces, says)
     assert past == through
-    assert past[0].startswith(b"HTTP/1.1 ")
+    assert past[0].startswith(b"HTTP/1.1 ") or headers in REFUSED
+
+
+async def test_headers_that_are_added_to_are_seen_at_once() -> None:
+    state = ServerState()
+    state.default_headers = headers = [DATE]
+    connection, transport = _connect(HttpToolsProtocol, server.asgi(), state)
+    for added in ((b"server", b"one"), (b"x-served-by", b"two")):
+        headers.append(added)
+        connection.data_received(_request())
+        await _some_turns()
+    first, second = transport.written.split(b"HTTP/1.1 200 OK\r\n")[1:]
+    start = b"date: " + DATE[1] + b"\r\nserver: one\r\n"
+    assert first.startswith(start + b"content-type")
+    assert second.startswith(start + b"x-served-by: two\r\ncontent-type")
 
 
 @pytest.mark.parametrize("protocol", [HttpToolsProtocol, HttpProtocol])

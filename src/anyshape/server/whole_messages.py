@@ -44,12 +44,18 @@ class _Opening:
     def for_headers(self, headers: _Headers) -> bytes | None:
         """Return status and headers as they are written; `None` if some are not uvicorn's own."""
         known, head = self._last
-        if known is not headers:
+        # Compared with a copy: a list that somebody adds to is still the same list.
+        if known != headers:
             head = None
-            if all(name in _PLAIN for name, _ in headers):
+            if all(name in _PLAIN and _is_printable(value) for name, value in headers):
                 head = _STATUS + b"".join(b"%b: %b\r\n" % header for header in headers)
-            self._last = headers, head
+            self._last = list(headers), head
         return head
+
+
+def _is_printable(value: bytes) -> bool:
+    """Tell whether a value is surely one that uvicorn does not refuse to write."""
+    return value.isascii() and value.decode().isprintable()
 
 
 _opening: Final = _Opening()
