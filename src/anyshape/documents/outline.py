@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from anyshape.documents.library import Library, Spot, load
-from anyshape.documents.pointers import MISSING, Place, step, unescape
+from anyshape.documents.pointers import MISSING, Place, reach, tokens_in
 from anyshape.documents.positions import Node, dialect_in
 from anyshape.errors import UnresolvableReference
 
@@ -43,9 +43,7 @@ class Outline:
 
     def at(self, place: Place) -> object:
         """Return the value at a place, or `None` when there is none."""
-        value: object = self.root
-        for token in place:
-            value = step(value, token)
+        value = reach(self.root, place)
         return None if value is MISSING else value
 
     def schema_at(self, place: Place) -> Node:
@@ -66,7 +64,5 @@ class Outline:
     def _place(self, spot: Spot) -> Place:
         place = self._places.get(spot.pointer)
         if place is None:
-            tokens = spot.pointer.split("/")[1:]
-            place = tuple(map(unescape, tokens)) if "~" in spot.pointer else tuple(tokens)
-            self._places[spot.pointer] = place
+            place = self._places[spot.pointer] = tokens_in(spot.pointer)
         return place

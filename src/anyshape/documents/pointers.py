@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): tokens escaped and read, and what a token leads to."""
+"""JSON Pointers (RFC 6901): tokens escaped and read, and what they lead to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from urllib.parse import unquote
 
 from anyshape.documents.json import is_array, is_object
 
-__all__ = ["MISSING", "Place", "escape", "pointer", "step", "tokens_of", "unescape"]
+__all__ = [
+    "MISSING",
+    "Place",
+    "escape",
+    "pointer",
+    "reach",
+    "step",
+    "tokens_in",
+    "tokens_of",
+    "unescape",
+]
 
 Place: TypeAlias = tuple[str, ...]
 """The reference tokens that lead to a value in a document, unescaped."""
@@ -42,7 +52,13 @@ def tokens_of(fragment: str) -> Place | None:
         return ()
     if not text.startswith("/"):
         return None
-    return tuple(unescape(token) for token in text[1:].split("/"))
+    return tokens_in(text)
+
+
+def tokens_in(pointer: str) -> Place:
+    """Return the tokens of a pointer."""
+    tokens = pointer.split("/")[1:]
+    return tuple(map(unescape, tokens)) if "~" in pointer else tuple(tokens)
 
 
 def step(value: object, token: str) -> object:
@@ -52,3 +68,10 @@ def step(value: object, token: str) -> object:
     if is_array(value) and _INDEX.fullmatch(token) and int(token) < len(value):
         return value[int(token)]
     return MISSING
+
+
+def reach(value: object, place: Place) -> object:
+    """Return what is at a place of `value`, `MISSING` if nothing is."""
+    for token in place:
+        value = step(value, token)
+    return value

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from anyshape.documents.json import is_array, is_object
-from anyshape.documents.pointers import Place, pointer
+from anyshape.documents.pointers import MISSING, Place, pointer, reach
 from anyshape.page.facts import ALL_KINDS, Facts, FormSource, Path, kind_of
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits
@@ -211,14 +211,8 @@ def _places_of(facts: Facts, value: Any, token: str) -> list[Place]:
 
 
 def _at(value: Any, path: Path) -> Any:
-    for token in path:
-        if is_object(value) and token in value:
-            value = value[token]
-        elif is_array(value) and token.isdecimal() and int(token) < len(value):
-            value = value[int(token)]
-        else:
-            return ABSENT
-    return value
+    found = reach(value, path)
+    return ABSENT if found is MISSING else found
 
 
 def _put(value: Any, path: Path, new: Any) -> Any:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from anyshape.documents.pointers import MISSING, step, unescape
+from anyshape.documents.pointers import MISSING, Place, reach, tokens_in
 from anyshape.errors import AnyshapeError, Problem
 from anyshape.schema import Schema
 
@@ -45,12 +45,10 @@ def _each(problems: list[Problem] | tuple[Problem, ...]) -> Iterator[Problem]:
 
 
 def _repair(value: Any, problem: Problem, original: Schema) -> Any:
-    tokens = _tokens(problem.path)
-    item = _at(value, tokens)
-    if item is None and tokens:
-        parent = _at(value, tokens[:-1])
-        if isinstance(parent, dict):
-            return _changed(value, tokens, MISSING)
+    tokens = tokens_in(problem.path)
+    item = reach(value, tokens)
+    if item is None and tokens and isinstance(reach(value, tokens[:-1]), dict):
+        return _changed(value, tokens, MISSING)
     if isinstance(item, str):
         if problem.keyword in ("enum", "const"):
             listed = _listed(problem, original)
@@ -69,22 +67,12 @@ def _repair(value: Any, problem: Problem, original: Schema) -> Any:
 
 def _listed(problem: Problem, original: Schema) -> list[str]:
     """Return the strings that an enumeration lists."""
-    found = _at(original.document, _tokens(problem.schema_path))
+    found = reach(original.document, tokens_in(problem.schema_path))
     values = cast("list[Any]", found) if isinstance(found, list) else [found]
     return [entry for entry in values if isinstance(entry, str)]
 
 
-def _tokens(path: str) -> list[str]:
-    return [unescape(token) for token in path.split("/")[1:]]
-
-
-def _at(value: Any, tokens: list[str]) -> Any:
-    for token in tokens:
-        value = step(value, token)
-    return value
-
-
-def _changed(value: Any, tokens: list[str], item: Any) -> Any:
+def _changed(value: Any, tokens: Place, item: Any) -> Any:
     """Return a copy of `value` with something else, or nothing, at one place."""
     if not tokens:
         return item

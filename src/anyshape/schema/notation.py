@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
-from anyshape.documents.pointers import MISSING, step, tokens_of
+from anyshape.documents.pointers import MISSING, reach, tokens_of
 
 __all__ = ["notation", "signature"]
 
@@ -354,14 +354,10 @@ def _name(reference: str, document: Mapping[str, Any] | bool) -> str:
 
 def _resolve(reference: str, document: Mapping[str, Any] | bool) -> object:
     """Return what a pointer into the same document leads to; `None` for any other reference."""
-    if reference == "#":
-        return document
-    if not reference.startswith("#/"):
+    if reference != "#" and not reference.startswith("#/"):
         return None
-    place: object = document
-    for token in tokens_of(reference[1:]) or ():
-        place = step(place, token)
-    return None if place is MISSING else place
+    found = reach(document, tokens_of(reference[1:]) or ())
+    return None if found is MISSING else found
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ import msgspec
 from anyshape.documents.dialects import Dialect
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI, Spot, SpotKey
-from anyshape.documents.pointers import escape, unescape
+from anyshape.documents.pointers import escape, reach, tokens_in
 from anyshape.errors import InvalidSchema, LimitExceeded
 from anyshape.schema._compile.intake import Document
 from anyshape.schema._compile.metaschemas import metaschema_documents
@@ -260,10 +260,7 @@ def _spell_reference(reference: str) -> str:
 
 
 def _find(document: object, pointer: str) -> dict[str, object]:
-    found: Any = document
-    for token in pointer.split("/")[1:]:
-        found = found[int(token)] if is_array(found) else found[unescape(token)]
-    return found
+    return cast("dict[str, object]", reach(document, tokens_in(pointer)))
 
 
 def copy_json(value: object) -> object:
