@@ -11,8 +11,20 @@ from typing import Any, Final, TypeAlias
 
 from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect, Form, find_dialect
 from anyshape.documents.json import is_array, is_object
+from anyshape.documents.pointers import Place
 
-__all__ = ["DATA", "Label", "Node", "dialect_in", "nodes", "own_id", "rebuild", "subschemas"]
+__all__ = [
+    "DATA",
+    "Label",
+    "Node",
+    "branches",
+    "declared_types",
+    "dialect_in",
+    "nodes",
+    "own_id",
+    "rebuild",
+    "subschemas",
+]
 
 Node: TypeAlias = dict[str, Any]
 """A schema that is an object."""
@@ -59,6 +71,23 @@ def nodes(schema: Node | bool) -> Iterator[Node]:
         if not isinstance(node, bool):
             yield node
             pending += [inner for _, _, inner in subschemas(node)]
+
+
+def branches(schema: Mapping[str, object], place: Place, keyword: str) -> list[Place]:
+    """Return the places of the schemas that a keyword of the schema at `place` lists."""
+    listed = schema.get(keyword)
+    count = len(listed) if is_array(listed) else 0
+    return [(*place, keyword, str(index)) for index in range(count)]
+
+
+def declared_types(schema: Mapping[str, object]) -> tuple[str, ...] | None:
+    """Return the names in `type`, which are one or several; `None` where it says nothing."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return (declared,)
+    if is_array(declared):
+        return tuple(name for name in declared if isinstance(name, str))
+    return None
 
 
 def rebuild(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import Final, cast
+from collections.abc import Iterable
+from typing import Final
 
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
-from anyshape.documents.positions import Node
+from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 
 __all__ = ["property_types"]
 
-_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _BRANCHES: Final = ("then", "else")
 
 
@@ -51,21 +51,15 @@ class _Search:
             target = self._document.resolve(place, reference)
             if target is not None:
                 said.append(self.at(target))
-        for keyword in _LISTS:
-            branches = node.get(keyword)
-            if isinstance(branches, list):
-                count = len(cast("list[object]", branches))
-                found = [self.at((*place, keyword, str(index))) for index in range(count)]
-                if keyword == "allOf":
-                    said += found
-                else:
-                    said.append(_either(found))
+        said += map(self.at, branches(node, place, "allOf"))
+        for keyword in ("anyOf", "oneOf"):
+            said.append(_either(map(self.at, branches(node, place, keyword))))
         if "if" in node:
-            said.append(_either([self.at((*place, keyword)) for keyword in _BRANCHES]))
+            said.append(_either(self.at((*place, keyword)) for keyword in _BRANCHES))
         return _all(said)
 
 
-def _either(found: list[Types | None]) -> Types | None:
+def _either(found: Iterable[Types | None]) -> Types | None:
     known = [types for types in found if types is not None]
     return functools.reduce(Types.__or__, known) if known else None
 

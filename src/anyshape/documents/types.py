@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
-from anyshape.documents.positions import Node
+from anyshape.documents.positions import Node, branches
 from anyshape.errors import LimitExceeded
 
 __all__ = ["TypeBounds", "Types", "admits"]
@@ -99,11 +99,11 @@ class TypeBounds:
         dynamic = node.get("$dynamicRef")
         if isinstance(dynamic, str) and "$dynamicRef" in dialect.references:
             types &= self._dynamically_referred(place, dynamic)
-        for index in range(_length(node, "allOf")):
-            types &= self._at((*place, "allOf", str(index)))
+        for branch in branches(node, place, "allOf"):
+            types &= self._at(branch)
         for keyword in ("anyOf", "oneOf"):
-            if count := _length(node, keyword):
-                types &= _union(self._at((*place, keyword, str(i))) for i in range(count))
+            if places := branches(node, place, keyword):
+                types &= _union(map(self._at, places))
         if "if" in node and "if" in dialect.applicators:
             types &= self._conditional(place, node)
         return types & ~_excluded(node.get("not"))
@@ -164,8 +164,3 @@ def _type_of(value: object) -> Types:
 
 def _union(parts: Iterable[Types]) -> Types:
     return functools.reduce(Types.__or__, parts, Types.NOTHING)
-
-
-def _length(node: Node, keyword: str) -> int:
-    branches = node.get(keyword)
-    return len(cast("list[object]", branches)) if isinstance(branches, list) else 0

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from anyshape.documents.json import identity, is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place, pointer
-from anyshape.documents.positions import Node, own_id
+from anyshape.documents.positions import Node, branches, declared_types, own_id
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.result import ABSENT
 from anyshape.schema import Limits, Schema, compile
@@ -222,7 +222,7 @@ class _Gathering:
         self._objects(place, node)
         self._arrays(place, node)
         self.take(references)
-        self.take([(*place, "allOf", str(index)) for index in range(_count(node.get("allOf")))])
+        self.take(branches(node, place, "allOf"))
         self._conditions(place, node)
         for keyword in ("oneOf", "anyOf"):
             self._choose(place, node, keyword)
@@ -240,10 +240,8 @@ class _Gathering:
 
     def _values(self, node: Node) -> None:
         facts = self.facts
-        declared = node.get("type")
-        kinds = [declared] if isinstance(declared, str) else declared
-        if is_array(kinds):
-            named = tuple(kind for kind in kinds if isinstance(kind, str))
+        named = declared_types(node)
+        if named is not None:
             facts.kinds = _both(facts.kinds, named) if facts.kinds else named
         options: list[Any] | None = None
         if "const" in node:
@@ -281,13 +279,11 @@ class _Gathering:
     def _arrays(self, place: Place, node: Node) -> None:
         facts = self.facts
         items, rest = node.get("items"), node.get("additionalItems")
-        first, keyword = (
-            (items, "items") if is_array(items) else (node.get("prefixItems"), "prefixItems")
-        )
-        for index in range(_count(first)):
+        keyword = "items" if is_array(items) else "prefixItems"
+        for index, first in enumerate(branches(node, place, keyword)):
             if index == len(facts.first_items):
                 facts.first_items.append([])
-            facts.first_items[index].append((*place, keyword, str(index)))
+            facts.first_items[index].append(first)
         more, where = (rest, "additionalItems") if is_array(items) else (items, "items")
         if more is False:
             facts.has_more_items = False
@@ -313,20 +309,17 @@ class _Gathering:
                     self.take([(*place, keyword, name)])
 
     def _choose(self, place: Place, node: Node, keyword: str) -> None:
-        count = _count(node.get(keyword))
-        branches: list[Place] = [
-            (*place, keyword, str(index)) for index in range(min(count, _MOST_BRANCHES))
-        ]
-        if len(branches) < 2 or self._list_options(branches):
-            self.take(branches)
+        choices = branches(node, place, keyword)[:_MOST_BRANCHES]
+        if len(choices) < 2 or self._list_options(choices):
+            self.take(choices)
             return
         named = f"{pointer(self._path)} {pointer((*place, keyword))}"
         chosen = self._choices.get(named)
-        if chosen is None or not 0 <= chosen < len(branches):
-            chosen = self._closest(branches)
-        labels = tuple(self._label(branch) for branch in branches)
+        if chosen is None or not 0 <= chosen < len(choices):
+            chosen = self._closest(choices)
+        labels = tuple(map(self._label, choices))
         self.facts.alternatives.append(Alternative(named, labels, chosen))
-        self.take([branches[chosen]])
+        self.take([choices[chosen]])
 
     def _list_options(self, branches: Sequence[Place]) -> bool:
         """Take alternatives that are one value each for a list of values with titles."""
@@ -412,7 +405,3 @@ def _both(known: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
     if "number" in known and "integer" in named and "number" not in named:
         found.append("integer")
     return tuple(dict.fromkeys(found)) or tuple(named)
-
-
-def _count(value: object) -> int:
-    return len(cast("list[object]", value)) if isinstance(value, list) else 0

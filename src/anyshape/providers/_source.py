@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect
 from anyshape.documents.library import Library, Spot, dialect_of, load
-from anyshape.documents.positions import Label
+from anyshape.documents.positions import Label, declared_types
 from anyshape.errors import CannotLower
 from anyshape.schema._compile import find_metaschema
 
@@ -117,8 +117,7 @@ class Subschema:
     @property
     def types(self) -> frozenset[str]:
         """The types that it declares; none where it declares none."""
-        declared = self.words.get("type", ())
-        return frozenset((declared,) if isinstance(declared, str) else declared)
+        return frozenset(declared_types(self.words) or ())
 
 
 class Source:

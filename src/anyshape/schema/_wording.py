@@ -11,8 +11,10 @@ from decimal import Decimal
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
+from typing import TypeGuard
 
 from anyshape.documents.json import is_array, is_object, plain
+from anyshape.documents.positions import declared_types
 
 VALUE_WIDTH = 60
 LINE_WIDTH = 500
@@ -217,16 +219,6 @@ def missing(shown: str, detail: str = "") -> str:
     return f"missing required property {shown}" + (f" ({detail})" if detail else "")
 
 
-def types_of(schema: dict[str, object]) -> list[str]:
-    """Return the types that `type` names."""
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        return [declared]
-    if is_array(declared):
-        return [name for name in declared if isinstance(name, str)]
-    return []
-
-
 def expectation(schema: dict[str, object] | bool) -> str:
     """Return what `schema` itself asks for as a noun phrase, empty where there is no short one."""
     if isinstance(schema, bool):
@@ -241,11 +233,11 @@ def expectation(schema: dict[str, object] | bool) -> str:
 
 def type_phrase(schema: dict[str, object]) -> str:
     """Return the types that `schema` admits, each with what else it asks of it."""
-    types = types_of(schema)
+    types = declared_types(schema) or ()
     return listed([_phrase(name, schema) for name in types if not _is_covered(name, types)], "or")
 
 
-def _is_covered(name: str, types: list[str]) -> bool:
+def _is_covered(name: str, types: Sequence[str]) -> bool:
     return name == "integer" and "number" in types
 
 
@@ -256,7 +248,7 @@ def _phrase(name: str, schema: dict[str, object]) -> str:
         return string_phrase(schema)
     if name == "array":
         inner = schema.get("items")
-        kinds = types_of(inner) if is_object(inner) else []
+        kinds = (declared_types(inner) if is_object(inner) else None) or ()
         of = f" of {_PLURALS[kinds[0]]}" if len(kinds) == 1 and kinds[0] in _PLURALS else ""
         return f"an array{of}"
     title = schema.get("title")
@@ -268,7 +260,7 @@ def _phrase(name: str, schema: dict[str, object]) -> str:
 def number_phrase(schema: dict[str, object], name: str | None = None) -> str:
     """Return `an integer ≥ 1 and ≤ 10 that is a multiple of 5`, as far as `schema` says so."""
     if name is None:
-        name = "integer" if types_of(schema) == ["integer"] else "number"
+        name = "integer" if declared_types(schema) == ("integer",) else "number"
     bounds: list[str] = []
     for keyword, exclusive, sign in (
         ("minimum", "exclusiveMinimum", ("≥", ">")),
@@ -284,7 +276,7 @@ def number_phrase(schema: dict[str, object], name: str | None = None) -> str:
     return f"{_NOUNS[name]}{' ' if bounds else ''}{' and '.join(bounds)}{multiple}"
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float | Decimal]:
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
@@ -319,9 +311,7 @@ def length_phrase(
 
 def whole(value: object) -> int | None:
     """Return a count from a schema, which may be written as `2.0`."""
-    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        return int(value) if abs(value) < 1e18 else None
-    return None
+    return int(value) if _is_number(value) and abs(value) < 1e18 else None
 
 
 def pattern_phrase(schema: dict[str, object]) -> str:

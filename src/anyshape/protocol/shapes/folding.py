@@ -20,7 +20,7 @@ import msgspec
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
-from anyshape.documents.positions import Node
+from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
 from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
@@ -181,9 +181,8 @@ class _Reader:
         return Statement(properties, required, all(part.is_closed for part in possible))
 
     def _branches(self, place: Place, keyword: str) -> list[Statement | None]:
-        branches = self._document.schema_at(place).get(keyword)
-        count = len(branches) if is_array(branches) else 0
-        return [self.at((*place, keyword, str(index))) for index in range(count)]
+        places = branches(self._document.schema_at(place), place, keyword)
+        return [self.at(branch) for branch in places]
 
 
 def _own(node: Node) -> Statement:

@@ -15,7 +15,7 @@ import msgspec
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
-from anyshape.documents.positions import Node
+from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
 
@@ -134,15 +134,8 @@ def _together(bounds: TypeBounds, place: Place, kind: Types) -> list[Place]:
             if document.schemas[at].dialect.reference_hides_siblings:
                 continue
         found.append(at)
-        waiting += _branches(node, at, "allOf")
+        waiting += branches(node, at, "allOf")
         for keyword in ("anyOf", "oneOf"):
-            branches = _branches(node, at, keyword)
-            possible = [branch for branch in branches if bounds.at(branch) & kind]
+            possible = [each for each in branches(node, at, keyword) if bounds.at(each) & kind]
             waiting += possible if len(possible) == 1 else []
     return found
-
-
-def _branches(node: Node, at: Place, keyword: str) -> list[Place]:
-    branches = node.get(keyword)
-    count = len(branches) if is_array(branches) else 0
-    return [(*at, keyword, str(index)) for index in range(count)]

@@ -27,6 +27,7 @@ import msgspec
 from anyshape.documents.dialects import Form, Step
 from anyshape.documents.json import is_array
 from anyshape.documents.library import Library, Spot, SpotKey
+from anyshape.documents.positions import declared_types
 from anyshape.errors import InvalidSchema, LimitExceeded
 
 _Scope: TypeAlias = tuple[tuple[str, SpotKey], ...]
@@ -229,12 +230,8 @@ def _types(spot: Spot) -> frozenset[str] | None:
         return None if schema else frozenset()
     if spot.dialect.reference_hides_siblings and "$ref" in schema:
         return None
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        return frozenset((declared,))
-    if is_array(declared):
-        return frozenset(name for name in declared if isinstance(name, str))
-    return None
+    declared = declared_types(schema)
+    return None if declared is None else frozenset(declared)
 
 
 def _rank(nodes: list[GraphNode]) -> int:
