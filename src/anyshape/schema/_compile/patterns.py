@@ -22,7 +22,7 @@ from anyshape.documents.json import is_object
 from anyshape.documents.library import Spot
 from anyshape.documents.pointers import escape
 from anyshape.errors import InvalidSchema, LimitExceeded
-from anyshape.schema._compile.spelling import spell
+from anyshape.schema._compile.spelling import outside_classes, spell
 from anyshape.schema._instance import shorten
 from anyshape.schema._limits import Limits
 
@@ -180,24 +180,10 @@ def _is_expression(text: str) -> bool:
     return jsonschema_rs.is_valid({"format": "regex"}, text, validate_formats=True, offline=True)
 
 
-def needs_backtracking(text: str, *, boundaries: bool = True) -> bool:
+def needs_backtracking(text: str, *, boundaries: bool) -> bool:
     """Tell whether an expression uses what no linear matcher offers, `boundaries` if that can."""
     beyond = set("123456789k" if boundaries else "123456789kbB")
-    position = 0
-    in_class = False
-    while position < len(text):
-        character = text[position]
-        if character == "\\":
-            following = text[position + 1 : position + 2]
-            if not in_class and following in beyond:
-                return True
-            position += 2
-            continue
-        if in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = True
-        elif text.startswith(_BACKTRACKING_GROUPS, position):
-            return True
-        position += 1
-    return False
+    return any(
+        piece[1:] in beyond or text.startswith(_BACKTRACKING_GROUPS, position)
+        for position, piece in outside_classes(text)
+    )

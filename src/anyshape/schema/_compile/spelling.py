@@ -16,9 +16,10 @@ ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["spell"]
+__all__ = ["outside_classes", "spell"]
 
 _MANY_ESCAPES: Final = 32
 _ANY: Final = r"[^\n\r\u2028\u2029]"
@@ -126,23 +127,24 @@ def _group_numbers(text: str) -> dict[str, int]:
     """Return the number of each named group: groups are counted by their opening parentheses."""
     names: dict[str, int] = {}
     count = 0
-    position = 0
-    in_class = False
-    while position < len(text):
-        character = text[position]
-        if character == "\\":
-            position += 2
-            continue
-        if in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = not text.startswith(("[]", "[^]"), position)
-        elif character == "(":
+    for position, piece in outside_classes(text):
+        if piece == "(":
             named = _NAMED_GROUP.match(text, position)
             if named is not None:
                 count += 1
                 names[named[1]] = count
             elif not text.startswith("(?", position):
                 count += 1
-        position += 1
     return names
+
+
+def outside_classes(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the position of each character or escape that stands in no class, and itself."""
+    position = 0
+    in_class = False
+    while position < len(text):
+        piece = text[position : position + (2 if text[position] == "\\" else 1)]
+        if not in_class:
+            yield position, piece
+        in_class = piece != "]" if in_class else piece == "["
+        position += len(piece)
