@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, TypeAlias, TypeGuard, cast
 
-__all__ = ["Json", "identity", "is_array", "is_object", "plain"]
+__all__ = ["Json", "identity", "is_array", "is_object", "parts", "plain"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -19,6 +19,18 @@ def is_object(value: object) -> TypeGuard[dict[str, object]]:
 def is_array(value: object) -> TypeGuard[list[object]]:
     """Tell whether `value` is a JSON array."""
     return isinstance(value, list)
+
+
+def parts(value: object) -> Iterator[object]:
+    """Yield a value and all that is in it."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if is_object(each):
+            waiting.extend(each.values())
+        elif is_array(each):
+            waiting.extend(each)
 
 
 def plain(value: object) -> object:

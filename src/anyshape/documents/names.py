@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from anyshape.documents.dialects import Dialect
-from anyshape.documents.json import is_array, is_object
+from anyshape.documents.json import is_object, parts
 from anyshape.documents.library import Spot
 from anyshape.documents.uris import is_plain
 
@@ -38,15 +38,10 @@ def is_unambiguous(
         return False  # What is relative in them depends on which of the names around them count.
     names: list[object] = []
     found = 0
-    waiting = [document]
-    for value in waiting:  # grows while it is walked
-        if is_object(value):
-            waiting.extend(value.values())
-            if _names_itself(value, identifying):
-                found += 1
-                names.extend(value[keyword] for keyword in identifying & value.keys())
-        elif is_array(value):
-            waiting.extend(value)
+    for value in parts(document):
+        if is_object(value) and _names_itself(value, identifying):
+            found += 1
+            names.extend(value[keyword] for keyword in identifying & value.keys())
     return (
         found == known
         and all(map(is_plain, references))

@@ -6,9 +6,10 @@ import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from anyshape.documents.json import parts
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place, pointer
 from anyshape.errors import AnyshapeError
@@ -46,8 +47,9 @@ def screen_defaults(document: Mapping[str, Any], where: str) -> Iterator[Finding
             continue
         spot = where + pointer((*place, "default"))
         value: object = schema["default"]
-        for text in _strings(value):
-            yield from _screen_text(text, spot)
+        for part in parts(value):
+            if isinstance(part, str):
+                yield from _screen_text(part, spot)
         # Many servers write null for a default that is not there.
         if value is not None and tried < _TRIED and _is_short(value):
             tried += 1
@@ -55,23 +57,7 @@ def screen_defaults(document: Mapping[str, Any], where: str) -> Iterator[Finding
 
 
 def _is_short(value: object) -> bool:
-    return sum(1 for _ in islice(_parts(value), _TYPED)) < _TYPED
-
-
-def _parts(value: object) -> Iterator[object]:
-    """Yield a value and all that is in it."""
-    waiting: list[object] = [value]
-    while waiting:
-        each = waiting.pop()
-        yield each
-        if isinstance(each, list):
-            waiting.extend(cast("list[object]", each))
-        elif isinstance(each, dict):
-            waiting.extend(cast("dict[str, object]", each).values())
-
-
-def _strings(value: object) -> Iterator[str]:
-    return (each for each in _parts(value) if isinstance(each, str))
+    return sum(1 for _ in islice(parts(value), _TYPED)) < _TYPED
 
 
 def _screen_text(text: str, where: str) -> Iterator[Finding]:

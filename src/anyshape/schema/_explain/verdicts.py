@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from anyshape.documents.json import is_array, is_object
+from anyshape.documents.json import is_object, parts
 from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, load
 from anyshape.errors import AnyshapeError
 from anyshape.schema._bounds import NotCheap, classify
@@ -123,12 +123,8 @@ def _can_be_overridden(graph: Graph, engine: Engine) -> bool:
     if any(node.spot.document not in engine.documents for node in graph.nodes):
         return True
     seen: set[object] = set()
-    waiting: list[object] = list(engine.documents.values())
-    for value in waiting:  # grows while it is walked
-        if is_array(value):
-            waiting.extend(value)
-        elif is_object(value):
-            waiting.extend(value.values())
+    for value in parts(list(engine.documents.values())):
+        if is_object(value):
             for keyword in _ANCHORS & value.keys():
                 name = (keyword, value[keyword] if isinstance(value[keyword], str) else "")
                 if name in seen:
