@@ -316,7 +316,7 @@ def ask(job: Job) -> Reply:
     """Have a worker do `job`; raise what it raised, or `LimitExceeded` if it had to be stopped."""
     reply = _lines.do(msgspec.structs.replace(job, value=_pack(job.value, job.limits)))
     if reply.error:
-        raise _restore(reply, job)
+        raise _restore(reply)
     return reply
 
 
@@ -345,7 +345,7 @@ async def aside(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     return await asyncio.get_running_loop().run_in_executor(_lines.threads, call)
 
 
-def _restore(reply: Reply, job: Job) -> AnyshapeError:
+def _restore(reply: Reply) -> AnyshapeError:
     kind: type[AnyshapeError] | None = getattr(errors, reply.error, None)
     if kind is None:
         return LimitExceeded(

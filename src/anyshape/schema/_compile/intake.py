@@ -88,7 +88,7 @@ def admit_document(
         raise _too_long(limits, len(text), uri)
     if not isinstance(copied, bool) and not is_object(copied):
         raise InvalidSchema(
-            f"expected a schema{_at(uri)} (an object, true or false), got {_name(copied)}"
+            f"expected a schema{_at(uri)} (an object, true or false), got {_shown(copied)}"
         )
     has_prose = plain and not has_constants and b'"description":"' in text
     return Admitted(copied, text, plain, has_prose)
@@ -156,12 +156,6 @@ def _read_document(document: object, limits: Limits, uri: str) -> object:
 
 def _at(uri: str) -> str:
     return f" {uri}" if uri else ""
-
-
-def _name(value: object) -> str:
-    if value is None:
-        return "null"
-    return _shown(value)
 
 
 def _shown(value: object) -> str:

@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
@@ -123,8 +123,8 @@ class RemoteSession:
         self._bytes = 0
         self._tls = remote.ssl_context
 
-    def fetch(self, uri: str, *, path: str = "") -> Document:
-        """Return the document at `uri`; `path` is where the reference stands, for the error.
+    def fetch(self, uri: str) -> Document:
+        """Return the document at `uri`.
 
         Raises `UnresolvableReference` naming the rule that refused it and how to allow it, or
         `LimitExceeded` naming the budget that ran out.
@@ -132,7 +132,7 @@ class RemoteSession:
         try:
             return self._fetch(uri)
         except Refused as refused:
-            self._give_up(uri, path, refused)
+            self._give_up(uri, refused)
 
     def _fetch(self, uri: str) -> Document:
         current = uri.partition("#")[0]
@@ -211,7 +211,7 @@ class RemoteSession:
         self._bytes += len(answer.body)
         return answer.body, answer.location
 
-    def _give_up(self, uri: str, path: str, refused: Refused) -> NoReturn:
+    def _give_up(self, uri: str, refused: Refused) -> NoReturn:
         """Turn a refusal into the one line the operator reads, and log it."""
         message = f"cannot fetch {shorten(uri)}: {refused.reason}"
         limit = refused.limit
@@ -221,9 +221,9 @@ class RemoteSession:
         # Not a warning: the exception says it to the caller, this line is for the audit.
         log.info("%s", message)
         if not limit:
-            raise UnresolvableReference(message, uri=uri, path=path) from refused
+            raise UnresolvableReference(message, uri=uri) from refused
         raise LimitExceeded(
-            message, limit=limit, allowed=ceil(allowed), found=refused.found, path=path
+            message, limit=limit, allowed=ceil(allowed), found=refused.found
         ) from refused
 
 
@@ -231,27 +231,23 @@ def fetch_references(
     document: Document,
     remote: RemoteReferences,
     references_of: Callable[[Document, str], Iterable[str]],
-    *,
-    base_uri: str = "",
-    known: Container[str] = (),
 ) -> dict[str, Document]:
     """Fetch what `document` refers to, and what that refers to, until nothing is missing.
 
-    `references_of(document, base_uri)` names the URIs that a document refers to and does not
-    contain; fragments do not matter. URIs in `known` are there already. The answer maps each URI
-    as it was asked for, whatever it redirected to, to its document.
+    `references_of(document, uri)` names the URIs that a document, the first of which has none,
+    refers to and does not contain; fragments do not matter. The answer maps each URI as it was
+    asked for, whatever it redirected to, to its document.
     """
     session = RemoteSession(remote)
     fetched: dict[str, Document] = {}
-    waiting = deque([(document, base_uri)])
+    waiting = deque([(document, "")])
     while waiting:
         referrer, base = waiting.popleft()
         for reference in references_of(referrer, base):
             uri = reference.partition("#")[0]
-            if uri in fetched or uri in known or uri == base_uri:
-                continue
-            fetched[uri] = session.fetch(uri)
-            waiting.append((fetched[uri], uri))
+            if uri and uri not in fetched:
+                fetched[uri] = session.fetch(uri)
+                waiting.append((fetched[uri], uri))
     return fetched
 
 
