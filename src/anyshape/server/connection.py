@@ -34,7 +34,7 @@ from anyshape.protocol.revision import LATEST_HANDSHAKE, Revision
 from anyshape.protocol.salvage import salvage_id
 from anyshape.resumption import start
 from anyshape.server.batches import answer_requests
-from anyshape.server.failures import busy, missing_meta
+from anyshape.server.failures import missing_meta
 from anyshape.server.features.announcements import Listener, Position, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lazy_object import LazyObject
@@ -259,9 +259,7 @@ class Connection(Peer):
         """Tell the peer of a topic until it is gone."""
         if topic in self._subscribed or self._closed:
             return
-        allowed = self.service.options.max_resource_subscriptions
-        if len(self._subscribed) >= allowed:
-            raise busy(allowed, "subscriptions")
+        self.service.check_topics(self._subscribed)
         self._subscribed[topic] = self.service.listeners.add((topic,), self._tell)
 
     async def unsubscribe(self, topic: Topic) -> None:

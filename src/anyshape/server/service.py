@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
 from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.revision import Revision
+from anyshape.server.failures import busy
 from anyshape.server.features.announcements import Listeners, Topic
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.tools import Tools
@@ -143,6 +144,18 @@ class Service:
     def list_topics(self) -> list[Topic]:
         """Return the lists whose changes every peer of a handshake is told of."""
         return [topic for feature in self.features for topic in feature.changes.values()]
+
+    def check_subscriptions(self) -> None:
+        """Raise if there are as many subscriptions as may be."""
+        allowed = self.options.max_subscriptions
+        if len(self.subscriptions) >= allowed:
+            raise busy(allowed, "subscriptions")
+
+    def check_topics(self, told: Sized) -> None:
+        """Raise if somebody who is told of these topics may not be told of another one."""
+        allowed = self.options.max_resource_subscriptions
+        if len(told) >= allowed:
+            raise busy(allowed, "subscriptions")
 
     def end_subscriptions(self) -> None:
         """End every subscription gracefully, so that their responses can finish."""

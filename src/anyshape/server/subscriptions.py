@@ -13,7 +13,7 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.meta import SUBSCRIPTION_ID
 from anyshape.protocol.methods import CANCELLED, LISTENING
-from anyshape.server.failures import busy, not_acceptable
+from anyshape.server.failures import not_acceptable
 from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.parameters import ListenParameters
 from anyshape.server.request import OpenRequest
@@ -33,9 +33,7 @@ async def listen(parameters: ListenParameters, request: OpenRequest) -> bytes:
     ]
     if not peer.takes_stream:
         raise not_acceptable()
-    allowed = service.options.max_subscriptions
-    if len(service.subscriptions) >= allowed:
-        raise busy(allowed, "subscriptions")
+    service.check_subscriptions()
     tag = b"%b:%b" % (_ID_KEY, request.id)
     meta = b"{%b}" % tag
     honoured = encode_data({grant.member: grant.value for grant in grants})

@@ -15,7 +15,7 @@ from anyshape.protocol.jsonrpc import INVALID_REQUEST, Notification
 from anyshape.protocol.revision import Revision
 from anyshape.server.admission import admit
 from anyshape.server.bodies import Receive, disconnected
-from anyshape.server.failures import busy, unsupported_version
+from anyshape.server.failures import unsupported_version
 from anyshape.server.features.announcements import Topic
 from anyshape.server.http_options import Streams
 from anyshape.server.http_peer import HttpPeer
@@ -181,7 +181,8 @@ class SessionStreams:
         service = self.service
         known_here = self.table.find(session.key)
         if known_here is None or known_here.stream is None:
-            self._check_room()  # Another stream of the same session takes the place of the first.
+            # Another stream of the same session takes the place of the first.
+            service.check_subscriptions()
         live = self.table.touch(session.key)
         live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
         response = EventStream(send, self._application.keep_alive)
@@ -214,11 +215,6 @@ class SessionStreams:
             shared = self.share()
             if shared is not None:
                 shared.leave_later(session.key, stream.told)
-
-    def _check_room(self) -> None:
-        allowed = self.service.options.max_subscriptions
-        if len(self.service.subscriptions) >= allowed:
-            raise busy(allowed, "subscriptions")
 
     async def _hold(
         self, session: str, stream: StandingStream, watch: asyncio.Future[None]
@@ -270,7 +266,7 @@ class SessionStreams:
         ids, shared = self._application.session_ids, self.share()
         if ids is None or shared is None or not is_of_session(ids, session.key, heard.stream):
             return None
-        self._check_room()
+        self.service.check_subscriptions()
         left = await shared.insist(shared.resume, session.key, heard, response)
         if left is not None:
             self.service.subscriptions.add(left)

@@ -83,9 +83,7 @@ class SessionTable:
         session = self.touch(key)
         if topic in session.topics:
             return
-        allowed = self._service.options.max_resource_subscriptions
-        if len(session.topics) >= allowed:
-            raise busy(allowed, "subscriptions")
+        self._service.check_topics(session.topics)
         session.topics[topic] = None
         if session.stream is not None:
             session.stream.add(topic)
