@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from anyshape.client.options import Identity
 from anyshape.protocol.encoding import encode_data
@@ -55,47 +55,12 @@ class ClientIntroduction:
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class Lifecycle(Protocol):
-    """The way one connection writes its requests."""
-
-    @property
-    def revision(self) -> Revision:
-        """What was agreed on."""
-        ...
-
-    @property
-    def stateful(self) -> bool:
-        """Whether a handshake holds the requests together."""
-        ...
-
-    @property
-    def hears_cancellation(self) -> bool:
-        """Whether the server may be told that a request was given up."""
-        ...
-
-    def ask_for_logs(self, level: str) -> bool:
-        """Have requests ask for log messages; say whether that is done by requests at all."""
-        ...
-
-    def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
-        """Return a request: `opening` as `open_request` gives it, then the rest of the parameters.
-
-        `members` and `meta` are JSON members without their braces.
-        """
-        ...
-
-    def headers(
-        self, method: str, name: str | None = None, parameters: Mapping[str, str] | None = None
-    ) -> dict[str, str]:
-        """Return what HTTP mirrors of a message: what it is about, and the arguments in headers."""
-        ...
-
-
 class Stateless:
     """Requests that carry everything a server needs to know."""
 
     stateful = False
     hears_cancellation = True
+    """Whether the server may be told that a request was given up."""
 
     def __init__(self, revision: Revision, introduction: ClientIntroduction) -> None:
         self.revision = revision
@@ -112,7 +77,7 @@ class Stateless:
         self._write_meta()
 
     def ask_for_logs(self, level: str) -> bool:
-        """Have every request ask for log messages of this level and above."""
+        """Have every request ask for log messages of this level and above; tell that it will."""
         self._described[LOG_LEVEL] = level
         self._write_meta()
         return True
@@ -122,7 +87,11 @@ class Stateless:
         self._end = b",%b}}}" % self._meta
 
     def frame(self, id: int, opening: bytes, members: bytes, meta: bytes) -> bytes:
-        """Return a request with the metadata of this revision."""
+        """Return a request with the metadata of this revision.
+
+        `opening` is as `open_request` gives it, `members` and `meta` are JSON members without
+        their braces.
+        """
         end = self._end
         if meta or not members:
             comma = b"," if members else b""
@@ -183,3 +152,7 @@ class Stateful:
     ) -> dict[str, str]:
         """Return the revision, where it has a header for that; nothing else is mirrored."""
         return dict(self._headers)
+
+
+Lifecycle: TypeAlias = Stateless | Stateful
+"""The way one connection writes its requests."""

@@ -77,7 +77,7 @@ class Outbox:
 
 
 class DirectResponse(asyncio.Protocol):
-    """A request that was sent, and the response to it, read as it comes: see `HttpResponse`."""
+    """A request that was sent, and the response to it, read as it comes."""
 
     __slots__ = (
         "_buffered",
@@ -176,7 +176,7 @@ class DirectResponse(asyncio.Protocol):
         return self._is_complete and not self._chunks
 
     def header(self, name: str) -> str | None:
-        """Return the first header of that name."""
+        """Return the first header of that name, which is written in small letters."""
         value = self._headers.get(name.encode())
         return None if value is None else value.decode("utf-8", "surrogateescape")
 

@@ -7,58 +7,13 @@ that is part of the URL, are left to aiohttp's session, whose responses get the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TypeAlias
 
 import aiohttp
 
+from anyshape.client.transports.direct_requests import DirectResponse
+
 __all__ = ["HttpResponse", "SessionResponse"]
-
-
-class HttpResponse(Protocol):
-    """The response to a request: its head is there, its body may still be on its way.
-
-    What goes wrong with the body is an `aiohttp.ClientError`.
-    """
-
-    @property
-    def status(self) -> int:
-        """The status code."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """What the server calls that status."""
-        ...
-
-    @property
-    def sent(self) -> Mapping[str, str]:
-        """The headers of the request."""
-        ...
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the body was read to its end."""
-        ...
-
-    def header(self, name: str) -> str | None:
-        """Return the first header of that name, which is written in small letters."""
-        ...
-
-    def headers(self, name: str) -> tuple[str, ...]:
-        """Return every header of that name."""
-        ...
-
-    async def read(self) -> bytes:
-        """Return the whole body, which is not compressed."""
-        ...
-
-    async def next_chunk(self) -> bytes:
-        """Return the next piece of the body, nothing at its end."""
-        ...
-
-    def close(self) -> None:
-        """Drop the rest of the body; the connection is kept if all of it has come."""
-        ...
 
 
 class SessionResponse:
@@ -89,3 +44,10 @@ class SessionResponse:
     def headers(self, name: str) -> tuple[str, ...]:
         """Return every header of that name."""
         return tuple(self._response.headers.getall(name, ()))
+
+
+HttpResponse: TypeAlias = DirectResponse | SessionResponse
+"""The response to a request: its head is there, its body may still be on its way.
+
+What goes wrong with the body is an `aiohttp.ClientError`.
+"""
