@@ -12,7 +12,7 @@ import enum
 from collections.abc import Awaitable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from msgspec import UNSET
@@ -29,6 +29,7 @@ from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.server.asking.rounds import RoundAsker
+    from anyshape.server.features.tools import OfferedTool
     from anyshape.server.parameters import CallParameters, RoundParameters
     from anyshape.server.peer import Peer
     from anyshape.server.progress import ProgressReports
@@ -43,7 +44,6 @@ __all__ = [
     "Answer",
     "Interruption",
     "OpenRequest",
-    "TimeLimit",
 ]
 
 IN_MESSAGE: Final = ("params", "_meta")
@@ -73,19 +73,6 @@ class Interruption(enum.Enum):
     """The server ends, and somebody still waits for the answer."""
 
 
-class TimeLimit(Protocol):
-    """How long a request may wait, and what answers it then."""
-
-    @property
-    def timeout(self) -> float | None:
-        """Seconds; `None` for ever."""
-        ...
-
-    def late_result(self, revision: Revision) -> bytes:
-        """Return the `result` of a request that has taken too long."""
-        ...
-
-
 class OpenRequest(msgspec.Struct, eq=False):
     """A request that is not answered yet.
 
@@ -102,7 +89,8 @@ class OpenRequest(msgspec.Struct, eq=False):
     """Whether it came with others in an array."""
     revision: Revision = LATEST
     """What it is answered at; the newest as long as that is not settled."""
-    limit: TimeLimit | None = None
+    limit: OfferedTool | None = None
+    """What is called, which limits how long that may take, and answers then."""
     progress: ProgressReports | None = None
     log: RequestLog | None = None
     subscription: asyncio.Future[None] | None = None

@@ -127,7 +127,7 @@ class AuthorizationCode:
 
     @property
     def bound_client(self) -> str | None:
-        """The client that the caller registered, if any."""
+        """The client that the caller registered, if any: only one server may hear of it."""
         registered = self._client.registered
         return None if registered is None else registered.client_id
 

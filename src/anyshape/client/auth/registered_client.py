@@ -54,7 +54,10 @@ class RegisteredClient:
 
 
 class ClientGrant:
-    """A token for a client, by what `bring` brings: the fields of the grant."""
+    """A token for a client, by what `bring` brings: the fields of the grant.
+
+    One that `is_personal` is for a person, who would not like to be asked often.
+    """
 
     def __init__(
         self,

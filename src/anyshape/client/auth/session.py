@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from anyshape.client.auth.authorization_server import (
     AuthorizationServer,
@@ -35,7 +35,9 @@ from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
 if TYPE_CHECKING:
+    from anyshape.client.auth.authorization_code import AuthorizationCode
     from anyshape.client.auth.dpop import ProofKey
+    from anyshape.client.auth.registered_client import ClientGrant
 
 __all__ = ["AccessSession", "TokenGrant", "token_key"]
 
@@ -45,30 +47,8 @@ _PARTING: Final = 5.0
 """Seconds that a request which was given up waits for a token that is being refreshed."""
 
 
-class TokenGrant(Protocol):
-    """A way to get a first token."""
-
-    @property
-    def is_personal(self) -> bool:
-        """Whether it is a person's, who would not like to be asked often."""
-        ...
-
-    @property
-    def bound_client(self) -> str | None:
-        """The id of a client that only one authorization server may hear of."""
-        ...
-
-    async def obtain(self, request: AccessRequest) -> HeldToken:
-        """Return a new token."""
-        ...
-
-    async def known_client(self, request: AccessRequest) -> Registration | None:
-        """Return who this client is at the authorization server, if it is anybody yet."""
-        ...
-
-    async def forget_client(self, request: AccessRequest) -> None:
-        """Forget who this client was, if that can be found out anew."""
-        ...
+TokenGrant: TypeAlias = "AuthorizationCode | ClientGrant"
+"""A way to get a first token."""
 
 
 def token_key(url: str) -> str:

@@ -9,43 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from anyshape.server.response import write_event
 from anyshape.server.streams.event_ids import ReplyId
 
 if TYPE_CHECKING:
     from anyshape.server.http_options import Streams
+    from anyshape.server.response import EventStream
+    from anyshape.server.stores.sessions import RemoteReply
 
 __all__ = ["Archive", "ReplyOutlet", "ReplyStream"]
 
+ReplyOutlet: TypeAlias = "EventStream | RemoteReply"
+"""Where a reply goes: to a response of ours, or to another replica that has one."""
+
 _OVERHEAD: Final = 512
 """Bytes that an event takes beside its own."""
-
-
-class ReplyOutlet(Protocol):
-    """Where a reply goes: an `EventStream`, or another replica that has one."""
-
-    @property
-    def is_nearly_full(self) -> bool:
-        """Whether its reader is so far behind that messages will soon be dropped."""
-        ...
-
-    def push_event(self, event: bytes) -> None:
-        """Send an event as it is."""
-        ...
-
-    def break_silence(self) -> None:
-        """Send a comment if nothing else is on its way."""
-        ...
-
-    def abandon(self) -> None:
-        """Send nothing more."""
-        ...
-
-    async def end(self, last: bytes = b"", status: int = 200) -> None:
-        """End the response, with a last event if there is one."""
-        ...
 
 
 class ReplyStream:
