@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from anyshape.gateway.health import GatewayHealth, UpstreamHealth
 
@@ -140,6 +140,9 @@ class Histogram(_Metric):
             yield self._sample(values, total, "_count")
 
 
+MetricT = TypeVar("MetricT", bound=_Metric)
+
+
 class Registry:
     """The metrics of one gateway, to be used on its event loop; `most` bounds each one's series."""
 
@@ -149,9 +152,7 @@ class Registry:
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
         """Return a new counter; by convention its name ends in `_total`."""
-        counter = Counter(name, help, labels, self._most)
-        self._add(counter)
-        return counter
+        return self._add(Counter(name, help, labels, self._most))
 
     def gauge(
         self,
@@ -161,27 +162,24 @@ class Registry:
         labels: Sequence[str] = (),
     ) -> Gauge:
         """Return a new gauge; `read` gives its values by labels."""
-        gauge = Gauge(name, help, labels, self._most, read)
-        self._add(gauge)
-        return gauge
+        return self._add(Gauge(name, help, labels, self._most, read))
 
     def histogram(
         self, name: str, help: str, labels: Sequence[str] = (), bounds: Sequence[float] = _SECONDS
     ) -> Histogram:
         """Return a new histogram; its bounds are seconds unless others are given."""
-        histogram = Histogram(name, help, labels, self._most, bounds)
-        self._add(histogram)
-        return histogram
+        return self._add(Histogram(name, help, labels, self._most, bounds))
 
     def text(self) -> str:
         """Return everything as text, of the type `CONTENT_TYPE`."""
         lines = (line for metric in self._metrics.values() for line in metric.lines())
         return "".join(f"{line}\n" for line in lines)
 
-    def _add(self, metric: _Metric) -> None:
+    def _add(self, metric: MetricT) -> MetricT:
         if metric.name in self._metrics:
             raise ValueError(f"there is a metric {metric.name} already")
         self._metrics[metric.name] = metric
+        return metric
 
 
 class GatewayMetrics:

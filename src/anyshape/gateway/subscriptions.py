@@ -110,12 +110,7 @@ class UpstreamSubscriptions:
             # What is part of a resource is told of as that resource: it is what clients asked for.
             await client.subscribe(uri, lambda _part: self._on_change(uri))
         except AnyshapeError as error:
-            _log.info(
-                "upstream %s does not tell of changes to %s: %s",
-                self._name,
-                shorten(uri, 100),
-                shorten(str(error), 300),
-            )
+            self._tell_failure("upstream %s does not tell of changes to %s: %s", uri, error)
             return False
         return True
 
@@ -123,12 +118,10 @@ class UpstreamSubscriptions:
         try:
             await client.unsubscribe(uri)
         except AnyshapeError as error:
-            _log.info(
-                "upstream %s: %s is still watched: %s",
-                self._name,
-                shorten(uri, 100),
-                shorten(str(error), 300),
-            )
+            self._tell_failure("upstream %s: %s is still watched: %s", uri, error)
+
+    def _tell_failure(self, message: str, uri: str, error: AnyshapeError) -> None:
+        _log.info(message, self._name, shorten(uri, 100), shorten(str(error), 300))
 
 
 class WatchedResources:
