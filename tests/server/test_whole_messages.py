@@ -223,7 +223,8 @@ async def test_the_same_bytes_go_out_in_the_same_order(
 
 async def test_headers_that_are_added_to_are_seen_at_once() -> None:
     state = ServerState()
-    state.default_headers = headers = [DATE]
+    headers: list[tuple[bytes, bytes]] = [DATE]
+    state.default_headers = headers
     connection, transport = _connect(HttpToolsProtocol, server.asgi(), state)
     for added in ((b"server", b"one"), (b"x-served-by", b"two")):
         headers.append(added)
