@@ -213,6 +213,37 @@ async def test_a_list_that_fails_costs_no_tools(
     assert f"upstream half: its last {feature} are kept: the database is down" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("method", "kept"), [("tools/list", "lists"), ("resources/templates/list", "templates")]
+)
+async def test_what_is_kept_is_logged_once_per_reason(
+    method: str, kept: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(upstream_module, "_SOONEST", 0.0)
+    server = Server("half")
+    server.tool(name="hello")(lambda: "hello")
+    server.resource("note://one", name="one")(lambda: "1")
+    why: str | None = None
+    readings = 0
+
+    @server.middleware
+    async def out_of_order(request: Any, proceed: Any) -> Any:
+        nonlocal readings
+        if request.method == method:
+            readings += 1
+            if why is not None:
+                raise ProtocolError(why, code=-32603)
+        return await proceed(request)
+
+    upstream = Upstream(target=server, refresh=PAUSE, revision="2025-11-25")
+    async with Client(Gateway({"half": upstream})):
+        for now in ("the disk is full", "the disk is gone", None, "the disk is gone"):
+            why, before = now, readings
+            await turn_until(lambda before=before: readings > before + 3)
+    said = [line for line in caplog.messages if f"half: its last {kept} are kept: " in line]
+    assert [line.rpartition(" ")[2] for line in said] == ["full", "gone", "gone"]
+
+
 async def test_what_cannot_be_offered_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     careless, other = Server("careless"), Server("other")
     careless.resource("note://one", name="one")(lambda: "1")

@@ -106,6 +106,8 @@ class UpstreamLink:
         self._on_offer = on_offer
         self._told: dict[str, str] = {}
         """Why tools of the last list cannot be used, as the log was told."""
+        self._kept: dict[str, str] = {}
+        """Why lists are kept that were read before, as the log was told."""
         self._client: Client | None = None
         self._wake = asyncio.Event()
         self._doubted = asyncio.Event()
@@ -287,12 +289,11 @@ class UpstreamLink:
             before, started = self.offer, time.monotonic()
             try:
                 await self._read_offer(client)
+                self._kept.pop("lists", None)
             except TransportError:
                 raise
             except AnyshapeError as error:
-                _log.warning(
-                    "upstream %s: its last lists are kept: %s", self.name, shorten(str(error), 300)
-                )
+                self._keep("lists", error)
             if self.offer != before:
                 self._tell()
             # One that announces changes all the time takes about half of it.
@@ -324,14 +325,21 @@ class UpstreamLink:
     ) -> tuple[Entry, ...]:
         """Return what an upstream has beside its tools; where it cannot say, they are not lost."""
         try:
-            return tuple(await listing())
+            listed = tuple(await listing())
         except TransportError:
             raise
         except AnyshapeError as error:
-            _log.warning(
-                "upstream %s: its last %s are kept: %s", self.name, what, shorten(str(error), 300)
-            )
+            self._keep(what, error)
             return last
+        self._kept.pop(what, None)
+        return listed
+
+    def _keep(self, what: str, error: AnyshapeError) -> None:
+        """Have the log say that something stays as it was, once per reason."""
+        why = shorten(str(error), 300)
+        if self._kept.get(what) != why:
+            self._kept[what] = why
+            _log.warning("upstream %s: its last %s are kept: %s", self.name, what, why)
 
 
 class Visit:
