@@ -204,11 +204,34 @@ def dynamic_anchors() -> dict[str, Any]:
     }
 
 
+def alternatives_by_reference() -> dict[str, Any]:
+    """Two chains of definitions that each meet the other's next one in two ways: 2**30 in all."""
+
+    def chain(name: str, end: dict[str, Any]) -> dict[str, Any]:
+        levels = {
+            f"{name}{n}": {
+                "type": "object",
+                "properties": {side: {"$ref": f"#/$defs/{name}{n + 1}"} for side in "lr"},
+                "additionalProperties": False,
+            }
+            for n in range(30)
+        }
+        last = {"type": "object", "properties": {"z": end}, "additionalProperties": False}
+        return {**levels, f"{name}30": last}
+
+    return tool(
+        {"anyOf": [{"$ref": "#/$defs/a0"}, {"$ref": "#/$defs/b0"}]},
+        **chain("a", {"type": "string"}),
+        **chain("b", {"type": "integer"}),
+    )
+
+
 SCHEMAS = (
     *(doubling, choices, nested_choices, mutual, meeting, deep, long_chain, wide),
     *(many_alternatives, patterns, names_and_patterns, repeated_enumeration),
     *(filtered_enumeration, repeated_description, repeated_one_of, root_alternatives),
     *(names_of_alternatives, conditions_of_alternatives, dynamic_anchors),
+    alternatives_by_reference,
 )
 
 

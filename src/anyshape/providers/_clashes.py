@@ -12,7 +12,7 @@ from itertools import combinations
 from anyshape.providers._codecs import AsIs, AsListed, Codec, Items, Reference, Union
 from anyshape.providers._members import Field, Members
 
-__all__ = ["Clash", "clash", "worst"]
+__all__ = ["Clash", "worst"]
 
 
 class Clash(enum.IntEnum):
@@ -30,33 +30,37 @@ def worst(codecs: list[Codec]) -> Clash:
     if all(codec.plain for codec in codecs):
         return Clash.NONE
     found = Clash.NONE
+    seen: set[tuple[int, int]] = set()
     for first, second in combinations(codecs, 2):
-        found = max(found, clash(first, second))
+        found = max(found, _clash(first, second, seen))
         if found is Clash.VALUE:
             break
     return found
 
 
-def clash(first: Codec, second: Codec, seen: frozenset[tuple[int, int]] = frozenset()) -> Clash:
-    """Return how two alternatives clash."""
-    if (first.plain and second.plain) or first == second or _apart(first, second):
-        return Clash.NONE
+def _clash(first: Codec, second: Codec, seen: set[tuple[int, int]]) -> Clash:
+    """Return how two alternatives clash; what was `seen` counts where it was met first.
+
+    Two definitions may meet on as many ways as there are: all that counts is the worst of them.
+    """
     pair = (id(first), id(second))
     if pair in seen:
         return Clash.NONE
-    seen |= {pair}
+    seen.add(pair)
+    if (first.plain and second.plain) or first == second or _apart(first, second):
+        return Clash.NONE
     if isinstance(first, Reference) or isinstance(second, Reference):
         one, other = _resolved(first), _resolved(second)
-        return Clash.VALUE if one is None or other is None else clash(one, other, seen)
+        return Clash.VALUE if one is None or other is None else _clash(one, other, seen)
     if isinstance(first, Union):
-        return max(clash(codec, second, seen) for codec in first.alternatives)
+        return max(_clash(codec, second, seen) for codec in first.alternatives)
     if isinstance(second, Union):
-        return max(clash(first, codec, seen) for codec in second.alternatives)
+        return max(_clash(first, codec, seen) for codec in second.alternatives)
     if isinstance(first, Members) and isinstance(second, Members):
         return _members(first, second, seen)
     if isinstance(first, Items) and isinstance(second, Items):
         length = max(len(first.prefix), len(second.prefix))
-        return max(clash(first.at(i), second.at(i), seen) for i in range(length + 1))
+        return max(_clash(first.at(i), second.at(i), seen) for i in range(length + 1))
     return Clash.VALUE
 
 
@@ -78,10 +82,10 @@ def _with_integers(kinds: frozenset[str]) -> frozenset[str]:
     return kinds | {"integer"} if "number" in kinds else kinds
 
 
-def _members(first: Members, second: Members, seen: frozenset[tuple[int, int]]) -> Clash:
+def _members(first: Members, second: Members, seen: set[tuple[int, int]]) -> Clash:
     if first.pairs is not None and second.pairs is not None:
         if first.pairs.lowered is None or second.pairs.lowered is None:
-            return clash(first.pairs.codec, second.pairs.codec, seen)
+            return _clash(first.pairs.codec, second.pairs.codec, seen)
     elif "array" in first.kinds | second.kinds:
         return Clash.VALUE
     ours = {entry.lowered: (name, entry) for name, entry in first.fields.items()}
@@ -95,7 +99,7 @@ def _members(first: Members, second: Members, seen: frozenset[tuple[int, int]]) 
     for name, one, other_name, other in both:
         if name != other_name:
             return Clash.VALUE
-        found = max(found, clash(one.codec, other.codec, seen))
+        found = max(found, _clash(one.codec, other.codec, seen))
         if one.padded != other.padded and (one.null or other.null):
             found = max(found, Clash.NULL)
     for lowered in ours.keys() ^ theirs.keys():
