@@ -206,3 +206,40 @@ def test_a_full_disk_is_said_to_be_full(program: str) -> None:
         )
     assert done.returncode == 3
     assert "error: cannot write: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--help"], 141),
+        (["call", "--help"], 141),
+        (["tools", DEMO], 141),
+        (["tools", "nowhere.py"], 2),
+    ],
+)
+def test_streams_that_nobody_reads_do_not_change_what_the_end_of_a_command_means(
+    program: str, words: list[str], code: int
+) -> None:
+    unread, end = os.pipe()
+    os.close(unread)
+    try:
+        done = subprocess.run(
+            [program, *words], stdout=end, stderr=end, timeout=PATIENCE, check=False
+        )
+    finally:
+        os.close(end)
+    assert done.returncode == code
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+def test_data_is_written_even_if_nothing_can_be_said(program: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [program, "call", DEMO, "get-count"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (0, "42\n")

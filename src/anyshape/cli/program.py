@@ -91,9 +91,12 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except terminal.ReaderGone:
-        # Python must not try to flush the rest when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.leave(sys.stdout)
         return Exit.BROKEN_PIPE
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return Exit.BROKEN_PIPE  # typer's own end, if nobody reads its help
     except Exception as error:
         failure = _failure(error, is_command=command is not None)
         terminal.complain(failure)

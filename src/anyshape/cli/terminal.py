@@ -35,6 +35,7 @@ __all__ = [
     "heading",
     "host_of",
     "is_colourful",
+    "leave",
     "line",
     "paragraph",
     "prepare",
@@ -155,8 +156,7 @@ def write_bytes(data: bytes) -> None:
 
 def say(text: str = "") -> None:
     """Write a line for the person, to stderr."""
-    sys.stderr.write(safe(text) + "\n")
-    sys.stderr.flush()
+    _tell(safe(text) + "\n")
 
 
 def complain(failure: CommandError) -> None:
@@ -166,7 +166,21 @@ def complain(failure: CommandError) -> None:
     hint = "\x1b[1mhint:\x1b[0m" if colourful else "hint:"
     details = "".join(f"  {line(each)}\n" for each in failure.details)
     message = " ".join(failure.message.split("\n"))
-    sys.stderr.write(f"{label} {line(message)}\n{details}\n{hint} {line(failure.hint)}\n")
+    _tell(f"{label} {line(message)}\n{details}\n{hint} {line(failure.hint)}\n")
+
+
+def _tell(text: str) -> None:
+    """Write to stderr; where nobody takes it, data and exit code still say something."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        leave(sys.stderr)
+
+
+def leave(stream: TextIO) -> None:
+    """Have what nobody takes lead nowhere, for Python tries to write the rest when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def heading(text: str, style: str = "bold") -> Text:
