@@ -173,6 +173,24 @@ def test_what_is_no_target_is_a_mistake_in_one_line(run: Run, target: str) -> No
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["tools", DEMO, "--header", "Authorization Bearer s3cret"],
+        ["tools", DEMO, "--header", ": s3cret"],
+        ["tools", "ws://me:s3cret@example.com/mcp?key=s3cret"],
+        ["tools", "http://me:s3cret@example.com:port/mcp"],
+        ["tools", "http://me:s3cret@[::1/mcp"],
+        ["gateway", "http://me:s3cret@example.com:port/mcp"],
+        ["logout", "ws://me:s3cret@example.com/mcp"],
+    ],
+)
+def test_a_mistake_is_told_without_the_secrets_in_it(run: Run, words: list[str]) -> None:
+    outcome = run(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "s3cret" not in outcome.err
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         (None, "No such file or directory"),

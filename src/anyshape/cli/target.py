@@ -108,7 +108,9 @@ def take_target(
             written, without_secrets(written), pairs, timeout, person() if login else None
         )
     if "://" in written:
-        raise CommandError(f"{written} is no http or https URL", hint=_HINT, code=Exit.USAGE)
+        raise CommandError(
+            f"{without_secrets(written)} is no http or https URL", hint=_HINT, code=Exit.USAGE
+        )
     if written.endswith(FLEETS):
         from anyshape.gateway import Gateway
 
@@ -118,10 +120,11 @@ def take_target(
 
 def check_url(written: str) -> None:
     """Refuse a URL that nothing can be sent to."""
+    from anyshape.client.quoting import without_secrets
     from anyshape.client.target import check_target
 
     try:
-        check_target(written, written)
+        check_target(written, without_secrets(written))
     except ValueError as error:
         raise CommandError(str(error), hint=_HINT, code=Exit.USAGE) from None
 
@@ -130,7 +133,7 @@ def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or not name.strip():
         raise CommandError(
-            f"--header {line!r} has no name",
+            "--header: expected a name, a colon and a value",  # not what came, often a secret
             hint='write it as on the wire: --header "Authorization: Bearer …"',
             code=Exit.USAGE,
         )
