@@ -149,6 +149,8 @@ def test_a_server_of_another_sdk_is_adopted(run: Run, tmp_path: Path, source: st
         ["--http", "--workers", "0"],
         ["--http", "--workers", "2", "--reload"],
         ["--http", "--port", "70000"],
+        ["--http", "--host", "", "--port", "0"],
+        ["--http", "--host", "", "--port", "0", "--workers", "2"],
     ],
 )
 def test_options_that_make_no_sense_are_refused(run: Run, options: list[str]) -> None:

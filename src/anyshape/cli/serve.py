@@ -118,6 +118,12 @@ def listen(host: str, port: int) -> socket.socket:
         raise CommandError(
             f"--port {port}: expected 0 to 65535", hint="0 takes any", code=Exit.USAGE
         )
+    if not host.strip():  # a socket takes it for every address there is
+        raise CommandError(
+            "--host: expected an address, got nothing",
+            hint="127.0.0.1 is this machine alone, 0.0.0.0 every address it has",
+            code=Exit.USAGE,
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
