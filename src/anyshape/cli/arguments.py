@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import UsageError
 
 __all__ = ["parse_arguments"]
 
@@ -29,10 +29,8 @@ def parse_arguments(words: Sequence[str], input_schema: Mapping[str, Any]) -> di
     for word in words:
         key, value = _pair(word, input_schema)
         if key in arguments:
-            raise CommandError(
-                f"{key} is given twice",
-                hint=f"for several values write an array: {key}:='[…]'",
-                code=Exit.USAGE,
+            raise UsageError(
+                f"{key} is given twice", hint=f"for several values write an array: {key}:='[…]'"
             )
         arguments[key] = value
     return arguments
@@ -41,7 +39,7 @@ def parse_arguments(words: Sequence[str], input_schema: Mapping[str, Any]) -> di
 def _object(text: str, what: str) -> dict[str, Any]:
     value = _json(text, what)
     if not isinstance(value, dict):
-        raise CommandError(f"{what}: expected a JSON object", hint=_HINT, code=Exit.USAGE)
+        raise UsageError(f"{what}: expected a JSON object", hint=_HINT)
     return cast("dict[str, Any]", value)
 
 
@@ -49,13 +47,13 @@ def _json(text: str, what: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CommandError(f"{what}: not JSON: {error}", hint=_HINT, code=Exit.USAGE) from None
+        raise UsageError(f"{what}: not JSON: {error}", hint=_HINT) from None
 
 
 def _pair(word: str, input_schema: Mapping[str, Any]) -> tuple[str, Any]:
     key, equals, text = word.partition("=")
     if not equals or not key or key == ":":
-        raise CommandError(f"{word!r} is no argument", hint=_HINT, code=Exit.USAGE)
+        raise UsageError(f"{word!r} is no argument", hint=_HINT)
     if key.endswith(":"):
         return key[:-1], _json(text, key[:-1])
     return key, _typed(text, key, input_schema)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import typer
 
 from anyshape.cli import options
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import UsageError
 from anyshape.cli.target import NamedTarget, parse_revision, split_target, take_target
 from anyshape.cli.usage import TargetWords
 
@@ -57,7 +57,7 @@ class Asked:
     def expect_no_more(self, hint: str) -> None:
         """Refuse words after the target; the hint says what they may have been meant for."""
         if self.rest:
-            raise CommandError(f"{self.rest[0]!r} is one too many", hint=hint, code=Exit.USAGE)
+            raise UsageError(f"{self.rest[0]!r} is one too many", hint=hint)
 
 
 def _options(

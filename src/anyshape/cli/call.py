@@ -13,7 +13,7 @@ import typer
 from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.asked import Asked, about_server
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.questions import TerminalQuestions, questions
 from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import find_tool
@@ -55,9 +55,7 @@ def call(
 def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the tool's name and its arguments."""
     if not words:
-        raise CommandError(
-            "a TOOL is missing", hint="`anyshape tools TARGET` lists them", code=Exit.USAGE
-        )
+        raise UsageError("a TOOL is missing", hint="`anyshape tools TARGET` lists them")
     return words[0], list(words[1:])
 
 

@@ -16,7 +16,7 @@ import typer
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.loading import is_fleet
 from anyshape.cli.target import NamedTarget, connect, connect_as
 
@@ -91,7 +91,7 @@ def check(
     from anyshape.client.findings import Judgement, uncover
 
     if role not in (None, "input", "output"):
-        raise CommandError(f"--role {role}: expected input or output", hint=_ROLE, code=Exit.USAGE)
+        raise UsageError(f"--role {role}: expected input or output", hint=_ROLE)
     providers = _providers(profiles)
     threshold = _threshold(fail_on)
     verdicts: dict[str, Judgement] = {}
@@ -121,7 +121,7 @@ def _threshold(written: str) -> int:
     known = {str(severity): int(severity) for severity in Severity} | {"never": max(Severity) + 1}
     if written not in known:
         hint = f"one of {', '.join(known)}"
-        raise CommandError(f"--fail-on {written}: unknown", hint=hint, code=Exit.USAGE)
+        raise UsageError(f"--fail-on {written}: unknown", hint=hint)
     return known[written]
 
 
@@ -146,9 +146,7 @@ def _providers(written: str) -> list[str]:
     for name in names:
         if name not in PROFILES:
             known = ", ".join(PROFILES)
-            raise CommandError(
-                f"--for {name}: expected a provider", hint=f"known: {known}", code=Exit.USAGE
-            )
+            raise UsageError(f"--for {name}: expected a provider", hint=f"known: {known}")
     return names
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from anyshape.cli import options, terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import Exit, UsageError
 
 __all__ = ["EXAMPLES", "demo"]
 
@@ -37,7 +37,7 @@ def demo(
     from anyshape.page import run_page
 
     if context.obj["command"] is not None:
-        raise CommandError("demo takes no command", hint="anyshape demo", code=Exit.USAGE)
+        raise UsageError("demo takes no command", hint="anyshape demo")
     if stdio:
         program = _program()
         terminal.say("The demo server speaks MCP on stdin and stdout. Try instead:")

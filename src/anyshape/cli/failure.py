@@ -19,7 +19,7 @@ from anyshape.errors import (
     ValidationError,
 )
 
-__all__ = ["CommandError", "Exit", "advise_on_silence", "explain"]
+__all__ = ["CommandError", "Exit", "UsageError", "advise_on_silence", "explain"]
 
 
 class Exit(enum.IntEnum):
@@ -52,6 +52,13 @@ class CommandError(Exception):
         self.hint = hint
         self.code = code
         self.details = details
+
+
+class UsageError(CommandError):
+    """The end of a command line that makes no sense."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint, code=Exit.USAGE)
 
 
 def advise_on_silence(*, is_command: bool) -> str:

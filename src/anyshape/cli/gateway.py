@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from anyshape.cli import options, terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.loading import FLEETS, load_fleet, load_server
 from anyshape.cli.serve import announce, check_listening, listen, serve_http, url_of
 from anyshape.cli.target import check_url
@@ -85,15 +85,13 @@ def gateway(
 
 def _check_endpoints(endpoints: str | None, *, http: bool) -> None:
     if endpoints not in (None, "one", "each", "both"):
-        raise CommandError(
-            f"--endpoints {endpoints}: unknown", hint="one of one, each, both", code=Exit.USAGE
-        )
+        raise UsageError(f"--endpoints {endpoints}: unknown", hint="one of one, each, both")
     if endpoints is not None and not http:
         raise _for_http("--endpoints", "a pipe has one")
 
 
 def _for_http(option: str, why: str) -> CommandError:
-    return CommandError(f"{option} is for HTTP: {why}", hint="add --http", code=Exit.USAGE)
+    return UsageError(f"{option} is for HTTP: {why}", hint="add --http")
 
 
 def _serve(
@@ -143,10 +141,9 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
     found: dict[str, Any] = {}
     for word in words:
         if word.endswith(FLEETS):
-            raise CommandError(
+            raise UsageError(
                 f"{word} says all there is to serve",
                 hint="give the file alone, or write the targets into it",
-                code=Exit.USAGE,
             )
         named = _NAMED.fullmatch(word)
         written = named[2] if named else word
@@ -157,19 +154,16 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
     if command:
         _add(found, _name_of(command[0]), command)
     if not found:
-        raise CommandError(
+        raise UsageError(
             "there is nothing to serve",
             hint="give a configuration file, a URL, a module or file, or a command after --",
-            code=Exit.USAGE,
         )
     return found
 
 
 def _add(found: dict[str, Any], name: str, target: Any) -> None:
     if name in found:
-        raise CommandError(
-            f"two targets are called {name}", hint="name them: NAME=TARGET", code=Exit.USAGE
-        )
+        raise UsageError(f"two targets are called {name}", hint="name them: NAME=TARGET")
     found[name] = target
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from anyshape.cli.failure import CommandError, Exit, explain
+from anyshape.cli.failure import CommandError, Exit, UsageError, explain
 from anyshape.errors import AnyshapeError
 
 if TYPE_CHECKING:
@@ -87,11 +87,9 @@ def _import(place: str) -> ModuleType:
     path = Path(place)
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
-        raise CommandError(f"there is no file {place}", hint="check the path", code=Exit.USAGE)
+        raise UsageError(f"there is no file {place}", hint="check the path")
     if not is_file and not all(part.isidentifier() for part in place.split(".")):
-        raise CommandError(
-            f"{place!r} is neither a module nor a Python file", hint=_HINT, code=Exit.USAGE
-        )
+        raise UsageError(f"{place!r} is neither a module nor a Python file", hint=_HINT)
     # As `python FILE` and `python -m MODULE` have it, so that neighbours can be imported.
     directory = str(path.resolve().parent if is_file else Path.cwd())
     if directory not in sys.path:
@@ -107,9 +105,7 @@ def _import(place: str) -> ModuleType:
         ) from error
     except ModuleNotFoundError as error:
         if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
-            raise CommandError(
-                f"there is no module {place}", hint=_HINT, code=Exit.USAGE
-            ) from error
+            raise UsageError(f"there is no module {place}", hint=_HINT) from error
         raise _broken(place, error) from error
     except (Exception, SystemExit) as error:
         raise _broken(place, error) from error
@@ -163,24 +159,22 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
     servers = _servers(module, _own)
     known = f"it has {', '.join(servers)}" if servers else "it has no server"
     if found is None:
-        raise CommandError(f"{place} has no {name}", hint=known, code=Exit.USAGE)
+        raise UsageError(f"{place} has no {name}", hint=known)
     raise _no_server(f"{place}:{name}", found)
 
 
 def _only_server(module: ModuleType, place: str) -> Server:
     servers = _servers(module, _own) or _servers(module, _adopted)
     if len(servers) > 1:
-        raise CommandError(
+        raise UsageError(
             f"{place} has several servers: {', '.join(servers)}",
             hint=f"say which: {place}:{next(iter(servers))}",
-            code=Exit.USAGE,
         )
     for server in servers.values():
         return server
-    raise CommandError(
+    raise UsageError(
         f"{place} has no server",
         hint='make one at the top level of the module: server = Server("name")',
-        code=Exit.USAGE,
     )
 
 
@@ -213,8 +207,7 @@ def _adopted(value: object) -> Server | None:
 
 
 def _no_server(name: str, value: object) -> CommandError:
-    return CommandError(
+    return UsageError(
         f"{name} is a {type(value).__name__}, and no server",
         hint="a Server of Anyshape, or one of mcp or FastMCP, can be served",
-        code=Exit.USAGE,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from anyshape.cli import terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import UsageError
 from anyshape.cli.questions import read_line
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def person() -> OAuth:
 def _port() -> int:
     text = os.environ.get("ANYSHAPE_LOGIN_PORT", "0")
     if not text.isdecimal() or int(text) > 65535:
-        raise CommandError(
+        raise UsageError(
             f"ANYSHAPE_LOGIN_PORT is {text!r}, no port",
             hint="the port of the address that the client is registered with, or nothing",
-            code=Exit.USAGE,
         )
     return int(text)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.login import token_storage
 
 __all__ = ["EXAMPLES", "logout"]
@@ -31,9 +31,7 @@ def logout(
 
     if not is_url(url):
         shown = without_secrets(url) if "://" in url else shorten(url)
-        raise CommandError(
-            f"{shown} is no http or https URL", hint="tokens are for URLs", code=Exit.USAGE
-        )
+        raise UsageError(f"{shown} is no http or https URL", hint="tokens are for URLs")
     was_in = asyncio.run(sign_out(url, token_storage(), Http(proxy_from_environment=True)))
     if json:
         terminal.write(json_text.compact({"url": without_secrets(url), "signedOut": was_in}))

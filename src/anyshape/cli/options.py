@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import UsageError
 
 __all__ = [
     "HeadersOption",
@@ -32,10 +32,9 @@ PortOption: TypeAlias = Annotated[int, typer.Option(metavar="PORT", help="0 take
 def _check_seconds(seconds: float) -> float:
     """Refuse a time that is none, which would mean never or at once."""
     if not 0 < seconds < math.inf:
-        raise CommandError(
+        raise UsageError(
             f"--timeout {seconds:g}: expected seconds, more than 0",
             hint="leave it out for a minute",
-            code=Exit.USAGE,
         )
     return seconds
 

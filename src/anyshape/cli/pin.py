@@ -10,7 +10,7 @@ import typer
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.loading import is_fleet, load_fleet
 from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import show_rejected
@@ -115,10 +115,9 @@ def _publish(asked: Asked) -> int:
     config = load_fleet(asked.first) if isinstance(asked.first, str) else None
     shared = None if config is None else config.settings.shared_pins(config.name)
     if config is None or shared is None or config.settings.pins_file is None:
-        raise CommandError(
+        raise UsageError(
             "there are no pins to publish",
             hint="give the file of a gateway that has [replicas], and [pins] with file and shared",
-            code=Exit.USAGE,
         )
     pins = Pins.load(config.settings.pins_file)
     asyncio.run(shared.publish(pins))
@@ -135,7 +134,7 @@ async def _list_fleet(config: GatewayConfig, name: str | None) -> list[_Found]:
     wanted = {each: up for each, up in config.upstreams.items() if name in (None, each)}
     if not wanted:
         known = ", ".join(config.upstreams)
-        raise CommandError(f"there is no upstream {name}", hint=f"known: {known}", code=Exit.USAGE)
+        raise UsageError(f"there is no upstream {name}", hint=f"known: {known}")
     gateway, found = Gateway(wanted), list[_Found]()
     async with Client(gateway):
         for upstream, link in gateway.upstreams.items():
@@ -182,10 +181,9 @@ def _usual_name(pins: Pins, said: str | None) -> str:
         return pins.upstreams[0]
     if pins.upstreams or not said:
         known = ", ".join(pins.upstreams)
-        raise CommandError(
+        raise UsageError(
             "whose pins are these?",
             hint=f"--name says it; the file has {known}" if known else "--name says it",
-            code=Exit.USAGE,
         )
     return said
 
@@ -209,11 +207,10 @@ def _title(kind: str, name: str, state: str, style: str) -> RenderableType:
 
 
 def _diff(verdict: PinVerdict) -> list[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     return [
-        Padding(Text(terminal.line(line), _STYLES.get(line.lstrip()[:1], "")), (0, 0, 0, 2))
+        terminal.indented(Text(terminal.line(line), _STYLES.get(line.lstrip()[:1], "")))
         for line in verdict.diff.splitlines()
     ]
 

@@ -27,7 +27,7 @@ from anyshape.cli import (
     terminal,
     tools,
 )
-from anyshape.cli.failure import CommandError, Exit, explain
+from anyshape.cli.failure import CommandError, Exit, UsageError, explain
 from anyshape.cli.usage import Command
 from anyshape.errors import AnyshapeError
 
@@ -121,7 +121,7 @@ def _failure(error: Exception, *, is_command: bool) -> CommandError:
     if callable(tell):  # what typer raises when it cannot make sense of the command line
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "anyshape")
-        return CommandError(str(tell()), hint=f"`{path} --help` shows how", code=Exit.USAGE)
+        return UsageError(str(tell()), hint=f"`{path} --help` shows how")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return CommandError(f"cannot write: {error.strerror}", hint="make room where it goes")
     if os.environ.get("ANYSHAPE_DEBUG"):

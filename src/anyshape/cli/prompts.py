@@ -9,7 +9,7 @@ from anyshape.cli import json_text, terminal
 from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.call import name_content
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import Exit, UsageError
 from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
 
@@ -57,7 +57,6 @@ async def _list(asked: Asked) -> int:
 
 
 def _describe(prompt: ListedPrompt) -> list[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     heading = terminal.heading(prompt.name)
@@ -67,16 +66,14 @@ def _describe(prompt: ListedPrompt) -> list[RenderableType]:
     for argument in prompt.arguments:
         said = f": {terminal.paragraph(argument.description)}" if argument.description else ""
         lines.append(f"{terminal.line(argument.name)}{'' if argument.required else '?'}{said}")
-    return [heading, *(Padding(Text(line, "dim"), (0, 0, 0, 2)) for line in lines)]
+    return [heading, *(terminal.indented(Text(line, "dim")) for line in lines)]
 
 
 @about_server()
 def prompt(asked: Asked) -> int:
     """Get a prompt: its messages on stdout."""
     if not asked.rest:
-        raise CommandError(
-            "a PROMPT is missing", hint="`anyshape prompts TARGET` lists them", code=Exit.USAGE
-        )
+        raise UsageError("a PROMPT is missing", hint="`anyshape prompts TARGET` lists them")
     return asyncio.run(_get(asked, *asked.rest))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import Exit, UsageError
 from anyshape.cli.target import connect
 from anyshape.cli.tools import describe_server, show_rejected
 from anyshape.errors import AnyshapeError
@@ -93,7 +93,6 @@ async def _attempt(
 
 
 def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     heading = terminal.heading(uri)
@@ -103,16 +102,14 @@ def _describe(uri: str, entry: ListedResource | ListedTemplate) -> list[Renderab
     if not entry.description:
         return [heading]
     text = Text(terminal.prose(entry.description), "dim")
-    return [heading, Padding(text, (0, 0, 0, 2))]
+    return [heading, terminal.indented(text)]
 
 
 @about_server()
 def read(asked: Asked) -> int:
     """Read a resource: its contents on stdout, text or bytes."""
     if len(asked.rest) != 1:
-        raise CommandError(
-            "one URI is needed", hint="`anyshape resources TARGET` lists them", code=Exit.USAGE
-        )
+        raise UsageError("one URI is needed", hint="`anyshape resources TARGET` lists them")
     return asyncio.run(_read(asked))
 
 

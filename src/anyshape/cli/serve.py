@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.loading import FLEETS, load_server
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
     "WORKERS_VARIABLE",
     "announce",
     "check_listening",
+    "check_no_command",
     "listen",
     "serve",
     "serve_http",
@@ -59,34 +60,22 @@ def serve(
     from anyshape.client.quoting import without_secrets
     from anyshape.client.target import is_url
 
-    if context.obj["command"] is not None:
-        raise CommandError(
-            "serve runs a module, not a command",
-            hint="anyshape serve server.py, or anyshape serve package.module:name",
-            code=Exit.USAGE,
-        )
+    check_no_command(context, "serve")
     if is_url(module):
-        raise CommandError(
+        raise UsageError(
             "serve runs a module, not what is at a URL",
             hint=f"anyshape gateway {without_secrets(module)} serves it to clients of any age",
-            code=Exit.USAGE,
         )
     if module.endswith(FLEETS):
-        raise CommandError(
-            "serve runs a module, not the file of a gateway",
-            hint=f"anyshape gateway {module}",
-            code=Exit.USAGE,
+        raise UsageError(
+            "serve runs a module, not the file of a gateway", hint=f"anyshape gateway {module}"
         )
     check_listening(context, http=http)
     if not http and (workers > 1 or reload):
-        raise CommandError(
-            "--workers and --reload are for HTTP", hint="add --http", code=Exit.USAGE
-        )
+        raise UsageError("--workers and --reload are for HTTP", hint="add --http")
     if workers < 1 or (workers > 1 and reload):
-        raise CommandError(
-            f"--workers {workers} makes no sense here",
-            hint="1 or more, and 1 with --reload",
-            code=Exit.USAGE,
+        raise UsageError(
+            f"--workers {workers} makes no sense here", hint="1 or more, and 1 with --reload"
         )
     server = load_server(module)
     if not http:
@@ -102,27 +91,31 @@ def serve(
     return Exit.OK
 
 
+def check_no_command(context: typer.Context, name: str) -> None:
+    """Refuse a command after two dashes where a module is run."""
+    if context.obj["command"] is not None:
+        raise UsageError(
+            f"{name} runs a module, not a command",
+            hint=f"anyshape {name} server.py, or anyshape {name} package.module:name",
+        )
+
+
 def check_listening(context: typer.Context, *, http: bool) -> None:
     """Refuse an address for a pipe: whoever gives one waits for somebody to connect."""
     for name in () if http else ("host", "port"):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            raise CommandError(
-                f"--{name} is for HTTP: a pipe has no address", hint="add --http", code=Exit.USAGE
-            )
+            raise UsageError(f"--{name} is for HTTP: a pipe has no address", hint="add --http")
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens, or say why there is none."""
     if not 0 <= port <= 65535:
-        raise CommandError(
-            f"--port {port}: expected 0 to 65535", hint="0 takes any", code=Exit.USAGE
-        )
+        raise UsageError(f"--port {port}: expected 0 to 65535", hint="0 takes any")
     if not host.strip():  # a socket takes it for every address there is
-        raise CommandError(
+        raise UsageError(
             "--host: expected an address, got nothing",
             hint="127.0.0.1 is this machine alone, 0.0.0.0 every address it has",
-            code=Exit.USAGE,
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -227,7 +227,6 @@ def _beside(
 def _below(
     rows: Sequence[_Row], titles: Sequence[str], labels: Sequence[str]
 ) -> list[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     parts: list[RenderableType] = []
@@ -242,8 +241,8 @@ def _below(
                 continue
             label = Text(name.ljust(_NAME))
             if "\n" not in text.plain and len(label) + len(text) + 4 <= terminal.width():
-                parts.append(Padding(Text.assemble(label, "  ", text), (0, 0, 0, 2)))
+                parts.append(terminal.indented(Text.assemble(label, "  ", text)))
             else:
-                parts.append(Padding(Text(name), (0, 0, 0, 2)))
-                parts.append(Padding(text, (0, 0, 0, 4)))
+                parts.append(terminal.indented(Text(name)))
+                parts.append(terminal.indented(text, 4))
     return parts

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import UsageError
 from anyshape.cli.loading import FLEETS, load_fleet, load_server
 from anyshape.cli.login import person
 from anyshape.cli.questions import TerminalQuestions, questions
@@ -68,10 +68,10 @@ def split_target(
     command: list[str] | None = context.obj["command"]
     if command is not None:
         if not command:
-            raise CommandError("there is no command after --", hint=_HINT, code=Exit.USAGE)
+            raise UsageError("there is no command after --", hint=_HINT)
         return command, rest
     if not rest:
-        raise CommandError("a TARGET is missing", hint=_HINT, code=Exit.USAGE)
+        raise UsageError("a TARGET is missing", hint=_HINT)
     return rest[0], rest[1:]
 
 
@@ -94,10 +94,9 @@ def take_target(
 
     pairs = dict(_header(line) for line in headers or ())
     if login and not (isinstance(written, str) and is_url(written)):
-        raise CommandError(
+        raise UsageError(
             "--login is for servers with a URL",
             hint="a command gets its credentials from the environment",
-            code=Exit.USAGE,
         )
     if not isinstance(written, str):
         rest = " …" if len(written) > 1 else ""
@@ -108,9 +107,7 @@ def take_target(
             written, without_secrets(written), pairs, timeout, person() if login else None
         )
     if "://" in written:
-        raise CommandError(
-            f"{without_secrets(written)} is no http or https URL", hint=_HINT, code=Exit.USAGE
-        )
+        raise UsageError(f"{without_secrets(written)} is no http or https URL", hint=_HINT)
     if written.endswith(FLEETS):
         from anyshape.gateway import Gateway
 
@@ -126,16 +123,15 @@ def check_url(written: str) -> None:
     try:
         check_target(written, without_secrets(written))
     except ValueError as error:
-        raise CommandError(str(error), hint=_HINT, code=Exit.USAGE) from None
+        raise UsageError(str(error), hint=_HINT) from None
 
 
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or not name.strip():
-        raise CommandError(
+        raise UsageError(
             "--header: expected a name, a colon and a value",  # not what came, often a secret
             hint='write it as on the wire: --header "Authorization: Bearer …"',
-            code=Exit.USAGE,
         )
     return name.strip(), value.strip()
 
@@ -147,7 +143,7 @@ def parse_revision(text: str) -> Revision | None:
     revision = Revision.parse(text)
     if revision is None and text != "auto":
         known = ", ".join(str(each) for each in RELEASED)
-        raise CommandError(f"there is no revision {text}", hint=f"one of {known}", code=Exit.USAGE)
+        raise UsageError(f"there is no revision {text}", hint=f"one of {known}")
     return revision
 
 

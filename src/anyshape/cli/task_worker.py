@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from anyshape.cli import json_text, options, terminal
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.loading import load_server
+from anyshape.cli.serve import check_no_command
 
 if TYPE_CHECKING:
     from anyshape.server import Server
@@ -33,18 +34,9 @@ def worker(
     json: options.JsonOption = False,
 ) -> int:
     """Work on the tasks of a server, on this machine or any other that reaches its store."""
-    if context.obj["command"] is not None:
-        raise CommandError(
-            "worker runs a module, not a command",
-            hint="anyshape worker server.py, or anyshape worker package.module:name",
-            code=Exit.USAGE,
-        )
+    check_no_command(context, "worker")
     if concurrency < 1:
-        raise CommandError(
-            f"--concurrency {concurrency}: expected 1 or more",
-            hint="10 by default",
-            code=Exit.USAGE,
-        )
+        raise UsageError(f"--concurrency {concurrency}: expected 1 or more", hint="10 by default")
     server = load_server(module)
     if json:
         terminal.write(json_text.compact({"name": server.name, "concurrency": concurrency}))

@@ -34,6 +34,7 @@ __all__ = [
     "follow_log",
     "heading",
     "host_of",
+    "indented",
     "is_colourful",
     "leave",
     "line",
@@ -78,9 +79,9 @@ def line(text: str) -> str:
     return safe(text).replace("\n", "\\n")
 
 
-def paragraph(text: str, indent: str = "  ") -> str:
+def paragraph(text: str) -> str:
     """Return strangers' text of any length with its lines below the first indented."""
-    return safe(text).replace("\n", f"\n{indent}")
+    return safe(text).replace("\n", "\n  ")
 
 
 def host_of(url: str) -> str:
@@ -188,6 +189,13 @@ def heading(text: str, style: str = "bold") -> Text:
     from rich.text import Text
 
     return Text(line(text), style, no_wrap=True, overflow="ignore")
+
+
+def indented(part: RenderableType, columns: int = 2) -> RenderableType:
+    """Return a part with all of its lines a few columns to the right."""
+    from rich.padding import Padding
+
+    return Padding(part, (0, 0, 0, columns))
 
 
 def render(*parts: RenderableType, columns: int | None = None, colourful: bool = False) -> str:

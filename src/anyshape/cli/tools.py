@@ -11,7 +11,7 @@ import typer
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
-from anyshape.cli.failure import CommandError, Exit
+from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.target import connect
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> Listed
     known = [tool.name for tool in listed]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has: {', '.join(known[:12]) or 'none'}"
-    raise CommandError(f"the server has no tool {name}", hint=hint, code=Exit.USAGE)
+    raise UsageError(f"the server has no tool {name}", hint=hint)
 
 
 def _as_data(
@@ -96,12 +96,11 @@ def describe_server(client: Client) -> dict[str, Any]:
 
 def show_rejected(rejected: Mapping[str, str]) -> list[RenderableType]:
     """Return what cannot be used, and why, to be shown below what can."""
-    from rich.padding import Padding
     from rich.text import Text
 
     lines = [terminal.line(f"{name}: {reason}") for name, reason in rejected.items()]
     title = [Text("rejected", "bold red")] if lines else []
-    return [*title, *(Padding(Text(line), (0, 0, 0, 2)) for line in lines)]
+    return [*title, *(terminal.indented(Text(line)) for line in lines)]
 
 
 def _title(client: Client, usable: int, refused: int) -> str:
@@ -144,24 +143,22 @@ def _heading(tool: ListedTool) -> RenderableType:
 
 
 def _body(tool: ListedTool, *, schema: bool, wrapped: bool) -> list[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     parts: list[RenderableType] = []
-    indent = (0, 0, 0, 2)
     if tool.description:
-        parts.append(Padding(Text(terminal.prose(tool.description), "dim"), indent))
+        parts.append(terminal.indented(Text(terminal.prose(tool.description), "dim")))
     if not schema:
-        parts.append(Padding(_type(tool, wrapped=wrapped), indent))
+        parts.append(terminal.indented(_type(tool, wrapped=wrapped)))
         return parts
     for name, document in (
         ("inputSchema", tool.input_schema),
         ("outputSchema", tool.output_schema),
     ):
         if document is not None:
-            parts.append(Padding(Text(name, "underline"), indent))
+            parts.append(terminal.indented(Text(name, "underline")))
             text = json_text.lay_out(document, terminal.width() - 4)
-            parts.append(Padding(text, (0, 0, 0, 4)))
+            parts.append(terminal.indented(text, 4))
     return parts
 
 
