@@ -6,10 +6,11 @@ import asyncio
 import gc
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from patience import PATIENCE, turn_until
+from patience import PATIENCE, PAUSE, turn_until
 
 from anyshape import Client, Context, Server
 from anyshape.client import Elicitation, Sampled, SamplingRequest
@@ -195,6 +196,40 @@ def test_a_call_that_is_held_when_the_gateway_closes_ends_quietly(
     asyncio.run(close_while_it_is_held())
     gc.collect()
     assert "never retrieved" not in caplog.text
+
+
+@pytest.mark.parametrize("upstream", [MODERN, LATER])
+@pytest.mark.parametrize("how", ["closed", "configured anew"])
+async def test_a_call_that_is_held_ends_with_its_gateway(
+    curious: Server, upstream: str, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = asyncio.Event()
+
+    async def answer(_question: Elicitation) -> Any:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    before = asyncio.all_tasks()
+    gateway = Gateway({"up": Upstream(target=curious, revision=upstream)})
+    async with Client(gateway, on_elicit=answer) as client, asyncio.timeout(PATIENCE):
+        link = gateway.upstreams["up"]
+        booking = asyncio.create_task(client.call_tool("book", {"city": "Oslo"}))
+        await waiting.wait()
+        booking.cancel()
+        await asyncio.wait([booking])
+        if how == "configured anew":
+            link.upstream = replace(link.upstream, timeout=PAUSE)  # how long calls may finish
+            await gateway.reconfigure({"other": curious})
+            assert _held_in(asyncio.all_tasks()) == []
+    assert _held_in(asyncio.all_tasks() - before) == []
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+    assert "did not answer" not in caplog.text
+
+
+def _held_in(tasks: set[asyncio.Task[Any]]) -> list[asyncio.Task[Any]]:
+    """Return the tasks of calls that are held."""
+    return [task for task in tasks if "HeldCall" in repr(task)]
 
 
 class Hasty:

@@ -93,6 +93,7 @@ class Fleet:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(link.upstream.timeout):
                 await link.unused()
+        await link.held.end()
         task = self._holding.pop(link, None)
         if task is not None:
             task.cancel()
@@ -122,6 +123,8 @@ class Fleet:
             yield
         finally:
             self.is_stopping = True
+            # While there is a connection, an upstream can be told that nobody waits any more.
+            await asyncio.gather(*(link.held.end() for link in self._holding))
             holding = list(self._holding.values())
             for task in holding:
                 task.cancel()

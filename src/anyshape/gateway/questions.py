@@ -254,6 +254,14 @@ class HeldCalls:
         while len(self._held) > _MOST_HELD:
             self._drop(next(iter(self._held)))
 
+    async def end(self) -> None:
+        """Give up all that are held, and wait a moment until that is done: the gateway closes."""
+        tasks = [held.task for held in self._held.values() if held.task is not None]
+        for id in tuple(self._held):
+            self._drop(id)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_GIVEN_UP)
+
     def _drop(self, id: str) -> None:
         held = self._held.pop(id, None)
         if held is not None:
