@@ -221,6 +221,19 @@ async def test_the_same_bytes_go_out_in_the_same_order(
     assert past[0].startswith(b"HTTP/1.1 ") or headers in REFUSED
 
 
+async def test_an_answer_to_a_head_request_has_no_body() -> None:
+    async def overrides(scope: Any, receive: Receive, send: Send) -> None:
+        await server.asgi()({**scope, "method": "POST"}, receive, send)
+
+    body = _body()
+    head = _head(b"Content-Length: %d" % len(body), method=b"HEAD")
+    past = await _exchange(HttpToolsProtocol, overrides, [head + body], [DATE])
+    through = await _exchange(HttpToolsProtocol, _passed_on(overrides), [head + body], [DATE])
+    assert past == through
+    assert past[0].startswith(b"HTTP/1.1 200 OK\r\n")
+    assert past[0].endswith(b"\r\n\r\n")
+
+
 async def test_headers_that_are_added_to_are_seen_at_once() -> None:
     state = ServerState()
     headers: list[tuple[bytes, bytes]] = [DATE]

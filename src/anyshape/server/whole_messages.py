@@ -134,6 +134,7 @@ def write_answer(send: Send, body: bytes) -> bool:
         or record.access_log
         or not record.keep_alive
         or record.flow.write_paused
+        or record.scope["method"] == "HEAD"
     ):
         return False
     head = _opening.for_headers(record.default_headers)
