@@ -20,6 +20,15 @@ FOUND = (
 """Seeds of documents that once broke a law."""
 
 OLD = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def tool_of(schema: Any) -> Any:
+    """Return a tool of draft 7 with one argument."""
+    closed = {"required": ["v"], "additionalProperties": False}
+    return {"$schema": DRAFT_7, "type": "object", "properties": {"v": schema}, **closed}
+
+
 WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
     ({"$schema": OLD, "type": "object", "dependentSchemas": "of no meaning there"}, [{}]),
     ({"$schema": OLD, "type": "object", "propertyNames": False, "minContains": "x"}, [{"a": 1}]),
@@ -65,6 +74,16 @@ WRITTEN: tuple[tuple[Any, list[Any]], ...] = (
         },
         [{"v": ["x", 1]}],
     ),
+    *(
+        (tool_of(schema), [{"v": "{"}, {"v": "{}"}, {"v": 1}])
+        for schema in (
+            {"contentMediaType": "application/json"},
+            {"not": {"type": "string", "contentMediaType": "application/json"}},
+            {"oneOf": [{"contentMediaType": "application/json"}, {"type": "string"}]},
+        )
+    ),
+    (tool_of({"type": "string", "deprecated": "use another"}), [{"v": "x"}]),
+    ({**tool_of({"readOnly": "yes", "examples": "x"}), "$schema": OLD}, [{"v": "x"}]),
 )
 """Documents that once broke a law with these values."""
 

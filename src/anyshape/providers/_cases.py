@@ -14,7 +14,7 @@ from typing import Any, Final
 from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
-from anyshape.providers._source import ANNOTATIONS, FORMAT_HINT, Subschema
+from anyshape.providers._source import FORMAT_HINT, Subschema
 from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, spelt, whole
 
 __all__ = ["LOWER", "UPPER", "Case", "Cases"]
@@ -253,7 +253,7 @@ def excluded_types(spot: Subschema, find: Any) -> set[str]:
     inner: Subschema = find(spot.excluded)
     if inner.value is True:
         return set(KINDS)
-    if inner.value is False or inner.words.keys() - ANNOTATIONS != {"type"}:
+    if inner.value is False or inner.ruling != {"type"}:
         return set()
     names = set(inner.types)
     return names | {"integer"} if "number" in names else names - {"integer"}

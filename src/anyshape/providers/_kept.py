@@ -18,7 +18,7 @@ from anyshape.providers._losses import Losses, Said, described, worded
 from anyshape.providers._members import Field, Members, note_renamed
 from anyshape.providers._names import definition_name, fits, safe_name
 from anyshape.providers._root import fold, object_cases
-from anyshape.providers._source import FORMAT_HINT, Subschema, arranged
+from anyshape.providers._source import CONTENT, FORMAT_HINT, Subschema, arranged
 from anyshape.providers.profile import Profile
 
 __all__ = ["kept_document"]
@@ -181,8 +181,8 @@ class _Keeper:
             node[keyword] = (
                 self._part(spot, keyword, value, inner) if keyword in keywords else value
             )
-        for keyword in ("contentEncoding", "contentMediaType"):
-            if spot.asserts_content and keyword in node:
+        for keyword in CONTENT:
+            if keyword in spot.ruling and keyword in node:
                 self._losses.assertion(Said(keyword, node[keyword], spot.place))
         self._items(spot, node, exact)
         self._dependencies(spot, node, exact)
@@ -226,12 +226,15 @@ class _Keeper:
                 )
 
     def _asks(self, spot: Subschema, keyword: str) -> bool:
-        """Tell whether the subschemas of a keyword, or what they lead to, speak of a format."""
+        """Tell whether the subschemas of a keyword, or what they lead to, speak of a format.
+
+        What is in a string, where a dialect asserts that, is a hint in 2020-12 as formats are.
+        """
         for number in spot.listed(keyword):
             if number not in self._formatted:
                 found = self._source.reachable(number)
                 self._formatted[number] = any(
-                    self._source[n].words.keys() & {"format", FORMAT_HINT} for n in found
+                    self._source[n].ruling & {"format", FORMAT_HINT, *CONTENT} for n in found
                 )
             if self._formatted[number]:
                 return True

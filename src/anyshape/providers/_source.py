@@ -17,7 +17,7 @@ from anyshape.documents.positions import Label, declared_types
 from anyshape.errors import CannotLower
 from anyshape.schema._compile import find_metaschema
 
-__all__ = ["ANNOTATIONS", "FORMAT_HINT", "Source", "Subschema", "arranged"]
+__all__ = ["ANNOTATIONS", "CONTENT", "FORMAT_HINT", "Source", "Subschema", "arranged"]
 
 ANNOTATIONS: Final = frozenset(
     (
@@ -28,6 +28,16 @@ ANNOTATIONS: Final = frozenset(
     )
 )
 """Words that rule out no value."""
+
+CONTENT: Final = ("contentEncoding", "contentMediaType")
+"""Those of them that do in the dialects that assert them."""
+
+_ANNOTATED: Final = {
+    "examples": list,
+    **dict.fromkeys(("deprecated", "readOnly", "writeOnly"), bool),
+    **dict.fromkeys(CONTENT, str),
+}
+"""What annotations hold in 2020-12; dialects that know no such keyword let it hold anything."""
 
 _ASSERTIONS: Final = frozenset(
     (
@@ -110,6 +120,13 @@ class Subschema:
         return [number for (name, _), number in self.parts.items() if name == keyword]
 
     @property
+    def ruling(self) -> set[str]:
+        """The words in it that may rule out a value."""
+        return self.words.keys() - (
+            ANNOTATIONS - {*CONTENT} if self.asserts_content else ANNOTATIONS
+        )
+
+    @property
     def condition_words(self) -> dict[str, Any]:
         """What `if`, `then` and `else` say, as they are written."""
         return {word: self.words[word] for word in ("if", "then", "else") if word in self.words}
@@ -185,7 +202,9 @@ class Source:
         if spot.dialect.reference_hides_siblings and "$ref" in schema:
             schema = {"$ref": schema["$ref"]}
             children = {}
-        words = arranged({key: schema[key] for key in schema if _knows(spot.dialect, key)})
+        words = arranged(
+            {key: value for key, value in schema.items() if _knows(spot.dialect, key, value)}
+        )
         if words.get("format") in spot.dialect.lacks_formats:
             words[FORMAT_HINT] = words.pop("format")
         words |= {key: int(words[key]) for key in _COUNTS if isinstance(words.get(key), float)}
@@ -202,7 +221,7 @@ class Source:
         found.asserts_content = spot.dialect.asserts_content
         self._refer(spot, words, found)
         self._apply(words, children, found)
-        found.asserts = not _ASSERTIONS.isdisjoint(words) or any(
+        found.asserts = not (_ASSERTIONS | {*CONTENT}).isdisjoint(found.ruling) or any(
             keyword not in ("allOf", "anyOf", "oneOf", "$defs", "definitions", "contentSchema")
             for keyword, _ in children
         )
@@ -279,11 +298,16 @@ class Source:
         )
 
 
-def _knows(dialect: Dialect, keyword: str) -> bool:
-    """Tell whether a keyword of 2020-12 is one in a dialect, too; all others are none of ours."""
+def _knows(dialect: Dialect, keyword: str, value: object) -> bool:
+    """Tell whether a keyword of 2020-12 is one in a dialect, too; all others are none of ours.
+
+    An annotation that a dialect lacks says the same to a model, if it says it as 2020-12 does.
+    """
     if keyword in DEFAULT_DIALECT.applicators:
         return keyword in dialect.applicators
-    return keyword not in dialect.lacks or keyword in ANNOTATIONS
+    if keyword in ANNOTATIONS:
+        return isinstance(value, _ANNOTATED.get(keyword, object))
+    return keyword not in dialect.lacks
 
 
 def _one(listed: dict[str, list[int]], keyword: str) -> int | None:
