@@ -20,6 +20,7 @@ from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.errors import InvalidSchema, NotJson
 
 __all__ = [
+    "HEADER_WORD",
     "LAST_EVENT_HEADER",
     "METHOD_HEADER",
     "NAME_HEADER",
@@ -43,7 +44,9 @@ PARAMETER_PREFIX: Final = "Mcp-Param-"
 
 _ANNOTATION: Final = "x-mcp-header"
 _LARGEST_INTEGER: Final = 2**53 - 1
-_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+HEADER_WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+"""The expression for what may be the name of a header, and other words in one."""
+_TOKEN: Final = re.compile(HEADER_WORD)
 _PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?|")
 _PERMITTED: Final = re.compile(r"[\x20-\x7e\t]*")
 _DECIMAL: Final = re.compile(r"(-?[0-9]{1,16})(?:\.0{1,16})?")

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from anyshape.protocol.issuers import RESOURCE_PLACE
+
 __all__ = ["AccessToken", "Authorization", "Refusal", "TokenVerifier"]
 
-WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 _QUOTABLE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 """A scope (RFC 6749, section 3.3), and whatever else a challenge quotes."""
 LONGEST_TOKEN: Final = 16 * 1024
@@ -115,12 +116,14 @@ class Authorization:
     def metadata_url(self) -> str:
         """Where clients find the metadata document: the well-known path, then the resource's."""
         parts = urlsplit(self.resource)
-        return f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
+        return f"{parts.scheme}://{parts.netloc}{RESOURCE_PLACE}{parts.path.rstrip('/')}"
 
     @property
     def metadata_paths(self) -> frozenset[str]:
         """The paths the metadata document is served at."""
-        return frozenset({WELL_KNOWN, WELL_KNOWN + urlsplit(self.resource).path.rstrip("/")})
+        return frozenset(
+            {RESOURCE_PLACE, RESOURCE_PLACE + urlsplit(self.resource).path.rstrip("/")}
+        )
 
     def metadata(self) -> bytes:
         """Return the protected-resource metadata document (RFC 9728)."""

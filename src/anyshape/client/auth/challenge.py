@@ -11,11 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from anyshape.protocol.headers import HEADER_WORD
+
 __all__ = ["AuthChallenge", "read_challenge"]
 
-_WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _BETWEEN: Final = re.compile(r"[\s,]+")
-_PART: Final = re.compile(rf'({_WORD})(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_WORD})))?', re.DOTALL)
+_PART: Final = re.compile(
+    rf'({HEADER_WORD})(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({HEADER_WORD})))?', re.DOTALL
+)
 _LONGEST: Final = 8192
 _OURS: Final = frozenset({"bearer", "dpop"})
 

@@ -16,10 +16,10 @@ from anyshape.client.auth.exchange import AuthReply, Exchange
 from anyshape.client.auth.reach import origin_of
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
+from anyshape.protocol.issuers import RESOURCE_PLACE
 
 __all__ = ["ProtectedResource", "canonical", "find_resource"]
 
-_WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 _WHAT: Final = "the server's resource metadata"
 _MOST: Final = 100
 
@@ -55,7 +55,7 @@ async def find_resource(
         return _read(reply, url)
     parts = urlsplit(url)
     places = [
-        urlunsplit((parts.scheme, parts.netloc, _WELL_KNOWN + suffix, "", ""))
+        urlunsplit((parts.scheme, parts.netloc, RESOURCE_PLACE + suffix, "", ""))
         for suffix in dict.fromkeys((parts.path.rstrip("/"), ""))
     ]
     reply = await exchange.find(places, _WHAT)

@@ -14,6 +14,7 @@ import aiohttp
 from yarl import URL
 
 from anyshape.client.transports.inflation import ENCODINGS
+from anyshape.protocol.headers import HEADER_WORD
 
 __all__ = ["Route"]
 
@@ -23,7 +24,7 @@ _LEFT_TO_AIOHTTP: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "expect", "transfer-encoding"}
 )
 """Headers that change how a request is written or its response is read."""
-_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_NAME: Final = re.compile(HEADER_WORD)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
