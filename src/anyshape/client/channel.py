@@ -36,7 +36,7 @@ from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import CANCELLED, PROGRESS
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Channel", "NoAnswer", "Result", "not_open"]
+__all__ = ["Channel", "NoAnswer", "Result", "not_open", "pause_after"]
 
 
 Result: TypeAlias = msgspec.Raw | OrdinaryResult
@@ -46,6 +46,11 @@ Result: TypeAlias = msgspec.Raw | OrdinaryResult
 def not_open() -> TransportError:
     """Return the exception for a client that is used before or after its time."""
     return TransportError("the client is not open; use it in `async with Client(…)`")
+
+
+def pause_after(losses: int) -> float:
+    """Return how many seconds to wait after so many losses in a row."""
+    return 0.05 * 4 ** (losses - 1)
 
 
 class NoAnswer(TransportError):
@@ -199,7 +204,7 @@ class Channel:
                     raise
                 await self._recover()
                 if generation == self._generation:
-                    await asyncio.sleep(0.05 * 4 ** (losses - 1))
+                    await asyncio.sleep(pause_after(losses))
             except SessionLost:
                 # The server refused the request unread: repeating it is always safe.
                 losses += 1

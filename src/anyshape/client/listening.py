@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from anyshape.client.answers import as_list, as_object, decode_object
-from anyshape.client.channel import Channel
+from anyshape.client.channel import Channel, pause_after
 from anyshape.client.quoting import shorten
 from anyshape.client.relay import Relay
 from anyshape.client.request import ClientRequest
@@ -199,7 +199,7 @@ class Listening:
         attempt = 0
         while attempt < _ATTEMPTS:
             if attempt:
-                await asyncio.sleep(min(0.05 * 4 ** (attempt - 1), _LONGEST_DELAY))
+                await asyncio.sleep(min(pause_after(attempt), _LONGEST_DELAY))
                 stream.id = self._channel.next_id()
             started = clock()
             if not await self._follow(stream):
