@@ -61,13 +61,10 @@ async def complete_result(
             )
         if asked < bounds.max_rounds:
             more = await questions.answer(answer)
-            again = msgspec.structs.replace(request, members=_join(members, more))
+            joined = members + b"," + more if members else more
+            again = msgspec.structs.replace(request, members=joined)
             result = await channel.request(again, timeout)
     raise ProtocolError(f"{what} asked to be called again {bounds.max_rounds} times")
-
-
-def _join(members: bytes, more: bytes) -> bytes:
-    return members + b"," + more if members else more
 
 
 class Questions:

@@ -117,7 +117,9 @@ class Catalogue:
                 )
                 for link in listed
             },
-            self._offered_tool,
+            lambda name, source, link: OfferedTool(
+                ForwardedTool(name, source, link), None, self._service
+            ),
         )
         if self._disclosed is not None:
             tools = self._tools.things.items()
@@ -155,9 +157,6 @@ class Catalogue:
     @property
     def _tools(self) -> Roster[OfferedTool]:
         return self._service.tools.roster if self._disclosed is None else self._behind
-
-    def _offered_tool(self, name: str, source: ListedTool, link: UpstreamLink) -> OfferedTool:
-        return OfferedTool(ForwardedTool(name, source, link), None, self._service)
 
     @contextmanager
     def heeding_interest(self) -> Generator[None]:
