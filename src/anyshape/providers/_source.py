@@ -32,7 +32,7 @@ ANNOTATIONS: Final = frozenset(
 CONTENT: Final = ("contentEncoding", "contentMediaType")
 """Those of them that do in the dialects that assert them."""
 
-_ANNOTATED: Final = {
+_ANNOTATED: Final[Mapping[str, type]] = {
     "examples": list,
     **dict.fromkeys(("deprecated", "readOnly", "writeOnly"), bool),
     **dict.fromkeys(CONTENT, str),
