@@ -57,6 +57,41 @@ def test_a_method_of_other_servers_is_told_apart(name: str) -> None:
     assert not hasattr(Server, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("call_tool", "@server.tool"),
+        ("list_tools", "@server.tool"),
+        ("list_prompts", "@server.prompt"),
+        ("get_prompt", "@server.prompt"),
+        ("list_resources", "@server.resource(uri)"),
+        ("list_resource_templates", "@server.resource(uri)"),
+        ("read_resource", "@server.resource(uri)"),
+    ],
+)
+def test_a_decorator_of_the_low_level_server_is_told_what_to_write(name: str, ours: str) -> None:
+    async def listed() -> list[Any]:
+        return []
+
+    with pytest.raises((AttributeError, TypeError)) as raised:
+        getattr(Server(), name)()(listed)
+    assert f"write {ours} above" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_tools_are_listed_in_every_way_that_a_coroutine_is_run() -> None:
+    server = Server()
+    server.tool(name="one")(lambda: 1)
+
+    async def awaited() -> list[str]:
+        task = asyncio.create_task(server.list_tools())
+        listed = [*await server.list_tools(), *await task]
+        return [tool.name for tool in listed]
+
+    assert asyncio.run(awaited()) == ["one", "one"]
+    assert [tool.name for tool in asyncio.run(server.list_tools())] == ["one"]
+
+
 def test_a_misspelt_method_is_an_ordinary_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"Server has no 'tol'$"):
         getattr(Server(), "tol")  # noqa: B009 - the linter would have it fail type checks

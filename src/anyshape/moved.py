@@ -13,6 +13,7 @@ __all__ = [
     "CONTENT_SETTINGS",
     "CONTEXT_NAMES",
     "FRONT_DOOR_NAMES",
+    "LIST_TOOLS",
     "PACKAGES",
     "RUN_SETTINGS",
     "SERVER_NAMES",
@@ -27,6 +28,8 @@ PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
 
 _NO_COMPOSITION: Final = "give each function to the one server, or serve several beside each other"
 _BY_A_CLIENT: Final = "write async with Client(server) as client, and ask it inside"
+_PROMPT: Final = "write @server.prompt above a function to make a prompt"
+_RESOURCE: Final = "write @server.resource(uri) above a function to make a resource"
 _STATELESS: Final = "leave it out: HTTP is stateless, and an answer is JSON wherever it can be"
 _NO_SESSION: Final = "no session is kept between calls"
 _BY_HAND: Final = "write server.add_tool(Tool(name=…, handler=…, input_schema=…)) for each tool"
@@ -72,11 +75,11 @@ SERVER_NAMES: Final = {
         ("add_provider", "add_transform", "as_proxy", "import_server", "mount"), _NO_COMPOSITION
     ),
     **dict.fromkeys(
-        (
-            *("get_prompt", "list_prompts", "render_prompt"),
-            *("list_resource_templates", "list_resources", "read_resource"),
-        ),
-        _BY_A_CLIENT,
+        ("get_prompt", "list_prompts", "render_prompt"), f"{_PROMPT}; to see it, {_BY_A_CLIENT}"
+    ),
+    **dict.fromkeys(
+        ("list_resource_templates", "list_resources", "read_resource"),
+        f"{_RESOURCE}; to see it, {_BY_A_CLIENT}",
     ),
     **dict.fromkeys(("add_resource", "add_template"), "write server.resource(uri)(function)"),
     "add_prompt": "write server.prompt(function)",
@@ -115,6 +118,9 @@ SERVER_NAMES: Final = {
     "settings": "write options, limits, or a setting of run()",
 }
 """Attributes of a server."""
+
+LIST_TOOLS: Final = f"write @server.tool above each function, or {_BY_HAND.removeprefix('write ')}"
+"""What to write in place of `@server.list_tools()`; here it is awaited, and lists."""
 
 SERVER_SETTINGS: Final = {
     **dict.fromkeys(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from os import PathLike
@@ -22,6 +22,7 @@ from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import ServerOptions
 from anyshape.server.service import Service
 from anyshape.server.settings import check_transport, checked_icon, refuse_brought
+from anyshape.server.tool_listing import ToolListing
 from anyshape.tools.migration import refuse_settings
 from anyshape.tools.outputs import GivenOutputSchema
 from anyshape.tools.signature import name_of
@@ -182,8 +183,11 @@ class Server:
         """Remove a tool, and tell clients that listen; `KeyError` if there is none of that name."""
         self._service.tools.roster.remove(name)
 
-    async def list_tools(self) -> list[ToolDescription]:
+    def list_tools(self) -> Coroutine[Any, Any, list[ToolDescription]]:
         """Return the tools as they are listed, in their natural form, in the order of the list."""
+        return ToolListing(self._list_tools())
+
+    async def _list_tools(self) -> list[ToolDescription]:
         return [tool.listing for tool in self.tools.values()]
 
     @overload
