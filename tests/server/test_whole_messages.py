@@ -407,6 +407,46 @@ async def test_nothing_is_written_until_a_slow_reader_has_read_what_there_was() 
     assert b'"structuredContent":3' in transport.written
 
 
+@pytest.mark.parametrize("pass_on", [False, True])
+async def test_a_body_waits_if_its_head_was_too_much_for_a_slow_reader(pass_on: bool) -> None:
+    application = _passed_on(server.asgi()) if pass_on else server.asgi()
+    connection, _ = _connect(HttpToolsProtocol, application, ServerState())
+
+    class Full(Kept):
+        def write(self, data: bytes | bytearray | memoryview) -> None:
+            super().write(data)
+            connection.pause_writing()
+
+        def get_write_buffer_size(self) -> int:
+            return 65_536
+
+    transport = connection.transport = Full()
+    connection.data_received(_request())
+    await _some_turns()
+    assert transport.written.endswith(b"\r\n\r\n")
+    connection.resume_writing()
+    await _some_turns()
+    assert b'"structuredContent":3' in transport.written
+
+
+@pytest.mark.parametrize("pass_on", [False, True])
+async def test_an_answer_that_cannot_be_written_is_not_complete(pass_on: bool) -> None:
+    application = _passed_on(server.asgi()) if pass_on else server.asgi()
+    connection, _ = _connect(HttpToolsProtocol, application, ServerState())
+
+    class Broken(Kept):
+        def write(self, data: bytes | bytearray | memoryview) -> None:
+            raise RuntimeError
+
+    transport = connection.transport = Broken()
+    connection.data_received(_request())
+    await _some_turns()
+    assert not transport.is_open
+    assert connection.cycle.response_started
+    assert not connection.cycle.response_complete
+    assert connection.server_state.total_requests == 0
+
+
 async def test_hosts_that_are_not_uvicorn_have_their_events() -> None:
     async def receive() -> Event:
         return {"type": "http.request", "body": b"", "more_body": False}

@@ -134,17 +134,19 @@ def write_answer(send: Send, body: bytes) -> bool:
         or record.access_log
         or not record.keep_alive
         or record.flow.write_paused
+        or record.transport.get_write_buffer_size()  # The head could be what is too much.
         or record.scope["method"] == "HEAD"
     ):
         return False
     head = _opening.for_headers(record.default_headers)
     if head is None:
         return False
-    record.response_started = record.response_complete = True
+    record.response_started = True
     record.waiting_for_100_continue = False
     write = record.transport.write
     write(b"%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (head, len(body)))
     write(body)
+    record.response_complete = True
     record.message_event.set()
     record.on_response()
     return True
