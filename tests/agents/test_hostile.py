@@ -136,6 +136,21 @@ async def test_odd_content_is_told_in_words(profile: str, content: Any, words: s
         assert json.dumps(words)[1:-1] in answer
 
 
+async def test_a_tool_that_cannot_be_offered_without_strict_costs_no_other() -> None:
+    only_strict: Json = {
+        **OBJECT,
+        "if": {"properties": {"d": {"format": "date"}}},
+        "then": {"properties": {"d": {"type": "string"}}},
+        "unevaluatedProperties": False,
+    }
+    listed = [{"name": f"a{n}", "inputSchema": OBJECT} for n in range(20)]
+    listed.append({"name": "odd", "inputSchema": only_strict})
+    async with Client(Scripted(listed, echo)) as client:
+        tools = await client.toolbox("anthropic-strict")
+        assert len(tools) == 20
+        assert "format" in tools.left_out["odd"]
+
+
 VALUES: list[tuple[Any, list[str], str]] = [
     ({"a": 1}, ['{"a": 1}'], '{"a": 1}'),
     ({"a": 1}, ["one"], 'one\n{"a":1}'),

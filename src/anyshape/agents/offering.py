@@ -206,7 +206,9 @@ def _within_request(
                 if not fallback:
                     left_out[tool.name] = text
                     continue
-                lowered = _lower(tool.tool, fallback[0])
+                lowered = _lowered(tool.tool, fallback[0], tool.name, notes, left_out)
+                if lowered is None:
+                    continue
                 tool = replace(tool, lowered=lowered, document=lowered.document)
                 notes.append(Note("not strict", tool.name, text))
             else:
