@@ -156,7 +156,7 @@ async def test_a_result_is_cut_to_its_budget_and_says_so() -> None:
 
 
 async def test_the_budget_is_for_all_texts_of_a_result_and_leaves_pictures() -> None:
-    picture = Image(b"png", "image/png")
+    picture = Image(b"\x89PNG\r\n\x1a\n", "image/png")
     content = await said(["one two", picture, "three four", picture, "five"], 3)
     assert [part.get("text", "picture") for part in content] == [
         *("one two", "picture", "three ", "picture"),

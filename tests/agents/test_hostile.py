@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -134,6 +135,34 @@ async def test_odd_content_is_told_in_words(profile: str, content: Any, words: s
         tools = await client.toolbox(profile)
         answer = json.dumps(await tools.call("odd", {}))
         assert json.dumps(words)[1:-1] in answer
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+PICTURES = [
+    (PNG, "image/png", "image/png"),
+    (PNG, "image/jpeg", "image/png"),
+    (b"\xff\xd8\xff\xe0", "image/jpg", "image/jpeg"),
+    (b"RIFF\0\0\0\0WEBP", "image/png", "image/webp"),
+    (b"<svg/>", "image/png", None),
+    (b"", "image/png", None),
+]
+
+
+def picture(data: bytes, media_type: str) -> Json:
+    return {"type": "image", "data": b64encode(data).decode(), "mimeType": media_type}
+
+
+@pytest.mark.parametrize(("data", "said", "shown"), PICTURES)
+async def test_an_image_is_shown_as_what_its_bytes_are(
+    data: bytes, said: str, shown: str | None
+) -> None:
+    async def call(params: Json) -> Json:
+        return {"content": [picture(data, said)]}
+
+    async with Client(Scripted([{"name": "draw", "inputSchema": OBJECT}], call)) as client:
+        (part,) = (await (await client.toolbox("anthropic")).call("draw", {}))["content"]
+    words = {"type": "text", "text": f"(image: {said}, {len(data)} bytes)"}
+    assert (part if shown is None else part["source"]["media_type"]) == (shown or words)
 
 
 async def test_a_tool_that_cannot_be_offered_without_strict_costs_no_other() -> None:

@@ -17,6 +17,13 @@ __all__ = ["Outcome", "Part", "Picture", "outcome_of", "sound_text", "within"]
 _decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: Final = "(the tool gave no output)"
+_SIGNATURES: Final = {
+    "image/png": (b"\x89PNG\r\n\x1a\n", b""),
+    "image/jpeg": (b"\xff\xd8\xff", b""),
+    "image/gif": (b"GIF8", b""),
+    "image/webp": (b"RIFF", b"WEBP"),
+}
+"""What images begin with, and what they have eight bytes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +136,7 @@ def _parts(block: Content) -> list[Part]:
     if isinstance(block, Text):
         return [block.text]
     if isinstance(block, Image):
-        return [Picture(bytes(block.data), block.mime_type)]
+        return [_picture(bytes(block.data), block.mime_type)]
     if isinstance(block, Audio):
         return [f"(audio: {block.mime_type}, {len(block.data)} bytes)"]
     if isinstance(block, ResourceLink):
@@ -140,11 +147,23 @@ def _parts(block: Content) -> list[Part]:
     return [compact(block.json)]
 
 
+def _picture(data: bytes, said: str) -> Part:
+    """Return an image as what its bytes say it is, or words where they are not what was said.
+
+    Providers look at the bytes, and one image that is not what it is called costs the request.
+    """
+    for media_type, (start, middle) in _SIGNATURES.items():
+        if data.startswith(start) and data[8:12].startswith(middle):
+            return Picture(data, media_type)
+    named = Picture(data, said)
+    return str(named) if said in _SIGNATURES else named
+
+
 def _resource(block: EmbeddedResource) -> list[Part]:
     where = f"resource: <{block.uri}>"
     if block.blob is None:
         return [where, block.text or ""]
     if (block.mime_type or "").startswith("image/"):
-        return [where, Picture(bytes(block.blob), block.mime_type or "")]
+        return [where, _picture(bytes(block.blob), block.mime_type or "")]
     kind = block.mime_type or "application/octet-stream"
     return [f"{where} ({kind}, {len(block.blob)} bytes)"]
