@@ -165,6 +165,19 @@ async def test_an_image_is_shown_as_what_its_bytes_are(
     assert (part if shown is None else part["source"]["media_type"]) == (shown or words)
 
 
+@pytest.mark.parametrize("profile", ["anthropic", "bedrock"])
+async def test_images_of_failures_are_told_in_words_where_errors_hold_only_text(
+    profile: str,
+) -> None:
+    async def call(params: Json) -> Json:
+        return {"content": [picture(PNG, "image/png")], "isError": True}
+
+    async with Client(Scripted([{"name": "draw", "inputSchema": OBJECT}], call)) as client:
+        answer = await (await client.toolbox(profile)).call("draw", {})
+    (part,) = answer.get("toolResult", answer)["content"]
+    assert part["text"] == "(image: image/png, 8 bytes)"
+
+
 async def test_a_tool_that_cannot_be_offered_without_strict_costs_no_other() -> None:
     only_strict: Json = {
         **OBJECT,

@@ -46,6 +46,8 @@ class Format:
     answer: Callable[[ToolCall, Outcome], WireObject]
     pictures: frozenset[str] = frozenset()
     """The media types of images that a result can hold."""
+    pictures_of_failures: bool = True
+    """Whether a result that is marked as an error may hold them."""
     gather: Callable[[list[WireObject]], list[WireObject]] = list
     """From all definitions to what the request has."""
     follow: Callable[[Sequence[tuple[ToolCall, Outcome]]], list[WireObject]] = lambda _: []
@@ -53,6 +55,7 @@ class Format:
 
     def shown(self, outcome: Outcome, *, images: bool) -> Outcome:
         """Return an outcome whose pictures a result can hold; the others are in words."""
+        images = images and (self.pictures_of_failures or not outcome.is_error)
         parts = tuple(
             str(part)
             if isinstance(part, Picture) and not (images and part.media_type in self.pictures)
@@ -261,6 +264,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
                 define=_anthropic_definition,
                 answer=_anthropic_answer,
                 pictures=_IMAGES,
+                pictures_of_failures=False,  # Claude's API then takes nothing but text
             ),
             Format(
                 name="gemini",
@@ -274,6 +278,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
                 define=_bedrock_definition,
                 answer=_bedrock_answer,
                 pictures=_IMAGES,
+                pictures_of_failures=False,  # Claude's API then takes nothing but text
             ),
             Format(
                 name="mistral",
