@@ -233,3 +233,32 @@ def test_what_is_piped_can_be_read_back(execute: Run, demo_url: str) -> None:
     assert called.code == 0
     assert json.loads(called.out)["location"]["city"] == "San Francisco"
     assert "\x1b" not in called.out
+
+
+PRINTING = """
+import asyncio, os
+from anyshape import Server
+print("while imported")
+os.write(1, b"past python\\n")
+asyncio.run(asyncio.sleep(0))
+server = Server("printing")
+@server.tool
+def answer() -> int:
+    print("while called")
+    return 42
+"""
+
+
+@pytest.mark.parametrize("tail", ["", "server.run()\n"])
+def test_what_a_module_prints_or_runs_stays_out_of_the_data(
+    execute: Run, tmp_path: Path, tail: str
+) -> None:
+    source = tmp_path / "printing_server.py"
+    source.write_text(PRINTING + tail)
+    called = execute("call", str(source), "answer")
+    assert (called.code, called.out) == (0, "42\n")
+    assert "while imported" in called.err
+    assert "past python" in called.err
+    assert "while called" in called.err
+    served = execute("serve", str(source))
+    assert (served.code, served.out) == (0, "")

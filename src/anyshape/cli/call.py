@@ -49,7 +49,7 @@ def call(
 ) -> int:
     """Call a tool: its value on stdout, anything else on stderr, 1 if it failed."""
     tool, words = split_tool(asked.rest)
-    return asyncio.run(_call(asked, tool, words, unchecked=unchecked))
+    return asyncio.run(_call(asked, asked.target(), tool, words, unchecked=unchecked))
 
 
 def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -59,8 +59,10 @@ def split_tool(words: Sequence[str]) -> tuple[str, list[str]]:
     return words[0], list(words[1:])
 
 
-async def _call(asked: Asked, name: str, words: Sequence[str], *, unchecked: bool) -> int:
-    asking, target = questions(), asked.target()
+async def _call(
+    asked: Asked, target: NamedTarget, name: str, words: Sequence[str], *, unchecked: bool
+) -> int:
+    asking = questions()
     async with connect(target, asked.revision, asks=asking or False) as client:
         tool = find_tool(client, await client.list_tools(), name)
         arguments = parse_arguments(words, tool.input_schema)

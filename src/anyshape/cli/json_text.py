@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast
 
@@ -44,7 +43,7 @@ def lay_out(value: object, columns: int) -> Text:
 def write_json(value: object) -> None:
     """Write a value to stdout: laid out, in colour on a terminal."""
     columns = terminal.width()
-    if terminal.is_colourful(sys.stdout):
+    if terminal.is_colourful(terminal.data_stream()):
         text = lay_out(value, columns)
         text.no_wrap, text.overflow = True, "ignore"
         terminal.write(terminal.render(text, colourful=True))

@@ -94,8 +94,12 @@ def _import(place: str) -> ModuleType:
     directory = str(path.resolve().parent if is_file else Path.cwd())
     if directory not in sys.path:
         sys.path.insert(0, directory)
+    from anyshape.server.standard_streams import taken_streams
+
     try:
-        return _import_file(path) if is_file else importlib.import_module(place)
+        # What it prints is no data; if it runs its server at once, that finds no client there.
+        with taken_streams():
+            return _import_file(path) if is_file else importlib.import_module(place)
     except AnyshapeError as error:
         failure = explain(error)
         raise CommandError(

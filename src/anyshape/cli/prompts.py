@@ -10,7 +10,7 @@ from anyshape.cli.arguments import parse_arguments
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.call import name_content
 from anyshape.cli.failure import Exit, UsageError
-from anyshape.cli.target import connect
+from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import describe_server, show_rejected
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ Examples:
 def prompts(asked: Asked) -> int:
     """List a server's prompts with their arguments."""
     asked.expect_no_more("`anyshape prompt` gets a prompt")
-    return asyncio.run(_list(asked))
+    return asyncio.run(_list(asked, asked.target()))
 
 
-async def _list(asked: Asked) -> int:
-    async with connect(asked.target(), asked.revision) as client:
+async def _list(asked: Asked, target: NamedTarget) -> int:
+    async with connect(target, asked.revision) as client:
         listed = await client.list_prompts()
         rejected = {name: str(error) for name, error in client.rejected_prompts.items()}
         if asked.json:
@@ -74,11 +74,11 @@ def prompt(asked: Asked) -> int:
     """Get a prompt: its messages on stdout."""
     if not asked.rest:
         raise UsageError("a PROMPT is missing", hint="`anyshape prompts TARGET` lists them")
-    return asyncio.run(_get(asked, *asked.rest))
+    return asyncio.run(_get(asked, asked.target(), *asked.rest))
 
 
-async def _get(asked: Asked, name: str, *words: str) -> int:
-    target, arguments = asked.target(), parse_arguments(words, {})
+async def _get(asked: Asked, target: NamedTarget, name: str, *words: str) -> int:
+    arguments = parse_arguments(words, {})
     async with connect(target, asked.revision, asks=True) as client:
         found = await client.get_prompt(name, arguments or None)
         if asked.json:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import Exit, UsageError
-from anyshape.cli.target import connect
+from anyshape.cli.target import NamedTarget, connect
 from anyshape.cli.tools import describe_server, show_rejected
 from anyshape.errors import AnyshapeError
 
@@ -43,11 +42,11 @@ _LISTS: Final = {"resources": "resources", "resourceTemplates": "resource templa
 def resources(asked: Asked) -> int:
     """List a server's resources, and templates for the URIs of others."""
     asked.expect_no_more("`anyshape read` reads a resource")
-    return asyncio.run(_list(asked))
+    return asyncio.run(_list(asked, asked.target()))
 
 
-async def _list(asked: Asked) -> int:
-    async with connect(asked.target(), asked.revision) as client:
+async def _list(asked: Asked, target: NamedTarget) -> int:
+    async with connect(target, asked.revision) as client:
         failed: dict[str, AnyshapeError] = {}
         listed, templates = await asyncio.gather(
             _attempt("resources", client.list_resources(), failed),
@@ -110,11 +109,11 @@ def read(asked: Asked) -> int:
     """Read a resource: its contents on stdout, text or bytes."""
     if len(asked.rest) != 1:
         raise UsageError("one URI is needed", hint="`anyshape resources TARGET` lists them")
-    return asyncio.run(_read(asked))
+    return asyncio.run(_read(asked, asked.target()))
 
 
-async def _read(asked: Asked) -> int:
-    async with connect(asked.target(), asked.revision, asks=True) as client:
+async def _read(asked: Asked, target: NamedTarget) -> int:
+    async with connect(target, asked.revision, asks=True) as client:
         found = await client.read_resource(asked.rest[0])
         if asked.json:
             data: dict[str, Any] = {"revision": str(client.revision), **found.raw}
@@ -125,10 +124,11 @@ async def _read(asked: Asked) -> int:
 
 
 def _show(found: ReadResource) -> None:
+    is_seen = terminal.data_stream().isatty()
     for each in found.contents:
         if each.text is not None:
-            terminal.write(terminal.safe(each.text) if sys.stdout.isatty() else each.text)
-        elif sys.stdout.isatty():
+            terminal.write(terminal.safe(each.text) if is_seen else each.text)
+        elif is_seen:
             size, kind = len(each.blob or b""), each.mime_type or "bytes"
             terminal.say(f"({size:,} bytes of {terminal.line(kind)}; > FILE keeps them)")
         else:

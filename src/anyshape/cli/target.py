@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from anyshape.cli import terminal
 from anyshape.cli.failure import UsageError
 from anyshape.cli.loading import FLEETS, load_fleet, load_server
 from anyshape.cli.login import person
@@ -187,8 +188,10 @@ async def connect(
         process=Process(inherit_environment=True),
         identity=identity,
     )
-    async with client:
-        yield client
+    is_here = not isinstance(target.address, str | list)
+    with terminal.data_apart() if is_here else nullcontext():
+        async with client:
+            yield client
 
 
 def connect_as(target: NamedTarget, revision: Revision) -> AbstractAsyncContextManager[Client]:

@@ -15,7 +15,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 from urllib.parse import urlsplit
 
@@ -30,6 +31,8 @@ __all__ = [
     "LogLines",
     "ReaderGone",
     "complain",
+    "data_apart",
+    "data_stream",
     "emit",
     "follow_log",
     "heading",
@@ -58,6 +61,8 @@ UNSAFE = re.compile(
 _UNSTYLED = re.compile(rf"(?!\x1b\[[0-9;]*m){UNSAFE.pattern}")
 _PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 _NARROWEST = 40
+_taken: list[TextIO] = []
+"""What `sys.stdout` was when data was set apart, first of all stdout itself."""
 
 
 class ReaderGone(Exception):
@@ -103,6 +108,27 @@ class LogLines(logging.Formatter):
         return paragraph(super().format(record))
 
 
+@contextmanager
+def data_apart() -> Generator[None]:
+    """Have `print` lead to stderr while the block runs: what a server here prints is no data.
+
+    Blocks may overlap; the last one to end gives stdout back.
+    """
+    _taken.append(sys.stdout)
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        last = _taken.pop()
+        if not _taken:
+            sys.stdout = last
+
+
+def data_stream() -> TextIO:
+    """Return where data goes."""
+    return _taken[0] if _taken else sys.stdout
+
+
 def prepare() -> None:
     """Let the standard streams write any text, and what is logged to nobody else be harmless."""
     if logging.lastResort is not None:  # what writes records where nobody has set up `logging`
@@ -139,8 +165,9 @@ def is_colourful(stream: TextIO) -> bool:
 def write(text: str) -> None:
     """Write data to stdout as it is; `ReaderGone` if nobody reads it any more."""
     try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-        sys.stdout.flush()
+        stdout = data_stream()
+        stdout.write(text if text.endswith("\n") else text + "\n")
+        stdout.flush()
     except BrokenPipeError:
         raise ReaderGone from None
 
@@ -148,9 +175,10 @@ def write(text: str) -> None:
 def write_bytes(data: bytes) -> None:
     """Write data to stdout that is not text; `ReaderGone` if nobody reads it any more."""
     try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        stdout = data_stream()
+        stdout.flush()
+        stdout.buffer.write(data)
+        stdout.buffer.flush()
     except BrokenPipeError:
         raise ReaderGone from None
 
@@ -225,4 +253,4 @@ def render(*parts: RenderableType, columns: int | None = None, colourful: bool =
 
 def emit(*parts: RenderableType) -> None:
     """Write parts to stdout, in colour if it is a terminal."""
-    write(render(*parts, colourful=is_colourful(sys.stdout)))
+    write(render(*parts, colourful=is_colourful(data_stream())))

@@ -12,7 +12,7 @@ import typer
 from anyshape.cli import json_text, terminal
 from anyshape.cli.asked import Asked, about_server
 from anyshape.cli.failure import CommandError, Exit, UsageError
-from anyshape.cli.target import connect
+from anyshape.cli.target import NamedTarget, connect
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,11 +41,11 @@ def tools(
     schema: Annotated[bool, typer.Option("--schema", help="Show the schemas in full.")] = False,
 ) -> int:
     """List a server's tools with their types, and those that cannot be used with the reason."""
-    return asyncio.run(_list(asked, schema=schema))
+    return asyncio.run(_list(asked, asked.target(), schema=schema))
 
 
-async def _list(asked: Asked, *, schema: bool) -> int:
-    async with connect(asked.target(), asked.revision) as client:
+async def _list(asked: Asked, target: NamedTarget, *, schema: bool) -> int:
+    async with connect(target, asked.revision) as client:
         listed = await client.list_tools()
         rejected = {name: str(error) for name, error in client.rejected.items()}
         if asked.rest:
