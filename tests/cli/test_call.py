@@ -262,3 +262,27 @@ def test_what_a_module_prints_or_runs_stays_out_of_the_data(
     assert "while called" in called.err
     served = execute("serve", str(source))
     assert (served.code, served.out) == (0, "")
+
+
+def test_objects_of_a_module_that_cannot_say_what_they_are_are_passed_over(
+    run: Run, tmp_path: Path
+) -> None:
+    source = tmp_path / "lazy_server.py"
+    source.write_text(
+        "class Lazy:\n"
+        "    @property\n"
+        "    def __class__(self): raise RuntimeError('not configured')\n"
+        "settings = Lazy()\n"
+        "from anyshape.demo.server import server\n"
+    )
+    assert run("call", str(source), "get-count").out == "42\n"
+
+
+def test_a_module_that_raises_what_is_no_exception_is_told_in_one_line(
+    run: Run, tmp_path: Path
+) -> None:
+    source = tmp_path / "ending_server.py"
+    source.write_text("import asyncio\nraise asyncio.CancelledError('over')\n")
+    outcome = run("call", str(source), "get-count")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "cannot be imported: CancelledError: over (ending_server.py, line 2)" in outcome.err

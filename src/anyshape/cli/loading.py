@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from anyshape.cli.failure import CommandError, Exit, UsageError, explain
 from anyshape.errors import AnyshapeError
@@ -111,7 +111,9 @@ def _import(place: str) -> ModuleType:
         if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
             raise UsageError(f"there is no module {place}", hint=_HINT) from error
         raise _broken(place, error) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _broken(place, error) from error
 
 
@@ -197,7 +199,8 @@ def _servers(module: ModuleType, take: Callable[[object], Server | None]) -> dic
 def _own(value: object) -> Server | None:
     from anyshape.server import Server
 
-    return value if isinstance(value, Server) else None
+    # By its own type: a lazy object that is asked for its class may not be able to say.
+    return cast("Server", value) if issubclass(type(value), Server) else None
 
 
 def _adopted(value: object) -> Server | None:
