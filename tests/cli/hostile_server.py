@@ -74,6 +74,8 @@ CONTENT: list[dict[str, Any]] = [
     {"type": "resource_link", "uri": f"x:{TRICK}", "name": TRICK},
     {"type": f"type{TRICK}", TRICK: TRICK},
 ]
+NO_BLOCKS: list[Any] = [5, None, TRICK, {"type": "text", "text": [TRICK]}]
+"""What stands where a block should."""
 
 
 def call(name: str) -> dict[str, Any]:
@@ -82,7 +84,8 @@ def call(name: str) -> dict[str, Any]:
     if name == "breaks":
         return {"error": {"code": -32000, "message": TRICK, "data": {TRICK: TRICK}}}
     if name == "both":
-        return {"content": CONTENT, "structuredContent": {TRICK: [TRICK, {TRICK: TRICK}]}}
+        blocks = [*CONTENT, *NO_BLOCKS]
+        return {"content": blocks, "structuredContent": {TRICK: [TRICK, {TRICK: TRICK}]}}
     return {"content": CONTENT}
 
 

@@ -128,8 +128,10 @@ def _show(result: CallResult) -> None:
 
 def name_content(block: Content) -> str:
     """Return what stands for content that is no text."""
-    wire = block.wire()
-    return f"({wire.get('mimeType') or wire.get('type')} content; --json shows it)"
+    from anyshape.client.answers import as_object
+
+    wire = as_object(block.wire())  # a stranger's block may be anything
+    return f"({wire.get('mimeType') or wire.get('type') or 'unknown'} content; --json shows it)"
 
 
 def _mirrors(text: str, value: object) -> bool:

@@ -167,15 +167,20 @@ def _blocks(result: Mapping[str, Any]) -> _LayOut:
     """Return content blocks, each on a few lines: the text mirror only repeats the value."""
     from rich.text import Text
 
+    from anyshape.client.answers import as_object
+
     content = result.get("content")
     blocks = cast("list[Any]", content) if isinstance(content, list) else []
 
     def lay_out(columns: int) -> Text:
         lines: list[str] = []
         for block in blocks:
-            kind = str(block.get("type"))
-            said = block.get("text") if kind == "text" else json_text.compact(block)
-            wrapped = _wrapped(terminal.safe(f"{kind}: {said}"), columns)
+            members = as_object(block)  # a stranger's block may be anything
+            kind = str(members.get("type", "unknown"))
+            text = members.get("text") if kind == "text" else None
+            said = text if isinstance(text, str) else json_text.compact(block)
+            most = (_LINES_OF_TEXT + 1) * columns  # what is shown, and enough to see that it is cut
+            wrapped = _wrapped(terminal.safe(f"{kind}: {said}"[:most]), columns)
             if len(wrapped) > _LINES_OF_TEXT:
                 wrapped = [*wrapped[: _LINES_OF_TEXT - 1], wrapped[_LINES_OF_TEXT - 1][:-1] + "…"]
             lines += wrapped
