@@ -8,6 +8,7 @@ import pytest
 
 from anyshape import Server
 from anyshape.gateway import ConfigError, RetryOptions, RoomOptions, Upstream, load
+from anyshape.gateway.config import is_configuration
 from anyshape.screening import Severity
 
 WHOLE = """
@@ -115,6 +116,27 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
         "files": Upstream(target=["npx", "files", "/srv"], env={"A": "b"}),
         "web": Upstream(target="https://example.com/mcp", headers={"X": "y"}),
     }
+
+
+def test_the_json_of_hosts_may_be_signed_and_have_comments_and_last_commas(tmp_path: Path) -> None:
+    text = """\ufeff{
+      // "servers": {"not": {}}
+      "inputs": [],
+      "servers": { /* of
+        the editor */
+        "web": {"url": "https://example.com/mcp", "headers": {"X": "a, ] // \\" /* */ ,}"},},
+        "off": {"command": "x", "disabled": true,}
+        , // the last
+      },
+    }"""
+    file = write(tmp_path, text, "mcp.json")
+    assert is_configuration(file)
+    assert load(file).upstreams == {
+        "web": Upstream(target="https://example.com/mcp", headers={"X": 'a, ] // " /* */ ,}'}),
+    }
+    wrong = write(tmp_path, text.replace("https", "ftp"), "wrong.json")
+    with pytest.raises(ConfigError, match=r"line 6: servers\.web"):
+        load(wrong)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,10 @@ _WHERE: Final = ("url", "command", "module")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _MODULE_FILE: Final = re.compile(r"^.*\.py(?=$|:)")
 FindServer: TypeAlias = Callable[[str], Any]
+_STRING: Final = r'"(?:\\.|[^"\\])*+(?:"|\Z)'
+_COMMENT: Final = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LAST_COMMA: Final = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
+_SHOWN: Final = re.compile(r"\S")
 _MOST_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -72,7 +76,7 @@ class _File:
         try:
             if path.stat().st_size > _MOST_BYTES:
                 raise ConfigError(f"{path}: expected at most {_MOST_BYTES} bytes")
-            self.text = path.read_text(encoding="utf-8")
+            self.text = path.read_text(encoding="utf-8-sig")  # editors of Windows sign theirs
         except OSError as error:
             raise ConfigError(f"{path}: {error.strerror or error}") from None
         except UnicodeDecodeError:
@@ -119,7 +123,7 @@ def is_configuration(path: str | Path) -> bool:
     if path.suffix != ".json":
         return path.suffix == ".toml"
     try:
-        document: Any = json.loads(_File(path).text)
+        document: Any = json.loads(_as_json(_File(path).text))
     except (ConfigError, ValueError, RecursionError):
         return False
     if not isinstance(document, dict):
@@ -212,7 +216,20 @@ def _find_server(value: object, folder: Path, find: FindServer | None, *keys: st
         raise SettingError(str(error), *keys) from error
 
 
+def _as_json(text: str) -> str:
+    """Return the JSON with comments that some hosts read, less comments and last commas.
+
+    Spaces take their place, so that every line keeps its number.
+    """
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith('"') else _SHOWN.sub(" ", found[0])
+
+    return _LAST_COMMA.sub(blank, _COMMENT.sub(blank, text))
+
+
 def _read_hosts(file: _File) -> GatewayConfig:
+    file.text = _as_json(file.text)
     try:
         document: Any = json.loads(file.text)
     except json.JSONDecodeError as error:
