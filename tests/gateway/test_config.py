@@ -139,6 +139,12 @@ def test_the_json_of_hosts_may_be_signed_and_have_comments_and_last_commas(tmp_p
         load(wrong)
 
 
+def test_a_url_that_cannot_be_used_is_told_without_its_secrets(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(write(tmp_path, '[upstreams.a]\nurl = "ftp://me:s3cret@example.com/?key=s3cret"'))
+    assert "'ftp://example.com/'" in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.target import is_url
 from anyshape.errors import ConfigError
 from anyshape.gateway.breaker import BreakerOptions
@@ -201,7 +202,8 @@ def _target(value: object, *keys: str) -> str | list[str]:
         return command
     url = read_text(value, *keys)
     if not is_url(url):
-        raise SettingError(f"expected an http or https URL, got {url!r:.60}", *keys)
+        shown = without_secrets(url) if "://" in url else shorten(url, 60)
+        raise SettingError(f"expected an http or https URL, got {shown!r}", *keys)
     return url
 
 
