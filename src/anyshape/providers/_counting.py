@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from anyshape.documents.positions import nodes, subschemas
-from anyshape.providers._losses import compact
+from anyshape.providers._losses import text_length
 from anyshape.providers.profile import Profile
 
 __all__ = ["count_problems", "recursive_definitions", "referred"]
@@ -63,10 +63,7 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
 
 def _characters(node: dict[str, Any]) -> int:
     names = [*node.get("properties", ()), *node.get("$defs", ())]
-    values = node.get("enum", ())
-    return sum(map(len, names)) + sum(
-        len(value) if isinstance(value, str) else len(compact(value)) for value in values
-    )
+    return sum(map(len, names)) + sum(map(text_length, node.get("enum", ())))
 
 
 def _levels(part: object) -> int:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from anyshape.providers._source import arranged
 
-__all__ = ["Effect", "Loss", "Losses", "Said", "described", "worded"]
+__all__ = ["Effect", "Loss", "Losses", "Said", "described", "text_length", "worded"]
 
 _MOST_WORDS: Final = 160
 _FIXED: Final = {"uniqueItems": "unique items"}
@@ -105,6 +105,11 @@ def _arranged(value: Any) -> Any:
 def compact(value: object) -> str:
     """Return `value` as JSON text, as short as it gets."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def text_length(value: object) -> int:
+    """Return how many characters a value takes: a string its own, any other those of its text."""
+    return len(value) if isinstance(value, str) else len(compact(value))
 
 
 def described(description: str, notes: Iterable[str]) -> str:

@@ -90,8 +90,7 @@ class _Object:
         """Return the form of an object as JSON text."""
         case = self._case
         self._writer.losses.add(case.place, "type", "an object as JSON text")
-        for said in (*case.said.values(), *case.more):
-            self._notebook.lose(said)
+        self._notebook.lose(*case.said.values(), *case.more)
         return text_form("object", self._notebook.notes)
 
     def declare(self) -> None:
@@ -247,8 +246,7 @@ class _Object:
                 self._node[keyword] = said.value
             else:
                 self._notebook.lose(said)
-        for said in case.more:
-            self._notebook.lose(said)
+        self._notebook.lose(*case.more)
 
     def form(self) -> LoweredForm:
         """Return what was written."""

@@ -32,10 +32,11 @@ class Notebook:
         self._losses = losses
         self.notes: list[str] = []
 
-    def lose(self, said: Said) -> None:
-        """Take down a lost assertion."""
-        self._losses.assertion(said)
-        self.notes.append(said.words)
+    def lose(self, *lost: Said) -> None:
+        """Take down lost assertions."""
+        for said in lost:
+            self._losses.assertion(said)
+            self.notes.append(said.words)
 
     def remark(self, words: str) -> None:
         """Take down what the model should know and nothing enforces."""
@@ -54,8 +55,7 @@ def scalar(case: Case, profile: Profile, losses: Losses) -> LoweredForm:
         _number(case, node, profile, notebook)
     for hint in case.hints:
         notebook.remark(hint)
-    for said in case.more:
-        notebook.lose(said)
+    notebook.lose(*case.more)
     schema = node if node.keys() - {"type"} else None
     codec = AsIs(frozenset((case.kind,)), schema)
     return LoweredForm(node, codec, notebook.notes, null=case.kind == "null")
@@ -69,7 +69,6 @@ def enumeration(case: Case, profile: Profile, losses: Losses) -> LoweredForm:
     node: dict[str, Any] = {"type": case.kind}
     listed = frozenset(identity(value) for value in values)
     codec: AsIs | AsListed = AsIs(frozenset((case.kind,)), None, listed)
-    spoken = [*case.said.values(), *case.more]
     if case.kind == "null" or (case.kind == "boolean" and len(values) == 2):
         codec = AsIs(frozenset((case.kind,)))
     elif case.kind in profile.enum_kinds and (profile.empty_enum_strings or "" not in values):
@@ -84,8 +83,7 @@ def enumeration(case: Case, profile: Profile, losses: Losses) -> LoweredForm:
     else:
         codec = AsIs(frozenset((case.kind,)))
         notebook.lose(Said("enum", values, case.place))
-    for said in spoken:
-        notebook.lose(said)
+    notebook.lose(*case.said.values(), *case.more)
     if case.shaped:
         losses.add(case.place, "enum", "values that what stands beside them may rule out")
     return LoweredForm(node, codec, notebook.notes, null=case.kind == "null")

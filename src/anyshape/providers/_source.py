@@ -99,7 +99,6 @@ class Subschema:
     properties: dict[str, int] = field(default_factory=dict[str, int])
     patterns: dict[str, int] = field(default_factory=dict[str, int])
     additional: int | None = None
-    names: int | None = None
     prefix: tuple[int, ...] = ()
     items: int | None = None
     contains: int | None = None
@@ -285,7 +284,6 @@ class Source:
         found.prefix = tuple(listed.get("items" if tuple_items else "prefixItems", ()))
         found.items = _one(listed, "additionalItems" if tuple_items else "items")
         found.additional = _one(listed, "additionalProperties")
-        found.names = _one(listed, "propertyNames")
         found.contains = _one(listed, "contains")
         found.excluded = _one(listed, "not")
         found.unevaluated_properties = _one(listed, "unevaluatedProperties")

@@ -10,7 +10,7 @@ from anyshape.documents.json import identity
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
 
-__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "same", "spelt", "whole"]
+__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "spelt", "whole"]
 
 _MOST_VERDICTS: Final = 20_000
 _LARGEST_WHOLE: Final = 2**53
@@ -51,11 +51,6 @@ def spelt(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: spelt(item) for name, item in cast("dict[str, Any]", value).items()}
     return value
-
-
-def same(first: object, second: object) -> bool:
-    """Tell whether two JSON values are equal."""
-    return identity(first) == identity(second)
 
 
 def whole(keyword: str, value: float | Decimal) -> tuple[str, int]:

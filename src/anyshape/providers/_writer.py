@@ -21,7 +21,7 @@ from anyshape.providers._counting import recursive_definitions, referred
 from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._forms import LoweredForm, text_form
 from anyshape.providers._graph import Key, NodeGraph, is_large
-from anyshape.providers._losses import Losses, compact, worded
+from anyshape.providers._losses import Losses, compact, text_length, worded
 from anyshape.providers._names import definition_name
 from anyshape.providers._object_forms import object_form
 from anyshape.providers._root import fold, object_cases
@@ -188,7 +188,7 @@ class Writer:
                 form = LoweredForm({"anyOf": [form.node]}, form.codec, form.notes, own, form.null)
         self._annotate(site, form)
         words = len(form.description) + sum(map(len, form.notes))
-        self._spend((words + sum(map(_length, form.node.get("enum", ())))) // _CHARACTERS)
+        self._spend((words + sum(map(text_length, form.node.get("enum", ())))) // _CHARACTERS)
         return form
 
     def _spend(self, nodes: int) -> None:
@@ -356,7 +356,3 @@ class Writer:
             form.node["default"] = default
         elif len(compact(default)) <= _LONGEST_DEFAULT:
             form.remark(worded("default", default), beside=self.profile.union_siblings)
-
-
-def _length(value: object) -> int:
-    return len(value) if isinstance(value, str) else len(compact(value))
