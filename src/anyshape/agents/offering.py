@@ -26,6 +26,7 @@ from anyshape.agents.sources import SourceTool
 from anyshape.documents.positions import nodes
 from anyshape.errors import AnyshapeError
 from anyshape.providers import PROFILES, Loss, Lowered, Profile, lower
+from anyshape.providers.counting import count_optional, count_unions
 
 __all__ = ["Note", "Offering", "ToolboxTool", "offer"]
 
@@ -195,7 +196,8 @@ def _within_request(
     kept: list[ToolboxTool] = []
     for tool in offered[:most]:
         if tool.lowered.profile is profile and bounds.strict_tools is not None:
-            more_optional, more_unions = _counts(tool.document)
+            found = list(nodes(tool.document))
+            more_optional, more_unions = count_optional(found), count_unions(found)
             if (
                 strict + 1 > bounds.strict_tools
                 or optional + more_optional > (bounds.optional or 0)
@@ -217,15 +219,6 @@ def _within_request(
                 unions += more_unions
         kept.append(tool)
     return kept
-
-
-def _counts(document: dict[str, Any]) -> tuple[int, int]:
-    """Return how many optional properties and how many unions a document has."""
-    optional = unions = 0
-    for node in nodes(document):
-        optional += len(node.get("properties", {})) - len(node.get("required", []))
-        unions += "anyOf" in node or isinstance(node.get("type"), list)
-    return optional, unions
 
 
 # What it may cost.

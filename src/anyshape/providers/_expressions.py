@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from anyshape.providers._counting import referred
 from anyshape.providers._losses import compact
+from anyshape.providers.counting import referred
 
 __all__ = ["expression_size"]
 

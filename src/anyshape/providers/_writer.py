@@ -17,7 +17,6 @@ from anyshape.providers._attempts import Attempt
 from anyshape.providers._branches import Branches, Raw, Site, Way
 from anyshape.providers._cases import Case, Cases
 from anyshape.providers._codecs import ANY, AsIs, Codec, Reference
-from anyshape.providers._counting import recursive_definitions, referred
 from anyshape.providers._exclusive import Overlaps
 from anyshape.providers._forms import LoweredForm, text_form
 from anyshape.providers._graph import Key, NodeGraph, is_large
@@ -28,6 +27,7 @@ from anyshape.providers._root import fold, object_cases
 from anyshape.providers._scalars import enumeration, scalar
 from anyshape.providers._source import arranged
 from anyshape.providers._unions import unite
+from anyshape.providers.counting import recursive_definitions, referred
 from anyshape.providers.profile import AnyValue, Profile
 
 __all__ = ["At", "Reading", "TooManyNodes", "Writer"]

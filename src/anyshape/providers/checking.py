@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from anyshape.documents.pointers import pointer
 from anyshape.documents.positions import subschemas
-from anyshape.providers._counting import count_problems, referred
 from anyshape.providers._expressions import expression_size
 from anyshape.providers._patterns import written_pattern
 from anyshape.providers._values import KINDS, kind_of
+from anyshape.providers.counting import count_problems, referred
 from anyshape.providers.profile import AnyValue, Maps, Profile, Writing
 from anyshape.providers.profiles import find_profile
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
-from anyshape.documents.positions import nodes, subschemas
+from anyshape.documents.positions import Node, nodes, subschemas
 from anyshape.providers._losses import text_length
 from anyshape.providers.profile import Profile
 
-__all__ = ["count_problems", "recursive_definitions", "referred"]
+__all__ = [
+    "count_optional",
+    "count_problems",
+    "count_unions",
+    "recursive_definitions",
+    "referred",
+]
 
 _LONG_ENUM: Final = 250
 _DEFINITIONS: Final = "#/$defs/"
@@ -28,17 +34,8 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
             sum(len(node.get("enum", ())) for node in found_nodes),
             bounds.enum_values,
         ),
-        "optional properties": (
-            sum(
-                len(node.get("properties", {}).keys() - set(node.get("required", ())))
-                for node in found_nodes
-            ),
-            bounds.optional,
-        ),
-        "unions": (
-            sum("anyOf" in node or isinstance(node.get("type"), list) for node in found_nodes),
-            bounds.unions,
-        ),
+        "optional properties": (count_optional(found_nodes), bounds.optional),
+        "unions": (count_unions(found_nodes), bounds.unions),
         "characters of names and listed values": (
             sum(_characters(node) for node in found_nodes),
             bounds.characters,
@@ -59,6 +56,18 @@ def count_problems(document: dict[str, Any], profile: Profile) -> Iterator[str]:
                 yield f"{found} levels of objects, where {bounds.levels} are accepted"
     if not profile.recursion and recursive_definitions(document):
         yield "a definition that refers to itself"
+
+
+def count_optional(found: Iterable[Node]) -> int:
+    """Return how many properties of some schemas may be left out."""
+    return sum(
+        len(node.get("properties", {}).keys() - set(node.get("required", ()))) for node in found
+    )
+
+
+def count_unions(found: Iterable[Node]) -> int:
+    """Return how many of some schemas are alternatives, or of several types."""
+    return sum("anyOf" in node or isinstance(node.get("type"), list) for node in found)
 
 
 def _characters(node: dict[str, Any]) -> int:
