@@ -18,6 +18,7 @@ from anyshape.protocol.content import (
     Content,
     Text,
     UnknownContent,
+    content_blocks,
     encode_content,
     read_content,
 )
@@ -29,7 +30,6 @@ from anyshape.protocol.shapes.blocks import block_adapter
 
 __all__ = ["SampleMessages", "SampleRequest", "Sampled", "ToolUse", "read_sampled", "write_sample"]
 
-_encode: Final = msgspec.json.Encoder().encode
 _SHAPE: Final = ShapeOptions()
 
 
@@ -43,11 +43,8 @@ class ToolUse:
 
     def result(self, content: str | Content | Sequence[Content], is_error: bool = False) -> Content:
         """Return the block that answers this, for a `Message` with nothing but such blocks."""
-        blocks = [Text(content)] if isinstance(content, str) else content
-        if isinstance(blocks, CONTENT_TYPES):
-            blocks = [blocks]
         wire: dict[str, Any] = {"type": "tool_result", "toolUseId": self.id}
-        wire["content"] = [block.wire() for block in cast("Sequence[Content]", blocks)]
+        wire["content"] = [block.wire() for block in content_blocks(content)]
         if is_error:
             wire["isError"] = True
         return UnknownContent(wire)

@@ -1,27 +1,30 @@
-"""How each revision lists prompts, resources and templates: one entry, with the fields it knows."""
+"""How each revision lists things: one entry each, with the fields it knows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from anyshape.protocol.description import (
     ArgumentDescription,
     PromptDescription,
     ResourceDescription,
+    ToolDescription,
 )
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
 
-__all__ = ["prompt_entry", "resource_entry"]
+__all__ = ["add_rest", "add_words", "prompt_entry", "resource_entry"]
+
+_Described: TypeAlias = ToolDescription | PromptDescription | ResourceDescription
 
 
 def prompt_entry(prompt: PromptDescription, revision: Revision) -> dict[str, Any]:
     """Return the `prompts/list` entry of a prompt."""
     entry: dict[str, Any] = {"name": prompt.name}
-    _add_words(entry, prompt, revision)
+    add_words(entry, prompt, revision)
     if prompt.arguments:
         entry["arguments"] = [_argument(argument, revision) for argument in prompt.arguments]
-    _add_rest(entry, prompt, revision)
+    add_rest(entry, prompt, revision)
     return entry
 
 
@@ -29,7 +32,7 @@ def resource_entry(resource: ResourceDescription, revision: Revision) -> dict[st
     """Return the entry of a resource in `resources/list`, of a template in its own listing."""
     member = "uriTemplate" if resource.is_template else "uri"
     entry: dict[str, Any] = {member: resource.uri, "name": resource.name}
-    _add_words(entry, resource, revision)
+    add_words(entry, resource, revision)
     if resource.mime_type is not None:
         entry["mimeType"] = resource.mime_type
     if resource.size is not None:
@@ -39,31 +42,29 @@ def resource_entry(resource: ResourceDescription, revision: Revision) -> dict[st
         if not revision.has_last_modified:
             annotations.pop("lastModified", None)
         entry["annotations"] = annotations
-    _add_rest(entry, resource, revision)
+    add_rest(entry, resource, revision)
     return entry
 
 
 def _argument(argument: ArgumentDescription, revision: Revision) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": argument.name}
-    _add_words(entry, argument, revision)
+    add_words(entry, argument, revision)
     entry["required"] = argument.required
     return entry
 
 
-def _add_words(
-    entry: dict[str, Any],
-    described: ArgumentDescription | PromptDescription | ResourceDescription,
-    revision: Revision,
+def add_words(
+    entry: dict[str, Any], described: _Described | ArgumentDescription, revision: Revision
 ) -> None:
+    """Add the title and the description of what is listed."""
     if described.title is not None and revision.has_titles:
         entry["title"] = described.title
     if described.description is not None:
         entry["description"] = described.description
 
 
-def _add_rest(
-    entry: dict[str, Any], described: PromptDescription | ResourceDescription, revision: Revision
-) -> None:
+def add_rest(entry: dict[str, Any], described: _Described, revision: Revision) -> None:
+    """Add the icons and the metadata of what is listed."""
     if described.icons is not None and revision.has_icons:
         entry["icons"] = published_icons(described.icons)
     if described.meta is not None and revision.has_item_meta:

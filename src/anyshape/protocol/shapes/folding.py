@@ -48,10 +48,6 @@ class Statement(NamedTuple):
     is_closed: bool = False
     """Whether there can be no other properties."""
 
-    def allows(self, name: str) -> bool:
-        """Return whether there can be a property of that name."""
-        return not self.is_closed or name in self.properties
-
 
 _SILENCE: Final = Statement({})
 

@@ -15,12 +15,12 @@ from anyshape.documents.positions import Node
 from anyshape.protocol.clients import NOTHING, Need, Needs
 from anyshape.protocol.completed import SERVER_INFO_KEY, opening, server_meta
 from anyshape.protocol.description import ToolDescription
-from anyshape.protocol.icons import published_icons
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.result import Absent, EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 from anyshape.protocol.shapes.booleans import without_booleans
+from anyshape.protocol.shapes.entries import add_rest, add_words
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.folding import fold_root, name_properties
 
@@ -74,12 +74,9 @@ class Shape(msgspec.Struct, frozen=True):
         """
         revision = self.revision
         entry: dict[str, Any] = {"name": tool.name}
-        if tool.title is not None and revision.has_titles:
-            entry["title"] = tool.title
-        if tool.description is not None:
-            entry["description"] = tool.description
-        elif Need.DESCRIPTION in needs:
-            entry["description"] = ""
+        add_words(entry, tool, revision)
+        if Need.DESCRIPTION in needs:
+            entry.setdefault("description", "")
         entry["inputSchema"] = self.input_schema(tool.input_schema, needs)
         output_schema = self.output_schema(tool.output_schema, options, needs)
         if not isinstance(output_schema, Absent):
@@ -87,10 +84,7 @@ class Shape(msgspec.Struct, frozen=True):
         annotations = self._annotations(tool)
         if annotations is not None:
             entry["annotations"] = annotations
-        if tool.icons is not None and revision.has_icons:
-            entry["icons"] = published_icons(tool.icons)
-        if tool.meta is not None and revision.has_item_meta:
-            entry["_meta"] = dict(tool.meta)
+        add_rest(entry, tool, revision)
         return entry
 
     def _annotations(self, tool: ToolDescription) -> dict[str, Any] | None:
