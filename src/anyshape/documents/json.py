@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Iterator
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
-__all__ = ["Json", "identity", "is_array", "is_object", "parts", "plain"]
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+__all__ = ["identity", "is_array", "is_object", "parts", "plain"]
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:

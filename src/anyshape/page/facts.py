@@ -19,7 +19,7 @@ from anyshape.documents.pointers import Place, pointer
 from anyshape.documents.positions import Node, branches, declared_types, own_id
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.result import ABSENT
-from anyshape.schema import Limits, Schema, compile
+from anyshape.schema import Schema, compile
 from anyshape.schema.notation import notation
 
 __all__ = ["ALL_KINDS", "Alternative", "Facts", "FormSource", "Path", "kind_of"]
@@ -81,10 +81,9 @@ class Facts:
 class FormSource:
     """One schema document, asked about any of its places. May wait: to be used on a thread."""
 
-    def __init__(self, document: Mapping[str, Any], limits: Limits) -> None:
+    def __init__(self, document: Mapping[str, Any]) -> None:
         self._root = dict(document)
         self._outline = Outline(self._root)
-        self._limits = limits
         self._verdicts: dict[Place, Schema | None] = {}
         self._until = 0.0
 
@@ -155,7 +154,7 @@ class FormSource:
             "$ref": f"{(uri or _WHOLE).rstrip('#')}#{quote(pointer(place), safe='/~')}",
         }
         try:
-            return compile(document, limits=self._limits, formats=False)
+            return compile(document, formats=False)
         except AnyshapeError:
             return None
 

@@ -15,7 +15,6 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import MISSING, Place, pointer, reach
 from anyshape.page.facts import ALL_KINDS, Facts, FormSource, Path, kind_of
 from anyshape.protocol.result import ABSENT
-from anyshape.schema import Limits
 
 __all__ = ["SchemaForm"]
 
@@ -36,8 +35,8 @@ _EMPTY: Final[Mapping[str, Any]] = {
 class SchemaForm:
     """The form of one schema document. May wait for verdicts: to be used on a thread."""
 
-    def __init__(self, document: Mapping[str, Any], limits: Limits | None = None) -> None:
-        self._source = FormSource(document, limits or Limits())
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._source = FormSource(document)
 
     def describe(self, value: Any, choices: Mapping[str, int]) -> dict[str, Any]:
         """Return the field that stands for the whole value, and in it those of its parts."""
@@ -56,14 +55,14 @@ class SchemaForm:
         before, places = self._facts_at(value, choices, path)
         after = self._source.facts(places, old, path, {**choices, place: chosen})
         if not is_object(old) or (after.kinds and "object" not in after.kinds):
-            return _put(value, path, self._initial(after, path))
+            return _put(value, path, self._initial(after))
         gone = (before.properties.keys() | set(before.required)) - set(after.required)
         kept = {
             name: each
             for name, each in old.items()
             if name not in gone or (name in after.properties and name not in before.required)
         }
-        settled = self._initial(after, path)
+        settled = self._initial(after)
         return _put(value, path, {**kept, **(settled if is_object(settled) else {})})
 
     def add(self, value: Any, choices: Mapping[str, int], path: Path) -> Any:
@@ -76,7 +75,7 @@ class SchemaForm:
             if kind_of(_at(value, path[:depth])) not in kinds:  # missing, or something else
                 value = _put(value, path[:depth], copy.copy(_EMPTY[kinds[0]]))
         facts, _ = self._facts_at(value, choices, path)
-        return _put(value, path, self._initial(facts, path))
+        return _put(value, path, self._initial(facts))
 
     def _facts_at(
         self, value: Any, choices: Mapping[str, int], path: Path
@@ -90,7 +89,7 @@ class SchemaForm:
             facts = self._source.facts(places, value, path[: index + 1], choices)
         return facts, places
 
-    def _initial(self, facts: Facts, path: Path) -> Any:
+    def _initial(self, facts: Facts) -> Any:
         """Return what to start from; of an object, what is required and can be one value only."""
         if facts.options:
             return facts.options[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -80,17 +80,13 @@ class PageTalk:
         self._numbers = itertools.count(1)
         self._questions: dict[str, tuple[PageQuestion, asyncio.Future[ElicitAnswer]]] = {}
 
-    @contextmanager
-    def heard_by(self, tell: Tell) -> Generator[None]:
+    def heard_by(self, tell: Tell) -> AbstractContextManager[None]:
         """Tell somebody of everything for as long as the block runs."""
-        with _member_of(self._followers, tell):
-            yield
+        return _member_of(self._followers, tell)
 
-    @contextmanager
-    def watched_by(self, tell: Tell) -> Generator[None]:
+    def watched_by(self, tell: Tell) -> AbstractContextManager[None]:
         """Tell somebody when the server lists other things, for as long as the block runs."""
-        with _member_of(self._watchers, tell):
-            yield
+        return _member_of(self._watchers, tell)
 
     def tell_change(self, what: str) -> None:
         """Tell that the server may list other tools, prompts or resources by now."""
