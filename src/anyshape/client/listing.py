@@ -122,7 +122,8 @@ class Listing(Generic[EntryT]):
         self._changed = False
         self._changes = 0
         self._expires: float | None = None
-        self._fetches = 0
+        self.fetches = 0
+        """How many times the list was fetched; see `fetch`."""
 
     @property
     def entries(self) -> Mapping[str, EntryT]:
@@ -148,11 +149,6 @@ class Listing(Generic[EntryT]):
         if not self._listed or self._changed:
             return False
         return self._expires is None or time.monotonic() < self._expires
-
-    @property
-    def fetches(self) -> int:
-        """How many times the list was fetched; see `fetch`."""
-        return self._fetches
 
     def get(self, key: str) -> EntryT | None:
         """Return an entry that requests may go by."""
@@ -203,11 +199,11 @@ class Listing(Generic[EntryT]):
         """
         if self._listening is not None:
             await self._listening.start(f"{self.feature.capability}ListChanged")
-        wanted = self._fetches if newer_than is None else newer_than
+        wanted = self.fetches if newer_than is None else newer_than
         try:
             with self._channel.deadlines.limit(timeout):
                 async with self._lock:
-                    if self._fetches <= wanted:
+                    if self.fetches <= wanted:
                         await self._fetch_pages()
         except TimeoutError as error:
             raise self._channel.silence(self._first_page, timeout) from error
@@ -224,7 +220,7 @@ class Listing(Generic[EntryT]):
             if not self._listed and collector.admitted:
                 self._adopt(collector, None)
             raise
-        self._fetches += 1
+        self.fetches += 1
         self._changed = self._changes != changes
         self._adopt(collector, collector.expires)
 

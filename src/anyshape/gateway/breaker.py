@@ -63,7 +63,8 @@ class Breaker:
         self._upstream = upstream
         self._options = options or BreakerOptions()
         self._clock = clock
-        self._state: BreakerState = "closed"
+        self.state: BreakerState = "closed"
+        """What it is now; a pause that is over is half-open as soon as somebody calls."""
         self._last: deque[bool] = deque(maxlen=self._options.of)
         self._failed = 0
         self._pause = self._options.pause
@@ -72,21 +73,16 @@ class Breaker:
         self.age = 0
         """How often the state changed; outcomes of calls that began in another one do not count."""
 
-    @property
-    def state(self) -> BreakerState:
-        """What it is now; a pause that is over is half-open as soon as somebody calls."""
-        return self._state
-
     def admit(self) -> Permit:
         """Let a call pass; `UpstreamRefusal` if the upstream is left alone.
 
         Use what is returned in a `with` statement around the call.
         """
-        if self._state != "closed":
+        if self.state != "closed":
             left = self._until - self._clock()
-            if self._state == "open" and left <= 0:
+            if self.state == "open" and left <= 0:
                 self._become("half-open")
-            if self._state == "open" or self._probes >= self._options.probes:
+            if self.state == "open" or self._probes >= self._options.probes:
                 raise self._refusal(max(left, 0.0))
             self._probes += 1
         return Permit(self, self.age)
@@ -95,7 +91,7 @@ class Breaker:
         """Count a call that the upstream answered."""
         if age != self.age:
             return
-        if self._state == "half-open":
+        if self.state == "half-open":
             self._pause = self._options.pause
             self._become("closed")
         else:
@@ -105,7 +101,7 @@ class Breaker:
         """Count a call that the upstream did not answer."""
         if age != self.age:
             return
-        if self._state == "half-open":
+        if self.state == "half-open":
             self._pause = min(self._pause * 2, self._options.longest_pause)
             self._open()
         else:
@@ -115,12 +111,12 @@ class Breaker:
 
     def hear(self) -> None:
         """Know that the upstream works, since it said something in the middle of a call."""
-        if self._state == "half-open":
+        if self.state == "half-open":
             self.succeed(self.age)
 
     def abandon(self, age: int) -> None:
         """Count nothing: the caller did not wait for the outcome. Another may be the probe."""
-        if age == self.age and self._state == "half-open":
+        if age == self.age and self.state == "half-open":
             self._probes -= 1
 
     def _count(self, *, failed: bool) -> None:
@@ -134,7 +130,7 @@ class Breaker:
         self._become("open")
 
     def _become(self, state: BreakerState) -> None:
-        self._state = state
+        self.state = state
         self.age += 1
         self._probes = self._failed = 0
         self._last.clear()

@@ -56,13 +56,9 @@ class Room:
         self._on_empty = on_empty
         self._caller = caller
         self._options = options or RoomOptions()
-        self._in_flight = 0
-        self._waiting: OrderedDict[asyncio.Future[None], None] = OrderedDict()
-
-    @property
-    def in_flight(self) -> int:
+        self.in_flight = 0
         """How many calls have a place."""
-        return self._in_flight
+        self._waiting: OrderedDict[asyncio.Future[None], None] = OrderedDict()
 
     @property
     def waiting(self) -> int:
@@ -80,14 +76,14 @@ class Room:
 
     def enter_now(self) -> bool:
         """Take a place if one is free and nobody waits for it; `leave` gives it back."""
-        if self._in_flight >= self._options.max_calls or self._waiting:
+        if self.in_flight >= self._options.max_calls or self._waiting:
             return False
-        self._in_flight += 1
+        self.in_flight += 1
         return True
 
     def enter_again(self) -> None:
         """Take back a place that was left for a while, whether one is free or not."""
-        self._in_flight += 1
+        self.in_flight += 1
 
     def leave(self) -> None:
         """Give a place to whoever has waited longest, or back."""
@@ -96,8 +92,8 @@ class Room:
             if not place.done():
                 place.set_result(None)
                 return
-        self._in_flight -= 1
-        if not self._in_flight and self._on_empty is not None:
+        self.in_flight -= 1
+        if not self.in_flight and self._on_empty is not None:
             self._on_empty()
 
     async def wait(self) -> None:

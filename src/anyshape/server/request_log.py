@@ -42,8 +42,8 @@ class RequestLog:
     many others, is left out, and the peer is told how many were.
     """
 
-    __slots__ = ("_count", "_is_open", "_least", "_left_out", "_loop", "_request", "_thread",
-        "_window")  # fmt: skip
+    __slots__ = ("_count", "_least", "_left_out", "_loop", "_request", "_thread", "_window",
+        "is_open")  # fmt: skip
 
     def __init__(self, request: OpenRequest, level: LogLevel) -> None:
         self._request = request
@@ -52,18 +52,14 @@ class RequestLog:
         self._left_out = 0
         self._window = 0.0
         """When counting starts again."""
-        self._is_open = True
+        self.is_open = True
+        """Whether anything is still sent."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether anything is still sent."""
-        return self._is_open
-
     def write(self, level: LogLevel, data: Any, logger: str | None) -> None:
         """Send a message if it is severe enough; `data` that is no JSON is sent as text."""
-        if SEVERITY[level] < self._least or not self._is_open:
+        if SEVERITY[level] < self._least or not self.is_open:
             return
         now = monotonic()
         if now >= self._window:
@@ -79,11 +75,11 @@ class RequestLog:
     def finish(self) -> None:
         """Send what is left to say before the answer, and nothing after it."""
         self._tell_left_out()
-        self._is_open = False
+        self.is_open = False
 
     def close(self) -> None:
         """Send nothing more."""
-        self._is_open = False
+        self.is_open = False
 
     def _tell_left_out(self) -> None:
         count, self._left_out = self._left_out, 0
@@ -101,7 +97,7 @@ class RequestLog:
             self._loop.call_soon_threadsafe(self._send, message)
 
     def _send(self, message: bytes) -> None:
-        if self._is_open and self._request.interruption is None:
+        if self.is_open and self._request.interruption is None:
             self._request.peer.send(message)
 
 
