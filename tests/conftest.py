@@ -1,14 +1,18 @@
-"""What every part of the tests uses: the Hypothesis profile, and Node."""
+"""What every part of the tests uses: the Hypothesis profile, Node, and the demo."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import signal
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from patience import PATIENCE
 
 from anyshape.client import eras
 
@@ -40,6 +44,23 @@ def node() -> Callable[..., list[str]]:
     spec.loader.exec_module(module)
     module.install()
     return module.node_command
+
+
+@pytest.fixture(scope="session")
+def demo_url() -> Generator[str]:
+    """Serve the demo over HTTP, and return where."""
+    program = Path(sys.executable).parent / "anyshape"
+    process = subprocess.Popen(
+        [program, "demo", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    with process.stdout as stdout:
+        url = json.loads(stdout.readline())["url"]
+    try:
+        yield url
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 @pytest.fixture(autouse=True)

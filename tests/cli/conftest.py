@@ -8,7 +8,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,22 +117,6 @@ def execute() -> Run:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return execute
-
-
-@pytest.fixture(scope="session")
-def demo_url() -> Generator[str]:
-    """Serve the demo over HTTP, and return where."""
-    process = subprocess.Popen(
-        [PROGRAM, "demo", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    with process.stdout as stdout:
-        url = json.loads(stdout.readline())["url"]
-    try:
-        yield url
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session", params=["module", "http", "stdio"])

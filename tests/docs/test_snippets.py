@@ -13,7 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -360,22 +360,6 @@ def test_an_example_prints_what_the_page_shows(example: Block, printed: Block) -
 
 
 # Transcripts.
-
-
-@pytest.fixture(scope="module")
-def demo_url() -> Generator[str]:
-    program = Path(sys.executable).parent / "anyshape"
-    process = subprocess.Popen(
-        [program, "demo", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    with process.stdout as stdout:
-        url = json.loads(stdout.readline())["url"]
-    try:
-        yield url
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 def steps_of(block: Block) -> list[tuple[str, str]]:
