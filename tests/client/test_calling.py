@@ -23,6 +23,8 @@ from anyshape.errors import (
     ValidationError,
 )
 
+from .fickle import Fickle
+
 USERS = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}]
 
 
@@ -309,24 +311,6 @@ def test_an_unknown_revision_is_refused_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25", "2024-11-05"])
 async def test_a_ping_tells_whether_a_server_is_there(revision: str) -> None:
-    class Fickle(Server):
-        is_there = True
-
-        def connect(self, send: Any) -> Any:
-            return _Fickle(super().connect(send), self)
-
-    class _Fickle:
-        def __init__(self, connection: Any, server: Fickle) -> None:
-            self._connection, self._server = connection, server
-
-        async def handle(self, frame: bytes) -> bytes | None:
-            if not self._server.is_there:
-                raise TransportError("it is not there")
-            return await self._connection.handle(frame)
-
-        async def close(self) -> None:
-            await self._connection.close()
-
     server = Fickle("fickle")
     async with Client(server, revision=revision) as client:
         await client.ping()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fastmcp import FastMCP
 from patience import PATIENCE, PAUSE, turn_until
+from tests.client.fickle import Fickle, FickleConnection
 
 from anyshape import Client, Server
 from anyshape.errors import ProtocolError, TransportError
@@ -134,7 +135,7 @@ async def test_attempts_to_connect_come_ever_more_rarely_until_a_connection_last
         def connect(self, send: Any) -> Any:
             self.attempts += 1
             if self.attempts in (4, 8):
-                return _Failing(super().connect(send), self)
+                return FickleConnection(super().connect(send), self)
             raise TransportError("it is not there")
 
         @property
@@ -296,14 +297,6 @@ async def test_a_call_in_flight_when_the_file_is_read_again_is_answered(steady: 
 
 @pytest.mark.parametrize("when_down", ["keep", "hide"])
 async def test_what_a_lost_upstream_offered_is_listed_as_the_operator_says(when_down: Any) -> None:
-    class Fickle(Server):
-        is_there = True
-
-        def connect(self, send: Any) -> Any:
-            if not self.is_there:
-                raise TransportError("it is not there")
-            return _Failing(super().connect(send), self)
-
     server = Fickle("fickle")
 
     @server.tool
@@ -350,30 +343,15 @@ async def test_who_asks_for_what_is_not_there_is_told_which_upstreams_are_missin
     await connection.close()
 
 
-class _Failing:
-    """A connection that breaks as soon as its server is not there."""
-
-    def __init__(self, connection: Any, server: Any) -> None:
-        self._connection, self._server = connection, server
-
-    async def handle(self, frame: bytes) -> bytes | None:
-        if not self._server.is_there:
-            raise TransportError("it is not there")
-        return await self._connection.handle(frame)
-
-    async def close(self) -> None:
-        await self._connection.close()
-
-
-class _Unlisting(_Failing):
+class _Unlisting(FickleConnection):
     """A connection that lists nothing any more as soon as its server is not there."""
 
     async def handle(self, frame: bytes) -> bytes | None:
-        if not self._server.is_there and b'"tools/list"' in frame:
+        if not self.server.is_there and b'"tools/list"' in frame:
             id = json.loads(frame)["id"]
             error = {"code": -32603, "message": "the disk is full"}
             return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode()
-        return await self._connection.handle(frame)
+        return await self.connection.handle(frame)
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
