@@ -107,6 +107,12 @@ def answer(structured: Any, *texts: str, **members: Any) -> dict[str, Any]:
             {"result": 5, "more": 1},
             {"result": 5, "more": 1},
         ),
+        (
+            FASTMCP,
+            answer({"result": 5, "more": 1}, "5", _meta={"fastmcp": {"wrap_result": True}}),
+            {"result": 5, "more": 1},
+            {"result": 5, "more": 1},
+        ),
         (PLAIN, answer({}), {}, {}),
         ({"type": "array"}, answer([1], "[1]"), [1], [1]),
         (ABSENT, answer(None, "null"), None, None),
