@@ -513,6 +513,9 @@ async def test_pages_list_resources_and_templates_apart() -> None:
     ("uri", "reason"),
     [
         ("no scheme", "scheme"),
+        ("{x}/{y}", "begin with a scheme, as in 'notes://{id}'"),
+        ("users/{x}/{y}", "begin with a scheme, as in 'notes://{id}'"),
+        ("{x}://{y}", "begin with a scheme, as in 'notes://{id}'"),
         ("a:b c", "percent-encoded"),
         ("a:é", "percent-encoded"),
         ("a:{x}-{y}", "cannot be told"),
