@@ -19,21 +19,24 @@ CLIENTS = 8
 CALLS = 100
 SCRIPT = """
 import asyncio, sys, time
+import uvicorn
 from anyshape import Server
+if sys.argv[1] == "through":
+    uvicorn.__version__ = "0"  # One whose events are used.
 server = Server("attacked")
 @server.tool
 async def meet(number: int) -> int:
     # Calls that wait for the same thing are answered in the same turn of the loop.
     await asyncio.sleep(0.01 - time.monotonic() % 0.01)
     return number
-server.run("http", port=int(sys.argv[1]), log_level="critical")
+server.run("http", port=int(sys.argv[2]), log_level="critical")
 """
 
 
-@pytest.fixture
-def attacked() -> Generator[Web]:
-    """A server of the test's own."""
-    with run_web("-c", SCRIPT) as web:
+@pytest.fixture(params=["past", "through"])
+def attacked(request: pytest.FixtureRequest) -> Generator[Web]:
+    """A server of the test's own, which goes past uvicorn's events or uses them all."""
+    with run_web("-c", SCRIPT, request.param) as web:
         yield web
 
 
@@ -91,6 +94,43 @@ def _pipeline_garbage_and_reset(web: Web) -> None:
     _reset(connection)
 
 
+def _send_half_a_head(web: Web) -> None:
+    with web.open() as connection:
+        connection.sendall(_post()[:60])
+
+
+def _drip_a_body(web: Web) -> None:
+    call = _post()
+    with web.open() as connection:
+        connection.sendall(call[:-40])
+        for byte in call[-40:-20]:
+            connection.sendall(bytes([byte]))
+
+
+def _send_a_huge_head(web: Web) -> None:
+    with web.open() as connection:
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nX-Long: " + b"a" * 200_000 + b"\r\n\r\n")
+        connection.recv(65_536)
+
+
+def _name_two_hosts(web: Web) -> None:
+    with web.open() as connection:
+        connection.sendall(_post().replace(b"Host: ", b"Host: other\r\nHost: ", 1))
+        connection.recv(65_536)
+
+
+def _send_a_batch_and_close(web: Web) -> None:
+    params = {"name": "meet", "arguments": {"number": 1}}
+    batch = json.dumps([message("tools/call", params, number) for number in range(20)]).encode()
+    head = (
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-03-26\r\n"
+        f"Content-Length: {len(batch)}\r\n\r\n"
+    )
+    with web.open() as connection:
+        connection.sendall(head.encode() + batch)
+
+
 ATTACKS = (
     _ask_and_reset,
     _ask_and_close,
@@ -98,6 +138,11 @@ ATTACKS = (
     _ask_twice_and_reset,
     _pipeline_garbage,
     _pipeline_garbage_and_reset,
+    _send_half_a_head,
+    _drip_a_body,
+    _send_a_huge_head,
+    _name_two_hosts,
+    _send_a_batch_and_close,
 )
 
 
