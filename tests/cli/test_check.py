@@ -83,6 +83,12 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(
     assert refused.out.splitlines()[-1].startswith("1 checked, 1 refused; ")
 
 
+def test_a_file_that_an_editor_of_windows_saved_is_read(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    assert run("check", write("schema.json", '\ufeff{"type": "object"}')).code == 0
+
+
 def test_the_cost_of_an_exponential_schema_is_told(
     run: Run, write: Callable[[str, object], str]
 ) -> None:

@@ -222,7 +222,7 @@ def _review_file(
 
 def _read(path: str) -> object:
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
         raise CommandError(f"cannot read {path}: {reason}", hint="check the path") from None
