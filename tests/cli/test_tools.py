@@ -190,6 +190,13 @@ def test_a_mistake_is_told_without_the_secrets_in_it(run: Run, words: list[str])
     assert "s3cret" not in outcome.err
 
 
+def test_a_command_line_in_the_place_of_a_program_is_not_quoted(run: Run) -> None:
+    outcome = run("tools", "--", "some-server --key s3cret")
+    assert outcome.code == 3
+    assert "cannot start the server process 'some-server …'" in outcome.err
+    assert "s3cret" not in outcome.err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -20,9 +20,11 @@ def name_program(command: Sequence[str]) -> str:
     """Return what a message may call a command: the program, and never what it is given.
 
     Arguments may be secrets, those of `env` often are, and so is a setting in the program's place.
+    Whoever writes the whole line in that place has them there, too.
     """
-    name = os.path.basename(command[0])
-    return "…" if "=" in name else shorten(name, 60)
+    program, *rest = re.split(r"\s+-", command[0], maxsplit=1)
+    name = os.path.basename(program)
+    return "…" if "=" in name else shorten(name, 60) + (" …" if rest else "")
 
 
 def shorten(text: str | bytes, limit: int = 120) -> str:
