@@ -277,6 +277,7 @@ async def test_what_was_not_declared_is_refused(scripted: type[Scripted], questi
         {"params": {"mode": "url", "message": "m", "url": "https://"}},
         {"params": {"mode": "url", "message": "m", "url": "https://a b"}},
         {"params": {"mode": "url", "message": "m", "url": "https://a:99999/"}},
+        {"params": {"mode": "url", "message": "m", "url": "https://evil.com\\@good.com/"}},
         {"params": {"mode": "url", "message": "m", "url": "https://\u202eexample.com"}},
         {"params": {"mode": "url", "message": "m"}},
         {},

@@ -21,6 +21,7 @@ __all__ = ["ElicitAnswer", "Elicitation", "OnElicit", "read_elicitation", "write
 
 _LONGEST_MESSAGE: Final = 20_000
 _LONGEST_URL: Final = 8_192
+_NEVER: Final = frozenset(" \\")
 _MOST_FIELDS: Final = 100
 
 
@@ -98,12 +99,20 @@ def _types(field: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_url(url: object) -> str:
-    """Return an address that a browser may be given; nothing that an application answers to."""
+    """Return an address that a browser may be given; nothing that an application answers to.
+
+    No URL has a backslash. Browsers take it for a slash, and the host to end there; others do not.
+    """
     if isinstance(url, str) and len(url) <= _LONGEST_URL and url.isascii() and url.isprintable():
         try:
             parts = urlsplit(url)
             is_port = parts.port is None or parts.port > 0  # raises, if it is none at all
-            if parts.scheme in ("http", "https") and parts.hostname and is_port and " " not in url:
+            if (
+                parts.scheme in ("http", "https")
+                and parts.hostname
+                and is_port
+                and not _NEVER & {*url}
+            ):
                 return url
         except ValueError:
             pass
