@@ -15,6 +15,7 @@ TRICK = (
     f"v{VERSION}\x1b]0;owned\x07\x1b[2J\x1b[1A\rFORGED cr\x9b2J\x08\x7f"
     "\nFORGED lf\r\nFORGED crlf\x0bFORGED vt\x0cFORGED ff\x1cFORGED fs\x85FORGED nel"
     "\u2028FORGED ls\u2029FORGED ps\u202eFORGED rlo\u2066\u200b\ufeff"
+    "\u2060\u3164\ufff9\U000e0069\U000e0067"
 )
 """What everything says: titles, cursor moves, line breaks of every kind, reversed text."""
 NAMES = ("text", "both", "fails", "breaks", "logs")

@@ -15,7 +15,8 @@ Run: TypeAlias = Callable[..., Any]
 
 SERVER = str(Path(__file__).with_name("hostile_server.py"))
 STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
+    "\u2060\u3164\ufff9\U000e0000-\U000e007f]"
 )
 LISTINGS = [
     ["tools"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast
 
@@ -53,7 +54,13 @@ def write_json(value: object) -> None:
 
 def _escaped(text: str) -> str:
     # JSON itself escapes only what is below U+0020; a terminal obeys, or hides, some more.
-    return terminal.UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return terminal.UNSAFE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    # What is beyond four digits is a pair in JSON.
+    return f"\\u{code:04x}" if code <= 0xFFFF else json.dumps(found[0])[1:-1]
 
 
 def _string(text: str) -> str:

@@ -55,6 +55,8 @@ __all__ = [
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, all but tab and line feed
     "\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"  # unseen, or reordering
+    "\u115f\u1160\u180e\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff9-\ufffb"  # likewise
+    "\U000e0000-\U000e0fff"  # tags, which spell whole sentences that nothing shows
     "\ud800-\udfff]"
 )
 """What a terminal obeys, or hides."""
@@ -97,6 +99,8 @@ def host_of(url: str) -> str:
 
 def _visible(found: re.Match[str]) -> str:
     code = ord(found[0])
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
