@@ -75,62 +75,42 @@ def explain(error: AnyshapeError, *, is_command: bool = False) -> CommandError:
     """
     from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 
-    message = str(error)
+    code = Exit.UNKNOWN
     match error:
         case ValidationError():
-            lines = message.splitlines()
             return CommandError(
                 "the arguments break the tool's inputSchema",
-                details=lines,
+                details=str(error).splitlines(),
                 hint="`anyshape tools TARGET TOOL --schema` shows what the tool takes",
                 code=Exit.NO,
             )
         case OutputMismatch():
-            return CommandError(
-                message,
-                hint="the server is at fault: what it published is not what it sent",
-                code=Exit.NO,
-            )
+            hint = "the server is at fault: what it published is not what it sent"
+            code = Exit.NO
         case SchemaError() | ToolDefinitionError():
-            return CommandError(
-                message,
-                hint="`anyshape check` says everything that is wrong with a schema",
-                code=Exit.NO,
-            )
+            hint = "`anyshape check` says everything that is wrong with a schema"
+            code = Exit.NO
         case ConfigError():
-            return CommandError(
-                message,
-                hint="correct the file; `anyshape check FILE` tries it without serving",
-            )
+            hint = "correct the file; `anyshape check FILE` tries it without serving"
         case PinError():
-            return CommandError(
-                message, hint="take the file from version control, or pin again without it"
-            )
+            hint = "take the file from version control, or pin again without it"
         case LimitExceeded():
-            return CommandError(message, hint="a budget ran out first, so the answer is not known")
+            hint = "a budget ran out first, so the answer is not known"
         case AuthorizationError():
-            return CommandError(
-                message, hint="`anyshape logout URL` forgets the token; --login signs in anew"
-            )
+            hint = "`anyshape logout URL` forgets the token; --login signs in anew"
         case TransportError() if getattr(error, "status", None) == 401:
-            return CommandError(
-                message,
-                hint='--login signs in with a browser; -H "Authorization: Bearer …" brings a token',
-            )
+            hint = '--login signs in with a browser; -H "Authorization: Bearer …" brings a token'
         case TransportError():
-            return CommandError(message, hint=advise_on_silence(is_command=is_command))
-        case ProtocolError(code=code) if code in (INVALID_PARAMS, RESOURCE_NOT_FOUND):
-            return CommandError(
-                message,
-                hint="`anyshape resources`, `prompts` and `tools` list what there is, "
-                "and what it takes",
-                code=Exit.NO,
+            hint = advise_on_silence(is_command=is_command)
+        case ProtocolError() if error.code in (INVALID_PARAMS, RESOURCE_NOT_FOUND):
+            hint = (
+                "`anyshape resources`, `prompts` and `tools` list what there is, and what it takes"
             )
+            code = Exit.NO
         case ProtocolError():
-            return CommandError(
-                message,
-                hint="the server answered with an error of its own, "
-                "or with something that is no answer",
+            hint = (
+                "the server answered with an error of its own, or with something that is no answer"
             )
         case _:
-            return CommandError(message, hint="`anyshape --help` shows what can be asked")
+            hint = "`anyshape --help` shows what can be asked"
+    return CommandError(str(error), hint=hint, code=code)
