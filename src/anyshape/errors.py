@@ -70,7 +70,7 @@ class Problem:
     keyword: str
     path: str
     message: str
-    schema_path: str
+    schema_path: str = ""
     causes: tuple[Problem, ...] = ()
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ class NotJson(ValidationError):
     """A value is not JSON (NaN, a cycle, a key that is no string, …), so no schema can judge it."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
-        super().__init__([Problem(keyword="", path=path, message=message, schema_path="")])
+        super().__init__([Problem("", path, message)])
         self.path = path
 
 

@@ -89,7 +89,7 @@ def _parse(text: str | bytes) -> object:
 
 
 def _problem(message: str) -> ValidationError:
-    return ValidationError([Problem(keyword="", path="", message=message, schema_path="")])
+    return ValidationError([Problem("", "", message)])
 
 
 def _kind(value: object) -> str:

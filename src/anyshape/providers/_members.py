@@ -183,5 +183,4 @@ def _from_pairs(
 
 
 def _refused(message: str) -> ValidationError:
-    problem = Problem(keyword="additionalProperties", path="", message=message, schema_path="")
-    return ValidationError([problem])
+    return ValidationError([Problem("additionalProperties", "", message)])

@@ -123,13 +123,5 @@ def plain_document(document: Any, profile: Profile) -> Any:
 
 
 def _no_form(profile: Profile, why: str, path: str) -> ValidationError:
-    return ValidationError(
-        [
-            Problem(
-                keyword="",
-                path=path,
-                message=f"the value has no form in the schema for {profile.name}: {why}",
-                schema_path="",
-            )
-        ]
-    )
+    message = f"the value has no form in the schema for {profile.name}: {why}"
+    return ValidationError([Problem("", path, message)])
