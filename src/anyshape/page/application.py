@@ -208,9 +208,8 @@ class PageApplication:
             await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
                 if leaving.cancelled():
-                    await stream.finish(
-                        _encode({"error": "the program that serves this has ended"})
-                    )
+                    ended = {"error": "the program that serves this has ended"}
+                    await stream.finish(_encode(ended))
                 else:
                     stream.abandon()
                 return

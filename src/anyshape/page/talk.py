@@ -102,9 +102,8 @@ class PageTalk:
     def tell_frame(self, frame: Frame) -> None:
         """Tell of a message that passed."""
         text = frame.text[:_LONGEST_FRAME].decode(errors="replace")
-        self._tell(
-            {"frame": {"direction": frame.direction, "text": text, "bytes": len(frame.text)}}
-        )
+        told = {"direction": frame.direction, "text": text, "bytes": len(frame.text)}
+        self._tell({"frame": told})
 
     def tell_log(self, message: LogMessage) -> None:
         """Tell of what the server logged."""
@@ -113,15 +112,8 @@ class PageTalk:
 
     def tell_progress(self, tell: Tell, report: Progress) -> None:
         """Tell the one who called how far it is."""
-        tell(
-            {
-                "progress": {
-                    "progress": report.progress,
-                    "total": report.total,
-                    "message": report.message,
-                }
-            }
-        )
+        made = {"progress": report.progress, "total": report.total, "message": report.message}
+        tell({"progress": made})
 
     async def ask_user(self, asked: Elicitation) -> ElicitAnswer:
         """Put a question before the user, and return the answer; nobody there cancels."""
