@@ -106,9 +106,7 @@ def _with_id(key: str, call: ToolCall) -> WireObject:
 def _function(definition: Definition) -> WireObject:
     # Responses turns strict on where it is left out.
     return {
-        "name": definition.name,
-        "description": definition.description,
-        "parameters": definition.document,
+        **_plain_definition(definition),
         "strict": definition.profile.writing is Writing.REBUILT,
     }
 

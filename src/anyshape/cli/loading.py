@@ -166,7 +166,10 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
     known = f"it has {', '.join(servers)}" if servers else "it has no server"
     if found is None:
         raise UsageError(f"{place} has no {name}", hint=known)
-    raise _no_server(f"{place}:{name}", found)
+    raise UsageError(
+        f"{place}:{name} is a {type(found).__name__}, and no server",
+        hint="a Server of Anyshape, or one of mcp or FastMCP, can be served",
+    )
 
 
 def _only_server(module: ModuleType, place: str) -> Server:
@@ -211,10 +214,3 @@ def _adopted(value: object) -> Server | None:
     from anyshape.gateway.foreign import is_foreign
 
     return adopt(value).server if is_foreign(value) else None
-
-
-def _no_server(name: str, value: object) -> CommandError:
-    return UsageError(
-        f"{name} is a {type(value).__name__}, and no server",
-        hint="a Server of Anyshape, or one of mcp or FastMCP, can be served",
-    )

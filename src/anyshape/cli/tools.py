@@ -52,7 +52,9 @@ async def _list(asked: Asked, target: NamedTarget, *, schema: bool) -> int:
             listed = [find_tool(client, listed, name) for name in asked.rest]
             rejected = {}
         if asked.json:
-            terminal.write(json_text.compact(_as_data(client, listed, rejected)))
+            entries = [tool.entry for tool in listed]
+            data = {**describe_server(client), "tools": entries, "rejected": rejected}
+            terminal.write(json_text.compact(data))
         else:
             terminal.say(_title(client, len(listed), len(rejected)))
             natural = asked.revision is None
@@ -76,13 +78,6 @@ def find_tool(client: Client, listed: Sequence[ListedTool], name: str) -> Listed
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"it has: {', '.join(known[:12]) or 'none'}"
     raise UsageError(f"the server has no tool {name}", hint=hint)
-
-
-def _as_data(
-    client: Client, listed: Sequence[ListedTool], rejected: Mapping[str, str]
-) -> dict[str, Any]:
-    tools = [tool.entry for tool in listed]
-    return {**describe_server(client), "tools": tools, "rejected": rejected}
 
 
 def describe_server(client: Client) -> dict[str, Any]:
