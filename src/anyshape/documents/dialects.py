@@ -9,7 +9,7 @@ and the protocol's shapes read them, so they stand below both.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import msgspec
 
@@ -95,6 +95,10 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     def __reduce__(self) -> tuple[object, ...]:
         """Stay the same object in another process: dialects are told apart by identity."""
         return find_dialect, (self.uri,)
+
+    def hides_siblings_in(self, schema: Container[str]) -> bool:
+        """Tell whether all of a schema but its `$ref` is void."""
+        return self.reference_hides_siblings and "$ref" in schema
 
     @property
     def metaschema_uri(self) -> str:

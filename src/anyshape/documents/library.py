@@ -248,7 +248,7 @@ class Library:
     def _identify(self, spot: Spot, schema: dict[str, object]) -> None:
         """Register the names `schema` gives itself; put the spot inside its own resource."""
         dialect = spot.dialect
-        if dialect.reference_hides_siblings and "$ref" in schema:
+        if dialect.hides_siblings_in(schema):
             return
         identifier = schema.get(dialect.id_keyword)
         if isinstance(identifier, str):

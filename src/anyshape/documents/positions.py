@@ -117,6 +117,4 @@ def own_id(schema: Mapping[str, object], dialect: Dialect) -> str | None:
     id = schema.get(dialect.id_keyword)
     if not isinstance(id, str) or id.rstrip("#") == "":
         return None
-    if id.startswith("#") or (dialect.reference_hides_siblings and "$ref" in schema):
-        return None
-    return id
+    return None if id.startswith("#") or dialect.hides_siblings_in(schema) else id

@@ -198,7 +198,7 @@ class Source:
         # Declared properties first: the order of numbers is that in which they are written.
         ordered = sorted(spot.children, key=lambda child: child[0] != "properties")
         children = {(keyword, name): self._number(child) for keyword, name, child in ordered}
-        if spot.dialect.reference_hides_siblings and "$ref" in schema:
+        if spot.dialect.hides_siblings_in(schema):
             schema = {"$ref": schema["$ref"]}
             children = {}
         words = arranged(

@@ -47,7 +47,7 @@ def carriage_of(schema: OutputSchema, options: ShapeOptions) -> Carriage:
         return Carriage.BY_VALUE
     if isinstance(schema, bool):
         return Carriage.ENVELOPE
-    if schema.get("type") == "object" and not _is_void_beside_ref(schema):
+    if schema.get("type") == "object" and not dialect_in(schema).hides_siblings_in(schema):
         return Carriage.AS_IT_IS
     types = admits(schema)
     if types == Types.OBJECT:
@@ -76,10 +76,6 @@ def _stated(schema: Node | bool, options: ShapeOptions) -> Node:
             return {**hoisted, "type": "object", "allOf": [inner]}
         case _:
             return _stamped(as_object_schema(schema))
-
-
-def _is_void_beside_ref(schema: Node) -> bool:
-    return "$ref" in schema and dialect_in(schema).reference_hides_siblings
 
 
 def _stamped(schema: Node) -> Node:

@@ -103,7 +103,8 @@ def _gather(document: Outline) -> tuple[Statement, list[str | None]]:
         return said, [reader.note(keyword) for keyword in keywords]
     except (RecursionError, _TooLongError):
         # What the root says by itself is true all the same.
-        return _SILENCE if _is_hidden(document) else _own(document.root), []
+        is_hidden = document.dialect.hides_siblings_in(document.root)
+        return _SILENCE if is_hidden else _own(document.root), []
 
 
 class _TooLongError(Exception):
@@ -250,17 +251,12 @@ def _is_movable(document: Outline, said: Statement) -> bool:
 def _kept(document: Outline) -> Node:
     """Return the keywords of the root that stay as they are."""
     schema = document.root
-    if _is_hidden(document):
+    if document.dialect.hides_siblings_in(document.root):
         kept = {keyword: schema[keyword] for keyword in _DEFINITIONS if keyword in schema}
         return {**_bare(schema), **kept}
     # What counts as evaluated depends on the branches that are gone.
     gone = (*_FOLDED, "unevaluatedProperties")
     return {keyword: schema[keyword] for keyword in schema if keyword not in gone}
-
-
-def _is_hidden(document: Outline) -> bool:
-    """Return whether the root is a reference of an old dialect, beside which nothing counts."""
-    return "$ref" in document.root and document.dialect.reference_hides_siblings
 
 
 def _bare(schema: Node) -> Node:

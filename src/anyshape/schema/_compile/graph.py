@@ -228,7 +228,7 @@ def _types(spot: Spot) -> frozenset[str] | None:
     schema = spot.schema
     if isinstance(schema, bool):
         return None if schema else frozenset()
-    if spot.dialect.reference_hides_siblings and "$ref" in schema:
+    if spot.dialect.hides_siblings_in(schema):
         return None
     declared = declared_types(schema)
     return None if declared is None else frozenset(declared)

@@ -73,7 +73,7 @@ class Leaves:
     )
 
     def __init__(self, spot: Spot, schema: Keywords, engine: Engine) -> None:
-        hidden = spot.dialect.reference_hides_siblings and "$ref" in schema
+        hidden = spot.dialect.hides_siblings_in(schema)
         self.schema: Keywords = {} if hidden else _without_subschemas(schema)
         if "const" in spot.dialect.lacks:
             self.schema.pop("const", None)
