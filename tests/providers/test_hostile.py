@@ -226,12 +226,21 @@ def alternatives_by_reference() -> dict[str, Any]:
     )
 
 
+def alternatives_of_alternatives() -> dict[str, Any]:
+    """Sixty alternatives of 140 ranges each, no two of which have a number in common."""
+    ranges = [
+        [{"type": "integer", "minimum": n, "maximum": n} for n in range(first, first + 140)]
+        for first in range(0, 60_000, 1_000)
+    ]
+    return tool({"oneOf": [{"anyOf": one} for one in ranges]})
+
+
 SCHEMAS = (
     *(doubling, choices, nested_choices, mutual, meeting, deep, long_chain, wide),
     *(many_alternatives, patterns, names_and_patterns, repeated_enumeration),
     *(filtered_enumeration, repeated_description, repeated_one_of, root_alternatives),
     *(names_of_alternatives, conditions_of_alternatives, dynamic_anchors),
-    alternatives_by_reference,
+    *(alternatives_by_reference, alternatives_of_alternatives),
 )
 
 
