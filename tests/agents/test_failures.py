@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from scripted import Scripted
 from workshop import make_server
 
 from anyshape import Client, Context, Server
+from anyshape.agents.failures import unknown_tool
 from anyshape.providers import PROFILES
 
 Json = dict[str, Any]
@@ -38,6 +40,14 @@ async def test_an_unknown_tool_is_named_beside_those_that_there_are() -> None:
         assert "'drew'" in text
         assert "Did you mean 'draw'" in text
         assert "pay" in text
+
+
+def test_an_unknown_name_is_compared_with_strangers_names_within_a_bound() -> None:
+    names = [f"{number:05}{'a' * 120}" for number in range(20_000)]
+    started = time.process_time()
+    (text,) = unknown_tool("a" * 190, [*names, "b" + "a" * 127]).parts
+    assert "Did you mean 'baaa" in str(text)
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("text", ['{"amount": 1', "pay 5", "[1]", "5", '"five"', "NaN", "[" * 5000])

@@ -7,6 +7,7 @@ and of a mistake inside this program only that there was one; the log has the re
 from __future__ import annotations
 
 import difflib
+import heapq
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -27,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 _SHOWN: Final = 20
 _LONGEST: Final = 4_000
+_COMPARED: Final = 50
+"""Names that are compared letter by letter with one that is not known, and how much of each."""
+_LONGEST_NAME: Final = 100
 _AGAIN: Final = "Correct the arguments and call the tool again."
 _PERHAPS: Final = "The call may have taken effect all the same: look before you repeat it."
 
@@ -38,11 +42,27 @@ def failed(tool: str, error: Exception) -> Outcome:
 
 def unknown_tool(name: str, known: Sequence[str]) -> Outcome:
     """Return what to tell a model that called a tool which is not there."""
-    near = difflib.get_close_matches(name[:200], known, n=3, cutoff=0.5)
+    near = _near(name[:_LONGEST_NAME], known)
     meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     shown = ", ".join(known[:_SHOWN]) or "none"
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     return _failure(f"There is no tool {name[:200]!r}.{meant} The tools are: {shown}{more}.")
+
+
+def _near(name: str, known: Sequence[str]) -> list[str]:
+    """Return the names most like one; letters are counted before any are compared in order.
+
+    The names are strangers', and the time to compare two grows with the product of their lengths.
+    """
+    whole = {it[:_LONGEST_NAME]: it for it in known}
+    matcher = difflib.SequenceMatcher(b=name)
+
+    def likeness(other: str) -> float:
+        matcher.set_seq1(other)
+        return matcher.quick_ratio()
+
+    likely = list(whole) if len(whole) <= _COMPARED else heapq.nlargest(_COMPARED, whole, likeness)
+    return [whole[it] for it in difflib.get_close_matches(name, likely, n=3, cutoff=0.5)]
 
 
 def _words(tool: str, error: Exception) -> str:
