@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -176,3 +177,12 @@ def test_the_worst_comes_first_and_their_number_is_bounded() -> None:
     assert len(findings) == 100
     assert findings[0].severity is Severity.HIGH
     assert sorted(findings, key=lambda each: -each.severity) == list(findings)
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u200e" * 20_000, "\u05d0\u2066a\u2069" * 10_000, "\U0001f468\u200d" * 500_000]
+)
+def test_a_text_full_of_suspects_is_looked_at_once(text: str) -> None:
+    started = time.process_time()
+    found(text)
+    assert time.process_time() - started < 10

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from anyshape.screening.finding import Finding, Severity, excerpt, visible
@@ -37,20 +38,36 @@ _MANY: Final = 4
 """Unseen characters in a row that are no slip any more."""
 
 
+class _ScreenedText:
+    """A text, and what may be asked of the whole of it for each of its runs; found out once."""
+
+    def __init__(self, whole: str) -> None:
+        self.whole = whole
+
+    @cached_property
+    def reads_leftwards(self) -> bool:
+        return any(unicodedata.bidirectional(each) in ("R", "AL") for each in self.whole)
+
+    @cached_property
+    def is_balanced(self) -> bool:
+        return _is_balanced(self.whole)
+
+
 class _Run(NamedTuple):
     """Some suspects in a row, and what stands around them."""
 
-    text: str
+    text: _ScreenedText
     characters: str
     start: int
 
     @property
     def before(self) -> str:
-        return self.text[self.start - 1 : self.start]
+        return self.text.whole[self.start - 1 : self.start]
 
     @property
     def after(self) -> str:
-        return self.text[self.start + len(self.characters) :][:1]
+        end = self.start + len(self.characters)
+        return self.text.whole[end : end + 1]
 
 
 def screen_characters(text: str, where: str) -> Iterator[Finding]:
@@ -65,8 +82,9 @@ def screen_characters(text: str, where: str) -> Iterator[Finding]:
     if text.isascii() and text.isprintable():
         return
     seen: dict[str, tuple[Severity, _Run, int]] = {}
+    screened = _ScreenedText(text)
     for match in _RUNS.finditer(text):
-        run = _Run(text, match[0], match.start())
+        run = _Run(screened, match[0], match.start())
         verdict = _JUDGES[match.lastgroup or ""](run)
         if verdict is not None:
             code, severity = verdict
@@ -86,7 +104,7 @@ def _describe(code: str, run: _Run, count: int) -> tuple[str, str]:
     first = run.characters[0]
     name = unicodedata.name(first, "") or ("ESCAPE" if first == "\x1b" else "a control character")
     others = f" and {count - 1} more" if count > 1 else ""
-    shown = excerpt(run.text, run.start)
+    shown = excerpt(run.text.whole, run.start)
     return shown, f"U+{ord(first):04X} {name}{others} in: {shown}"
 
 
@@ -114,13 +132,13 @@ def _judge_selectors(run: _Run) -> tuple[str, Severity] | None:
 def _judge_directing(run: _Run) -> tuple[str, Severity] | None:
     if any(character in "\u202d\u202e" for character in run.characters):
         return "bidirectional", Severity.HIGH
-    if _reads_leftwards(run.text) and _is_balanced(run.text):
+    if run.text.reads_leftwards and run.text.is_balanced:
         return None
     return "bidirectional", Severity.MEDIUM
 
 
 def _judge_marks(run: _Run) -> tuple[str, Severity] | None:
-    if len(run.characters) <= 2 and _reads_leftwards(run.text):
+    if len(run.characters) <= 2 and run.text.reads_leftwards:
         return None
     return "invisible", Severity.HIGH if len(run.characters) >= _MANY else Severity.LOW
 
@@ -135,7 +153,7 @@ def _judge_unshown(run: _Run) -> tuple[str, Severity] | None:
 
 
 def _judge_controls(run: _Run) -> tuple[str, Severity] | None:
-    if _ESCAPE.match(run.text, run.start) or _ESCAPE.search(run.characters):
+    if _ESCAPE.match(run.text.whole, run.start) or _ESCAPE.search(run.characters):
         return "terminal-escape", Severity.HIGH
     # A form feed is where an old text breaks its pages; a lone carriage return, where a line ends.
     harmless = set(run.characters) <= {"\x0c", "\r"}
@@ -191,10 +209,6 @@ def _is_emoji(character: str) -> bool:
     return character == "\ufe0f" or (
         bool(character) and unicodedata.category(character) in ("So", "Sk", "Sm", "Cn")
     )
-
-
-def _reads_leftwards(text: str) -> bool:
-    return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
 def _is_balanced(text: str) -> bool:
