@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from anyshape import Server
 from anyshape.server import ServerOptions
@@ -88,6 +90,73 @@ async def test_many_listings_in_one_batch_do_not_multiply(exchange: Exchange) ->
     answers = await exchange(server, [_request(id, "tools/list") for id in range(100)])
     assert len(answers) == 100
     assert len(json.dumps(answers)) < 100_000
+
+
+@TRANSPORTS
+async def test_others_have_their_turn_between_the_requests_of_a_batch(exchange: Exchange) -> None:
+    server = Server("s")
+    journal: list[str] = []
+
+    @server.tool
+    async def work() -> None:
+        journal.append("batch")
+
+    async def take_turns() -> None:
+        while True:
+            journal.append("other")
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(take_turns())
+    batch = [_request(id, "tools/call", name="work", arguments={}) for id in range(30)]
+    answers = await exchange(server, batch)
+    other.cancel()
+    assert [answer["id"] for answer in answers] == list(range(30))
+    assert journal.count("batch") == 30
+    assert all("other" in pair for pair in pairwise(journal))
+
+
+@TRANSPORTS
+async def test_few_requests_of_a_batch_wait_at_once_and_the_others_after_them(
+    exchange: Exchange,
+) -> None:
+    server = Server("s")
+    waiting = most = 0
+
+    @server.tool
+    async def wait() -> None:
+        nonlocal waiting, most
+        waiting += 1
+        most = max(most, waiting)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        waiting -= 1
+
+    batch = [_request(id, "tools/call", name="wait", arguments={}) for id in range(100)]
+    answers = await exchange(server, batch)
+    assert [answer["id"] for answer in answers] == list(range(100))
+    assert 1 < most <= 8
+
+
+async def test_a_batch_that_is_given_up_begins_no_more_requests() -> None:
+    server = Server("s")
+    begun: list[int] = []
+    is_waiting = asyncio.Event()
+
+    @server.tool
+    async def wait(tag: int) -> None:
+        begun.append(tag)
+        if len(begun) == 8:
+            is_waiting.set()
+        await asyncio.Event().wait()
+
+    batch = [_request(id, "tools/call", name="wait", arguments={"tag": id}) for id in range(20)]
+    async with asyncio.timeout(PATIENCE):
+        giving_up = asyncio.create_task(_over_http(server, batch))
+        await is_waiting.wait()
+        giving_up.cancel()
+        await asyncio.wait([giving_up])
+    assert giving_up.cancelled()
+    assert begun == list(range(8))
 
 
 async def test_a_request_of_a_batch_can_be_cancelled_at_once() -> None:
