@@ -8,11 +8,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypeAliasType
 
 from anyshape import Tool, ToolDefinitionError
@@ -29,6 +29,20 @@ def returning(annotation: Any, value: Any) -> Callable[[], Any]:
 
 class Held(BaseModel):
     held: dict[Any, Any]
+
+
+class Named(BaseModel):
+    type: str = "named"
+    metadata: dict[int | str, str] = {}
+
+
+class Other(BaseModel):
+    type: Literal["other"] = "other"
+
+
+class Tagged(BaseModel):
+    type: Literal["tagged"] = "tagged"
+    function: dict[int | str, str]
 
 
 class Open(BaseModel):
@@ -62,6 +76,11 @@ TWINS: dict[Any, Any] = {1: "a", "1": "b"}
         (OrderedDict[int | str, str], OrderedDict(TWINS)),
         (Held, Held(held={datetime.date(2026, 1, 2): 1, "2026-01-02": 2})),
         (list[Held], [Held(held={"a": TWINS})]),
+        (Named, Named(metadata=TWINS)),
+        (
+            Annotated[Tagged | Other, Field(discriminator="type")],
+            Tagged(function=TWINS),
+        ),
         (Open, Open.model_validate({"it": TWINS})),
         (Kept, Kept(held={True: 1, "true": 2})),
         (Struct, Struct(held=TWINS)),
@@ -276,3 +295,14 @@ async def test_a_value_without_a_text_is_named_in_the_log_for_what_it_is(
     assert (outcome.is_error, outcome.value) == (True, ABSENT)
     assert reason in caplog.text
     assert "RecursionError" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", ["choices", "default", "fields", "function", "metadata", "ref", "schema_ref", "type"]
+)
+async def test_a_field_may_be_called_what_pydantic_calls_parts_of_its_schemas(
+    call: Any, name: str
+) -> None:
+    model = create_model("Model", **cast("Any", {name: (str, ...)}))
+    outcome = await call(returning(list[model], [model(**{name: "x"})]))
+    assert (outcome.is_error, outcome.value) == (False, [{name: "x"}])

@@ -18,6 +18,8 @@ _JSON_TYPES = (str, int, bool, type(None))
 _DICTS = frozenset(("counter", "dict", "frozendict", "ordered-dict"))
 _NO_SCHEMAS = ("cls", "default", "expected", "function", "metadata", "serialization")
 """Where core schemas hold what is none."""
+_NAMED = ("choices", "fields")
+"""Where they may hold several in a dict, by names that are an author's and mean nothing here."""
 
 
 def reads_decoded(schema: Mapping[str, Any]) -> bool:
@@ -115,7 +117,11 @@ def has_other_keys(schema: Any) -> bool:
                 return True
             if node.get("type") in _DICTS and node.get("keys_schema", {}).get("type") != "str":
                 return True
-            pending.extend(part for key, part in node.items() if key not in _NO_SCHEMAS)
+            for key, part in node.items():
+                if key in _NAMED and isinstance(part, dict):
+                    pending.extend(cast("dict[Any, Any]", part).values())
+                elif key not in _NO_SCHEMAS:
+                    pending.append(part)
         elif isinstance(current, list | tuple):
             pending.extend(cast("list[Any]", current))
     return False
