@@ -4,7 +4,7 @@ Revisions are an enumerated set, not strings to compare: a string that is none o
 in any order, so it can never count as newer. The facts are read off the schema of each revision
 (https://modelcontextprotocol.io/specification, `schema/<revision>/schema.ts`). Most are told by the
 revisions that lack something, so that one which is added knows what the newest one does, until a
-property says otherwise.
+fact says otherwise.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ __all__ = [
     "Revision",
     "negotiate",
 ]
+
+_BEFORE_2025_03_26: Final = frozenset({"2024-11-05"})
+_BEFORE_2025_06_18: Final = _BEFORE_2025_03_26 | {"2025-03-26"}
+_BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {"2025-06-18"}
+_BEFORE_2026: Final = _BEFORE_2025_11_25 | {"2025-11-25"}
+_HANDSHAKE: Final = _BEFORE_2026 | {"2026-06-30", "DRAFT-2026-06-v1"}
 
 
 class Revision(enum.StrEnum):
@@ -51,149 +57,71 @@ class Revision(enum.StrEnum):
 
     __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 
-    @property
-    def is_modern(self) -> bool:
+    def __init__(self, text: str) -> None:
+        """Know what the revision of that name has."""
+        since_2025_03_26 = text not in _BEFORE_2025_03_26
+        since_2025_06_18 = text not in _BEFORE_2025_06_18
+        since_2025_11_25 = text not in _BEFORE_2025_11_25
+        self.is_modern = text not in _HANDSHAKE
         """Whether requests stand alone: no handshake, `_meta` on each, `server/discover`."""
-        return self not in _HANDSHAKE
-
-    @property
-    def is_natural(self) -> bool:
+        self.is_natural = text not in _BEFORE_2026
         """Whether `outputSchema` and `structuredContent` may have any JSON shape.
 
         Then the text mirror of an object is the author's choice, that of a string is JSON unless
         the author chooses otherwise, and `true` and `false` are schemas like any other.
         """
-        return self not in _BEFORE_2026
-
-    @property
-    def has_structured_content(self) -> bool:
+        self.has_structured_content = since_2025_06_18
         """Whether tools have `outputSchema` and results `structuredContent` at all."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_batches(self) -> bool:
+        self.has_batches = since_2025_03_26 and not since_2025_06_18
         """Whether several JSON-RPC messages may travel in one array."""
-        return self is Revision.V2025_03_26
-
-    @property
-    def has_tool_annotations(self) -> bool:
+        self.has_tool_annotations = since_2025_03_26
         """Whether a listed tool may carry `annotations`."""
-        return self is not Revision.V2024_11_05
-
-    @property
-    def has_titles(self) -> bool:
+        self.has_titles = since_2025_06_18
         """Whether tools, prompts, resources and implementations may carry `title`."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_item_meta(self) -> bool:
+        self.has_item_meta = since_2025_06_18
         """Whether listed things and content blocks may carry `_meta` (results always may)."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_last_modified(self) -> bool:
+        self.has_last_modified = since_2025_06_18
         """Whether the annotations of content may carry `lastModified`."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_resource_links(self) -> bool:
+        self.has_resource_links = since_2025_06_18
         """Whether content may be a `resource_link`."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_icons(self) -> bool:
+        self.has_icons = since_2025_11_25
         """Whether tools, prompts, resources and implementations may carry `icons`."""
-        return self not in _BEFORE_2025_11_25
-
-    @property
-    def has_completions(self) -> bool:
+        self.has_completions = since_2025_03_26
         """Whether a server declares that it completes arguments (every revision lets it)."""
-        return self is not Revision.V2024_11_05
-
-    @property
-    def has_not_found(self) -> bool:
+        self.has_not_found = text in _BEFORE_2026
         """Whether a resource that is not there has an error code of its own, -32002."""
-        return self in _BEFORE_2026
-
-    @property
-    def has_audio(self) -> bool:
+        self.has_audio = since_2025_03_26
         """Whether content may be `audio`."""
-        return self is not Revision.V2024_11_05
-
-    @property
-    def has_elicitation(self) -> bool:
+        self.has_elicitation = since_2025_06_18
         """Whether a server may ask the user to fill in a form."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_elicitation_modes(self) -> bool:
+        self.has_elicitation_modes = since_2025_11_25
         """Whether elicitation has modes, so that a user may be sent to an address, too."""
-        return self not in _BEFORE_2025_11_25
-
-    @property
-    def has_elicitation_ids(self) -> bool:
+        self.has_elicitation_ids = not self.is_modern
         """Whether a visit to an address has an id of its own."""
-        return not self.is_modern
-
-    @property
-    def has_rich_forms(self) -> bool:
+        self.has_rich_forms = since_2025_11_25
         """Whether a form may have defaults, titled choices, and choices of several."""
-        return self not in _BEFORE_2025_11_25
-
-    @property
-    def has_sampling_tools(self) -> bool:
+        self.has_sampling_tools = since_2025_11_25
         """Whether a model that a server samples may use tools, and messages have several blocks."""
-        return self not in _BEFORE_2025_11_25
-
-    @property
-    def asks_in_results(self) -> bool:
+        self.asks_in_results = self.is_modern
         """Whether a server asks by a result that wants input, and not by requests of its own."""
-        return self.is_modern
-
-    @property
-    def has_progress_messages(self) -> bool:
+        self.has_progress_messages = since_2025_03_26
         """Whether a progress notification may carry `message`."""
-        return self is not Revision.V2024_11_05
-
-    @property
-    def has_version_header(self) -> bool:
+        self.has_version_header = since_2025_06_18
         """Whether HTTP requests carry `MCP-Protocol-Version`."""
-        return self not in _BEFORE_2025_06_18
-
-    @property
-    def has_error_statuses(self) -> bool:
+        self.has_error_statuses = self.is_modern
         """Whether errors travel under HTTP statuses of their own, such as 404 for a method."""
-        return self.is_modern
-
-    @property
-    def has_declared_calls(self) -> bool:
+        self.has_declared_calls = self.is_modern
         """Whether each call declares the capabilities and headers that the tool relies on."""
-        return self.is_modern
-
-    @property
-    def has_tasks(self) -> bool:
+        self.has_tasks = self.is_modern
         """Whether a call may become a task, by the extension that we speak."""
-        return self.is_modern
-
-    @property
-    def disconnect_cancels(self) -> bool:
+        self.disconnect_cancels = self.is_modern
         """Whether a client that closes its HTTP connection has cancelled its request."""
-        return self.is_modern
-
-    @property
-    def has_event_ids(self) -> bool:
+        self.has_event_ids = not self.is_modern and since_2025_03_26
         """Whether a client may come back, over HTTP, for what follows an event that it has."""
-        return not self.is_modern and self is not Revision.V2024_11_05
-
-    @property
-    def has_empty_events(self) -> bool:
+        self.has_empty_events = not self.is_modern and since_2025_11_25
         """Whether a stream may begin with an event that has an id and nothing else."""
-        return not self.is_modern and self not in _BEFORE_2025_11_25
-
-    @property
-    def omits_unknown_id(self) -> bool:
+        self.omits_unknown_id = since_2025_11_25
         """Whether an error about an unreadable id leaves `id` out; older ones say `null`."""
-        return self not in _BEFORE_2025_11_25
 
 
 BY_NAME: Final = {revision.value: revision for revision in Revision}
@@ -208,19 +136,13 @@ RELEASED: Final = tuple(revision for revision in Revision if revision not in WOR
 LATEST: Final = RELEASED[-1]
 """The newest revision."""
 
-HANDSHAKE: Final = (
-    Revision.V2024_11_05,
-    Revision.V2025_03_26,
-    Revision.V2025_06_18,
-    Revision.V2025_11_25,
-    *WORKING_NAMES,
-)
+HANDSHAKE: Final = tuple(revision for revision in Revision if not revision.is_modern)
 """The revisions that `initialize` can settle on, oldest first."""
 
 LATEST_HANDSHAKE: Final = Revision.V2025_11_25
 """What a server offers to a client that asks for a revision it does not know."""
 
-MODERN: Final = tuple(revision for revision in Revision if revision not in HANDSHAKE)
+MODERN: Final = tuple(revision for revision in Revision if revision.is_modern)
 """The revisions without a handshake, oldest first."""
 
 WITHOUT_HEADER: Final = Revision.V2025_03_26
@@ -229,11 +151,6 @@ WITHOUT_HEADER: Final = Revision.V2025_03_26
 SUPPORTED: Final = tuple(revision.value for revision in reversed(RELEASED))
 """The wire names a server advertises, newest first."""
 
-_HANDSHAKE: Final = frozenset(HANDSHAKE)
-_BEFORE_2025_06_18: Final = frozenset({Revision.V2024_11_05, Revision.V2025_03_26})
-_BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {Revision.V2025_06_18}
-_BEFORE_2026: Final = _BEFORE_2025_11_25 | {Revision.V2025_11_25}
-
 
 def negotiate(asked: str) -> Revision:
     """Return the revision a handshake settles on: what was asked for, or the latest that has one.
@@ -241,6 +158,4 @@ def negotiate(asked: str) -> Revision:
     https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
     """
     revision = Revision.parse(asked)
-    if revision is None or revision not in _HANDSHAKE:
-        return LATEST_HANDSHAKE
-    return revision
+    return LATEST_HANDSHAKE if revision is None or revision.is_modern else revision
