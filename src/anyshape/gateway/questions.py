@@ -15,8 +15,6 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar, Token
 from typing import Any, Final, TypeVar, cast
 
-import msgspec
-
 from anyshape.client.elicitation import ElicitAnswer, Elicitation
 from anyshape.client.logs import LogMessage
 from anyshape.client.sampling import SamplingRequest
@@ -24,6 +22,7 @@ from anyshape.errors import AskError, ProtocolError, TransportError
 from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.room import Room
 from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import INVALID_REQUEST
 from anyshape.protocol.methods import SAMPLE
@@ -39,7 +38,6 @@ Answered = TypeVar("Answered")
 Ask = Callable[[Context, str], Awaitable[Any]]
 """Asks the client of a context, under a key."""
 
-_encode: Final = msgspec.json.Encoder().encode
 _KEY: Final = "upstream:"
 _MOST_HELD: Final = 1_000
 _GIVEN_UP: Final = 2.0
@@ -296,7 +294,7 @@ class QuestionRelay:
         async def ask(context: Context, key: str) -> Sampled:
             asker = context.ready_asker()
             requires = SAMPLES_TOOLS if question.tools else SAMPLES
-            asked = InputRequest(SAMPLE, requires, _encode(question.raw))
+            asked = InputRequest(SAMPLE, requires, encode_data(question.raw))
             answer = await asker.ask(asked, key)
             try:
                 return read_sampled(answer)

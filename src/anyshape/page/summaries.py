@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-import msgspec
-
 from anyshape.client import Client, ListedTool
 from anyshape.client.review import count_tokens
 from anyshape.errors import AnyshapeError, Problem
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.envelope import ENVELOPE_PLACE
 from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import aside
@@ -17,7 +16,6 @@ from anyshape.schema.notation import signature
 
 __all__ = ["summarize_listing", "summarize_problem"]
 
-_encode = msgspec.json.Encoder().encode
 ListedT = TypeVar("ListedT")
 
 
@@ -85,7 +83,7 @@ def _summarize_tool(client: Client, tool: ListedTool) -> dict[str, Any]:
         "type": signature(tool.input_schema, tool.output_schema, output_place=place),
         "annotations": tool.annotations,
         "cost": "confined" if any(cost.confined for cost in costs) else "cheap",
-        "bytes": len(_encode(tool.entry)),
+        "bytes": len(encode_data(tool.entry)),
         "tokens": count_tokens([tool.entry]),
     }
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import msgspec
-
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import Revision
 
@@ -25,8 +24,7 @@ __all__ = [
     "server_meta",
 ]
 
-_encode: Final = msgspec.json.Encoder().encode
-SERVER_INFO_KEY: Final = _encode(SERVER_INFO)
+SERVER_INFO_KEY: Final = encode_data(SERVER_INFO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def encode_result(
         return b"{%b}" % members
     parts = [opening(revision), members]
     if caching is not None:
-        parts.append(b',"ttlMs":%d,"cacheScope":%b' % (caching.ttl_ms, _encode(caching.scope)))
+        parts.append(b',"ttlMs":%d,"cacheScope":%b' % (caching.ttl_ms, encode_data(caching.scope)))
     if server_info is not None:
         parts += (b',"_meta":', server_meta(server_info))
     parts.append(b"}")
@@ -76,10 +74,10 @@ def encode_result(
 
 def encode_input_required(requests: Mapping[str, bytes], state: str, server_info: bytes) -> bytes:
     """Return the result that asks a client for input; a request is the JSON text of its object."""
-    asked = b",".join(b"%b:%b" % (_encode(key), text) for key, text in requests.items())
+    asked = b",".join(b"%b:%b" % (encode_data(key), text) for key, text in requests.items())
     return b'{"resultType":"input_required","inputRequests":{%b},"requestState":%b,"_meta":%b}' % (
         asked,
-        _encode(state),
+        encode_data(state),
         server_meta(server_info),
     )
 
@@ -94,7 +92,7 @@ def encode_page(
     server_info: bytes | None = None,
 ) -> bytes:
     """Return one page of a listing; `member` holds its entries, which are JSON text already."""
-    members = b"%b:[%b]" % (_encode(member), b",".join(entries))
+    members = b"%b:[%b]" % (encode_data(member), b",".join(entries))
     if next_cursor is not None:
-        members += b',"nextCursor":%b' % _encode(next_cursor)
+        members += b',"nextCursor":%b' % encode_data(next_cursor)
     return encode_result(revision, members, server_info, caching)

@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, cast
 
-import msgspec
-
 from anyshape.errors import NotJson
 from anyshape.moved import CONTENT_SETTINGS
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.icons import Icon, published_icons, received_icons
 
 __all__ = [
@@ -36,8 +35,6 @@ __all__ = [
     "encode_text",
     "read_content",
 ]
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Annotations(TypedDict, total=False):
@@ -239,7 +236,7 @@ def encode_content(block: Content) -> bytes:
     if type(block) is Text and block.annotations is None and block.meta is None:
         return encode_text(block.text)
     try:
-        return _encode(block.wire())
+        return encode_data(block.wire())
     except UnicodeEncodeError:
         raise NotJson(f"{type(block).__name__} holds a lone surrogate; JSON text cannot") from None
     except TypeError as error:
@@ -249,7 +246,7 @@ def encode_content(block: Content) -> bytes:
 def encode_text(text: str) -> bytes:
     """Return the JSON text of a text block that is nothing but text."""
     try:
-        return b'{"type":"text","text":%b}' % _encode(text)
+        return b'{"type":"text","text":%b}' % encode_data(text)
     except UnicodeEncodeError:
         raise NotJson("Text holds a lone surrogate; JSON text cannot") from None
 

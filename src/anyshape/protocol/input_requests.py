@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#inp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,13 +19,12 @@ from anyshape.protocol.capabilities import (
     SAMPLES,
     SAMPLES_TOOLS,
 )
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import ELICIT, ROOTS_LIST, SAMPLE
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.sampling import SampleRequest, write_sample
 
 __all__ = ["InputRequest", "ask_for_form", "ask_for_roots", "ask_for_sample", "ask_for_visit"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class InputRequest(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class InputRequest(msgspec.Struct, frozen=True):
     @property
     def text(self) -> bytes:
         """The question as it stands in `inputRequests`."""
-        method = b'{"method":%b' % _encode(self.method)
+        method = b'{"method":%b' % encode_data(self.method)
         return method + (b"}" if self.params is None else b',"params":%b}' % self.params)
 
 
@@ -49,7 +48,7 @@ def ask_for_form(revision: Revision, message: str, form: Mapping[str, Any]) -> I
     params: dict[str, Any] = {"mode": "form"} if revision.has_elicitation_modes else {}
     params["message"] = message
     params["requestedSchema"] = form if revision.has_rich_forms else _write_plain_form(form)
-    return InputRequest(ELICIT, ELICITS_FORMS, _encode(params))
+    return InputRequest(ELICIT, ELICITS_FORMS, encode_data(params))
 
 
 def ask_for_visit(revision: Revision, message: str, url: str, id: str) -> InputRequest:
@@ -61,14 +60,14 @@ def ask_for_visit(revision: Revision, message: str, url: str, id: str) -> InputR
     params: dict[str, Any] = {"mode": "url", "message": message, "url": url}
     if revision.has_elicitation_ids:
         params["elicitationId"] = id
-    return InputRequest(ELICIT, ELICITS_URLS, _encode(params))
+    return InputRequest(ELICIT, ELICITS_URLS, encode_data(params))
 
 
 def ask_for_sample(revision: Revision, asked: SampleRequest) -> InputRequest:
     """Return what asks the client's model."""
     params = write_sample(revision, asked)
     requires = SAMPLES_TOOLS if asked.tools or asked.tool_choice else SAMPLES
-    return InputRequest(SAMPLE, requires, _encode(params))
+    return InputRequest(SAMPLE, requires, encode_data(params))
 
 
 def ask_for_roots() -> InputRequest:

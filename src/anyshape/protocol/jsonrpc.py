@@ -27,6 +27,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.surrogates import replace_lone_surrogates
 
 __all__ = [
@@ -126,7 +127,6 @@ _decode_raw: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_string: Final = msgspec.json.Decoder(str).decode
 _decode_any: Final = msgspec.json.Decoder(Any).decode
-_encode: Final = msgspec.json.Encoder().encode
 
 # A string may lack its end, so that each byte is looked at once.
 _STRING_OR_CONSTANT: Final = re.compile(
@@ -307,7 +307,7 @@ def _decode_member(raw: msgspec.Raw) -> Single:
 def request_key(id: bytes) -> bytes:
     """Return what an id is known by: equal for every spelling of the same JSON value."""
     if id[0] == _QUOTE:
-        return _encode(_decode_string(id)) if b"\\" in id else id
+        return encode_data(_decode_string(id)) if b"\\" in id else id
     if id.isdigit():
         return id
     try:
@@ -316,20 +316,20 @@ def request_key(id: bytes) -> bytes:
         return id
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return _encode(value)
+    return encode_data(value)
 
 
 def encode_notification(method: str, params: bytes | None = None) -> bytes:
     """Return a notification; `params` is the JSON text of an object."""
     if params is None:
-        return b'{"jsonrpc":"2.0","method":%b}' % _encode(method)
-    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (_encode(method), params)
+        return b'{"jsonrpc":"2.0","method":%b}' % encode_data(method)
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (encode_data(method), params)
 
 
 def encode_request(id: bytes, method: str, params: bytes | None = None) -> bytes:
     """Return a request; `id` is JSON text, and `params` that of an object."""
     rest = b"" if params is None else b',"params":%b' % params
-    return b'{"jsonrpc":"2.0","id":%b,"method":%b%b}' % (id, _encode(method), rest)
+    return b'{"jsonrpc":"2.0","id":%b,"method":%b%b}' % (id, encode_data(method), rest)
 
 
 def encode_response(id: bytes, result: bytes) -> bytes:
@@ -360,8 +360,8 @@ def encode_error(
         error["data"] = data
     if id is None:
         id_part = b'"id":null,' if null_id else b""
-        return b'{"jsonrpc":"2.0",%b"error":%b}' % (id_part, _encode(error))
-    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id, _encode(error))
+        return b'{"jsonrpc":"2.0",%b"error":%b}' % (id_part, encode_data(error))
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id, encode_data(error))
 
 
 def encode_batch(answers: Iterable[bytes]) -> bytes:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from anyshape.protocol.completed import encode_result
 from anyshape.protocol.content import Content, content_blocks, encode_content
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 
 __all__ = ["EncodedMessage", "Message", "encode_messages", "encode_prompt"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +68,13 @@ def encode_prompt(
     adapt = block_adapter(revision)
     members: list[bytes] = []
     if description is not None:
-        members.append(b'"description":%b' % _encode(description))
+        members.append(b'"description":%b' % encode_data(description))
     members.append(
         b'"messages":[%b]'
         % b",".join(
             b'{"role":%b,"content":%b}'
             % (
-                _encode(message.role),
+                encode_data(message.role),
                 message.block if adapt is None else adapt(message.block),
             )
             for message in messages

@@ -8,17 +8,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from anyshape.protocol.completed import Caching, encode_result
 from anyshape.protocol.content import RefusesMovedKeywords
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 
 __all__ = ["Contents", "EncodedContents", "encode_contents"]
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class EncodedContents(msgspec.Struct, frozen=True, gc=False):
             wire["blob"] = base64.b64encode(self.data).decode("ascii")
         if self.meta is not None and revision.has_item_meta:
             wire["_meta"] = msgspec.Raw(self.meta)
-        return _encode(wire)
+        return encode_data(wire)
 
 
 def encode_contents(

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from anyshape.protocol.completed import server_meta
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import TASKS_EXTENSION
 
 __all__ = ["TASKS_CAPABILITY", "TaskSnapshot", "TaskStatus", "encode_created", "encode_task"]
@@ -22,8 +23,6 @@ TASKS_CAPABILITY: Final[Mapping[str, Mapping[str, Mapping[str, object]]]] = {
     "extensions": {TASKS_EXTENSION: {}}
 }
 """What client and server declare, each in its capabilities, to have tasks between them."""
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class TaskStatus(enum.StrEnum):
@@ -76,7 +75,7 @@ def encode_task(task: TaskSnapshot) -> bytes:
         members = b"".join((members, b',"error":', task.outcome))
     elif task.status is TaskStatus.INPUT_REQUIRED:
         asked = {key: msgspec.Raw(text) for key, text in task.questions.items()}
-        members = b'%b,"inputRequests":%b' % (members, _encode(asked))
+        members = b'%b,"inputRequests":%b' % (members, encode_data(asked))
     return members
 
 
@@ -88,7 +87,7 @@ def _base(task: TaskSnapshot) -> bytes:
     wire["lastUpdatedAt"] = _moment(task.updated)
     wire["ttlMs"] = max(1, round((task.kept_until - task.created) * 1000))
     wire["pollIntervalMs"] = max(1, round(task.poll_interval * 1000))
-    return _encode(wire)[1:-1]
+    return encode_data(wire)[1:-1]
 
 
 def _moment(seconds: float) -> str:

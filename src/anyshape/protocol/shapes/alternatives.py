@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import msgspec
-
 from anyshape.documents.positions import Node
+from anyshape.protocol.encoding import encode_data
 
 __all__ = ["SchemaNode", "either", "is_anything", "summary"]
 
@@ -21,8 +20,6 @@ _OPENINGS: Final = {"oneOf": "Give exactly one of:", "anyOf": "Give at least one
 _LONGEST: Final = 400
 """Characters of a summary; what would take more is better read in the tool's own description."""
 
-_encode: Final = msgspec.json.Encoder().encode
-
 
 def is_anything(schema: SchemaNode) -> bool:
     """Return whether a schema plainly admits every value."""
@@ -34,7 +31,7 @@ def either(schemas: Sequence[SchemaNode], *, has_const: bool = True) -> SchemaNo
 
     `has_const` says whether their dialect knows `const`.
     """
-    distinct = {_encode(schema): schema for schema in schemas if not is_anything(schema)}
+    distinct = {encode_data(schema): schema for schema in schemas if not is_anything(schema)}
     alternatives = list(distinct.values())
     if len(alternatives) > 1 and has_const and _are_constants(alternatives):
         alternatives = [_enumerated(alternatives)]
@@ -58,7 +55,7 @@ def _enumerated(schemas: Sequence[Any]) -> Node:
     values: dict[bytes, Any] = {}
     for schema in schemas:
         for value in [schema["const"]] if "const" in schema else schema["enum"]:
-            values.setdefault(_encode(value), value)
+            values.setdefault(encode_data(value), value)
     types = [schema.get("type") for schema in schemas]
     is_shared = types[0] is not None and types.count(types[0]) == len(types)
     return {**({"type": types[0]} if is_shared else {}), "enum": list(values.values())}
@@ -86,4 +83,4 @@ def _tag(schema: SchemaNode) -> str | None:
     """Return the one value that a property has to have, as it is written."""
     values: Any = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else None
     is_tag = isinstance(values, list) and len(values) == 1 and isinstance(values[0], str)  # pyright: ignore[reportUnknownArgumentType]
-    return f" = {_encode(values[0]).decode()}" if is_tag else None
+    return f" = {encode_data(values[0]).decode()}" if is_tag else None

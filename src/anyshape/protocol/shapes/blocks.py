@@ -12,12 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from anyshape.protocol.content import encode_text
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 
 __all__ = ["block_adapter"]
 
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
-_encode: Final = msgspec.json.Encoder().encode
 
 
 def block_adapter(revision: Revision) -> Callable[[bytes], bytes] | None:
@@ -35,7 +35,7 @@ def block_adapter(revision: Revision) -> Callable[[bytes], bytes] | None:
             return encode_text(_describe_link(wire))
         if kind == "audio" and not revision.has_audio:
             return encode_text(_describe_audio(wire))
-        return _encode(_without_unknown_fields(wire, revision))
+        return encode_data(_without_unknown_fields(wire, revision))
 
     return adapt
 

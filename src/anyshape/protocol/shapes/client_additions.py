@@ -13,13 +13,13 @@ import msgspec
 from anyshape.documents.json import is_object
 from anyshape.documents.positions import Node
 from anyshape.protocol.clients import OWN_ARGUMENTS, Need, Needs
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.nulls import NullDropper
 
 __all__ = ["ClientAdditions"]
 
 _decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_encode: Final = msgspec.json.Encoder().encode
 _OWN: Final = tuple(name.encode() for name in OWN_ARGUMENTS)
 
 
@@ -47,4 +47,4 @@ class ClientAdditions:
             return arguments  # What is wrong with them is for the tool to say.
         if self._foreign.isdisjoint(given):
             return arguments
-        return _encode({name: raw for name, raw in given.items() if name not in self._foreign})
+        return encode_data({name: raw for name, raw in given.items() if name not in self._foreign})

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
-import msgspec
-
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
 
 __all__ = ["fold_root", "name_properties"]
@@ -36,8 +35,6 @@ _HOLDERS: Final = (("properties",), *((keyword,) for keyword in _DEFINITIONS))
 _GROWTH: Final = 64
 """How many times as long as the schema all that its parts say may be."""
 _NAMING: Final = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef")
-
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class Statement(NamedTuple):
@@ -119,7 +116,7 @@ class _Reader:
         self._bounds = TypeBounds(document)
         self._known: dict[Place, Statement | None] = {}
         # Definitions that build on each other can double what they say with every step.
-        self._room = _GROWTH * len(_encode(document.root))
+        self._room = _GROWTH * len(encode_data(document.root))
 
     def at(self, place: Place) -> Statement | None:
         """Return what the schema at a place says, or `None` if no object satisfies it."""
@@ -127,7 +124,7 @@ class _Reader:
             # A schema that leads back to itself in place says nothing more the second time.
             self._known[place] = _SILENCE
             said = self._known[place] = self._read(place)
-            self._room -= 0 if said is None else len(_encode(said.properties))
+            self._room -= 0 if said is None else len(encode_data(said.properties))
             if self._room < 0:
                 raise _TooLongError
         return self._known[place]
@@ -217,7 +214,7 @@ def _meet(schemas: Sequence[SchemaNode]) -> SchemaNode:
     """Return a schema that admits what all of the schemas admit."""
     if len(schemas) == 1:
         return schemas[0]
-    distinct = {_encode(schema): schema for schema in schemas if not is_anything(schema)}
+    distinct = {encode_data(schema): schema for schema in schemas if not is_anything(schema)}
     if len(distinct) > 1:
         return {"allOf": list(distinct.values())}
     return next(iter(distinct.values()), schemas[0])

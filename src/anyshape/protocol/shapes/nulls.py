@@ -18,6 +18,7 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
+from anyshape.protocol.encoding import encode_data
 
 __all__ = ["NullDropper"]
 
@@ -27,7 +28,6 @@ def _as_written(number: str) -> msgspec.Raw:
 
 
 _decode: Final = msgspec.json.Decoder(float_hook=_as_written).decode
-_encode: Final = msgspec.json.Encoder().encode
 
 _LONGEST: Final = 256 * 1024
 """Bytes of arguments that are looked through; no model writes more to fill a form."""
@@ -59,7 +59,7 @@ class NullDropper:
         try:
             # Read and written once, so that the work grows with the text, however it nests.
             value = _decode(arguments)
-            return _encode(value) if self._within(value, ()) else arguments
+            return encode_data(value) if self._within(value, ()) else arguments
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return arguments  # What is wrong with them is for the tool to say.
 

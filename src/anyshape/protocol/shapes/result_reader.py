@@ -27,6 +27,7 @@ import msgspec
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, has_only_envelope_key
@@ -45,7 +46,6 @@ _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 _MEMBERS: Final = frozenset({"content", "structuredContent"})
 
 _decode: Final = msgspec.json.Decoder().decode
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class ReadResult(msgspec.Struct, frozen=True):
@@ -207,7 +207,7 @@ def past_draft(result: Mapping[str, Any]) -> Mapping[str, Any]:
         inner = cast("dict[str, Any]", given)
         # Whichever of the two says so, the call has failed.
         return {**outer, **inner, **({"isError": True} if outer.get("isError") else {})}
-    text = given if isinstance(given, str) else _encode(given).decode()
+    text = given if isinstance(given, str) else encode_data(given).decode()
     return {**outer, "content": [{"type": "text", "text": text}]}
 
 

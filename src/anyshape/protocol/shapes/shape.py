@@ -15,6 +15,7 @@ from anyshape.documents.positions import Node
 from anyshape.protocol.clients import NOTHING, Need, Needs
 from anyshape.protocol.completed import SERVER_INFO_KEY, opening, server_meta
 from anyshape.protocol.description import ToolDescription
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.result import Absent, EncodedResult
 from anyshape.protocol.revision import Revision
@@ -29,7 +30,6 @@ __all__ = ["Encode", "Shape"]
 Encode: TypeAlias = Callable[[EncodedResult], bytes]
 """From a natural result to the JSON text of the `result` member of its answer."""
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _OPTIONS: Final = ShapeOptions()
 
@@ -123,7 +123,7 @@ class Shape(msgspec.Struct, frozen=True):
                 if mirrors_objects or first != b"{":
                     # The JSON text of a string is that string, quoted.
                     is_raw = raw_strings and first == b'"'
-                    quoted = structured if is_raw else _encode(structured.decode())
+                    quoted = structured if is_raw else encode_data(structured.decode())
                     if not (blocks or result.is_error or result.meta):
                         # A value and nothing else, as nearly all results are.
                         return b"".join((mirroring, quoted, b"}]", carried, ending))
