@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from anyshape.client.request import Outgoing
-from anyshape.client.transports.transport import (
-    OnMessage,
-    Received,
-    ServerMessage,
-    Transport,
-)
+from anyshape.client.transports.transport import OnMessage, Received, ServerMessage, Transport
 from anyshape.protocol.encoding import encode_data
-from anyshape.protocol.jsonrpc import Request, Response, encode_response
+from anyshape.protocol.jsonrpc import (
+    Request,
+    encode_answer,
+    encode_notification,
+    encode_request,
+    encode_response,
+)
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
 __all__ = ["Frame", "ObservedTransport", "OnFrame"]
@@ -86,21 +87,11 @@ class ObservedTransport(Transport):
 def _spell_answer(answer: Received, id: int) -> bytes:
     if isinstance(answer, OrdinaryResult):
         return encode_response(b"%d" % id, encode_data(answer.wire()))
-    return _spell_response(answer)
-
-
-def _spell_response(answer: Response) -> bytes:
-    id = b"null" if answer.id is None else answer.id
-    if answer.result is not None:
-        return encode_response(id, bytes(answer.result))
-    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id, bytes(answer.error or b"null"))
+    return encode_answer(answer)
 
 
 def _spell_message(message: ServerMessage) -> bytes:
-    parts = [b'{"jsonrpc":"2.0"']
+    params = None if message.params is None else bytes(message.params)
     if isinstance(message, Request):
-        parts.append(b'"id":%b' % message.id)
-    parts.append(b'"method":%b' % encode_data(message.method))
-    if message.params is not None:
-        parts.append(b'"params":%b' % bytes(message.params))
-    return b",".join(parts) + b"}"
+        return encode_request(message.id, message.method, params)
+    return encode_notification(message.method, params)
