@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, cast
 from anyshape.errors import AnyshapeError
 from anyshape.page.inspection import Inspection
 from anyshape.page.talk import Tell
-from anyshape.server.bodies import Bodies, BodyRefusedError, Receive
+from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, disconnected
 from anyshape.server.guard import Guard
 from anyshape.server.headers import is_json
 from anyshape.server.http_host import settings_of_uvicorn
@@ -202,7 +202,7 @@ class PageApplication:
         """Tell of everything on the way to an answer; whoever goes away has given it up."""
         stream = EventStream(send, _KEEP_ALIVE, _HEADERS)
         task = asyncio.ensure_future(answer(body, lambda told: stream.push(_encode(told))))
-        leaving = asyncio.ensure_future(_wait_for_leave(receive))
+        leaving = asyncio.ensure_future(disconnected(receive))
         self._leaving.add(leaving)
         try:
             await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -289,11 +289,6 @@ def _load_files() -> dict[str, tuple[bytes, bytes]]:
     }
     files["/"] = files.pop("/page/index.html")
     return files
-
-
-async def _wait_for_leave(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _parse(body: bytes) -> _Body:
