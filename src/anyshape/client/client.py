@@ -253,8 +253,7 @@ class Client(ReadsFeatures):
         except ProtocolError as error:
             if error.code != HEADER_MISMATCH:
                 raise
-            write = partial(write_call, arguments=arguments, meta=meta, on_progress=on_progress)
-            return self._call_anew(name, partial(write, check=check), limit, timeout, fetches)
+            result = None
         if isinstance(result, OrdinaryResult):
             try:
                 return read_answer(tool, result, check=self._check_results)
@@ -262,7 +261,9 @@ class Client(ReadsFeatures):
                 return await aside(read_answer, tool, result, check=self._check_results)
         write = partial(write_call, arguments=arguments, meta=meta, on_progress=on_progress)
         anew = partial(self._call_anew, name, partial(write, check=check), limit, timeout, fetches)
-        return self._go_on(tool, request, limit, timeout, result, anew)
+        return (
+            anew() if result is None else self._go_on(tool, request, limit, timeout, result, anew)
+        )
 
     async def _go_on(
         self,

@@ -24,21 +24,10 @@ from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["AuthorizationCode", "ClientDescription", "client_key"]
+__all__ = ["AuthorizationCode", "client_key"]
 
 _MOST_FIELDS: Final = 50
 _ONCE: Final = ("code", "state", "iss", "error", "error_description")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientDescription:
-    """What the caller says about this client."""
-
-    name: str
-    registered: RegisteredClient | None = None
-    """As somebody registered it by hand."""
-    described: RegisteredClient | None = None
-    """As a document describes it, whose URL is its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +100,23 @@ def _place(url: str) -> tuple[str, str, str]:
 
 
 class AuthorizationCode:
-    """Has a person sign in; `pause` stops the clock of requests meanwhile."""
+    """Has a person sign in; `pause` stops the clock of requests meanwhile.
+
+    The client is `registered`, if somebody did that by hand, or else `described` by a document,
+    where such are read, or else registers itself under a `name`.
+    """
 
     def __init__(
         self,
-        client: ClientDescription,
+        name: str,
+        registered: RegisteredClient | None,
+        described: RegisteredClient | None,
         login: Login,
         pause: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._client = client
+        self._name = name
+        self._registered = registered
+        self._described = described
         self._login = login
         self._pause = pause
 
@@ -128,8 +125,7 @@ class AuthorizationCode:
     @property
     def bound_client(self) -> str | None:
         """The client that the caller registered, if any: only one server may hear of it."""
-        registered = self._client.registered
-        return None if registered is None else registered.client_id
+        return None if self._registered is None else self._registered.client_id
 
     async def obtain(self, request: AccessRequest) -> HeldToken:
         """Return a token that a person agreed to."""
@@ -162,12 +158,11 @@ class AuthorizationCode:
 
     async def known_client(self, request: AccessRequest) -> Registration | None:
         """Return who this client is there already, if it is anybody."""
-        server, about = request.server, self._client
-        if about.registered is not None:
-            return await about.registered.known_client(request)
-        if about.described is not None and server.reads_client_documents:
-            return await about.described.known_client(request)
-        saved = await request.storage.load(client_key(server.issuer))
+        if self._registered is not None:
+            return await self._registered.known_client(request)
+        if self._described is not None and request.server.reads_client_documents:
+            return await self._described.known_client(request)
+        saved = await request.storage.load(client_key(request.server.issuer))
         return None if saved is None else Registration.read(saved)
 
     async def forget_client(self, request: AccessRequest) -> None:
@@ -182,7 +177,7 @@ class AuthorizationCode:
         client = await register(
             request.exchange,
             request.server,
-            name=self._client.name,
+            name=self._name,
             redirect_uri=redirect_uri,
             scopes=request.scopes,
             dpop=request.proof_key is not None,

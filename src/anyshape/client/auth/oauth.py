@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from anyshape._version import __version__
 from anyshape.addresses import is_loopback
-from anyshape.client.auth.authorization_code import AuthorizationCode, ClientDescription
+from anyshape.client.auth.authorization_code import AuthorizationCode
 from anyshape.client.auth.login import Authorize, CallerLogin, Login
 from anyshape.client.auth.loopback import LoopbackLogin
 from anyshape.client.auth.registered_client import RegisteredClient
@@ -88,6 +88,7 @@ class OAuth(AccessSettings):
             registered = RegisteredClient(self.client_id, self.client_secret, key)
         if self.client_metadata_url is not None:
             described = RegisteredClient(self.client_metadata_url, None, key)
-        about = ClientDescription(name=self.client_name, registered=registered, described=described)
-        grant = AuthorizationCode(about, self._login(), deadlines.paused)
+        grant = AuthorizationCode(
+            self.client_name, registered, described, self._login(), deadlines.paused
+        )
         return AccessSession(url, http, grant, self, deadlines)
