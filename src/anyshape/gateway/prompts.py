@@ -13,7 +13,6 @@ from anyshape.protocol.description import ArgumentDescription, PromptDescription
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.messages import EncodedMessage
 from anyshape.server.telemetry import Traced
-from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
 from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
@@ -24,9 +23,8 @@ __all__ = ["ForwardedPrompt"]
 class ForwardedPrompt(Prompt):
     """A prompt that an upstream has."""
 
-    __slots__ = ("_completers", "_link", "_listed")
+    __slots__ = ("_link", "_listed")
 
-    _completers: dict[str, Completer]
     _link: UpstreamLink
     _listed: ListedPrompt
 
@@ -47,7 +45,7 @@ class ForwardedPrompt(Prompt):
                 meta=listed.meta or None,
                 icons=listed.icons or None,
             ),
-            _completers={
+            completers={
                 each.name: forwarded_completer(link, each.name, prompt=listed.name)
                 for each in listed.arguments
             },
@@ -59,11 +57,6 @@ class ForwardedPrompt(Prompt):
     def upstream(self) -> str:
         """The name of the upstream that has it."""
         return self._link.name
-
-    @property
-    def completers(self) -> Mapping[str, Completer]:
-        """The upstream completes its arguments, if it does."""
-        return self._completers
 
     async def read(self, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Return the arguments; raises `ArgumentsError` if one is missing."""

@@ -19,7 +19,6 @@ from anyshape.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from anyshape.protocol.resource_contents import EncodedContents
 from anyshape.protocol.uri_templates import UriTemplate
 from anyshape.server.telemetry import Traced
-from anyshape.tools.completion import Completer
 from anyshape.tools.context import Context
 from anyshape.tools.resource import Resource
 
@@ -31,9 +30,8 @@ _NOT_KEPT: Final = Caching(ttl_ms=0)
 class ForwardedResource(Resource):
     """A resource that an upstream has, or a template of some."""
 
-    __slots__ = ("_completers", "_link")
+    __slots__ = "_link"
 
-    _completers: dict[str, Completer]
     _link: UpstreamLink
 
     def __init__(self, listed: ListedResource | ListedTemplate, link: UpstreamLink) -> None:
@@ -60,7 +58,7 @@ class ForwardedResource(Resource):
                 meta=listed.meta or None,
                 icons=listed.icons or None,
             ),
-            _completers={
+            completers={
                 name: forwarded_completer(link, name, resource=uri)
                 for name in (() if template is None else template.names)
             },
@@ -76,11 +74,6 @@ class ForwardedResource(Resource):
     def subscriptions(self) -> UpstreamSubscriptions:
         """Where changes to it are heard of."""
         return self._link.subscriptions
-
-    @property
-    def completers(self) -> Mapping[str, Completer]:
-        """The upstream completes the variables of a template, if it does."""
-        return self._completers
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Return the variables of a URI of the template; none has what the operator denies."""

@@ -29,8 +29,10 @@ __all__ = ["Prompt"]
 class Prompt(Routine):
     """A prompt that a server can list and get, made from a function."""
 
-    __slots__ = ("_label", "_parameters", "listing", "name")
+    __slots__ = ("_label", "_parameters", "completers", "listing", "name")
 
+    completers: Mapping[str, Completer]
+    """What completes its arguments, by name."""
     listing: PromptDescription
     """The prompt's entry in a listing, in natural form."""
     name: str
@@ -78,13 +80,9 @@ class Prompt(Routine):
                 icons=words.icons,
             ),
             _label=f"prompt {words.name}",
+            completers=parameters.completers,
             _parameters=parameters,
         )
-
-    @property
-    def completers(self) -> Mapping[str, Completer]:
-        """What completes its arguments, by name."""
-        return self._parameters.completers
 
     async def read(self, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Return the values of the parameters; raises `ArgumentsError` for what does not fit."""

@@ -41,11 +41,13 @@ class Resource(Routine):
 
     __slots__ = (
         *("_label", "_lists_contents", "_parameters"),
-        *("caching", "listing", "template", "uri"),
+        *("caching", "completers", "listing", "template", "uri"),
     )
 
     caching: Caching
     """How long, and by whom, its contents may be kept."""
+    completers: Mapping[str, Completer]
+    """What completes the variables of its template, by name."""
     listing: ResourceDescription
     """Its entry in a listing, in natural form."""
     template: UriTemplate | None
@@ -84,6 +86,7 @@ class Resource(Routine):
         words = words.or_else(signature.name, documentation.description)
         words = words.checked(label, "resource")
         _check_facts(mime_type, size, template, label)
+        parameters = read_text_parameters(signature, documentation, limits)
         self._set_up(label, function, signature, timeout=timeout, inline=inline)
         self._set(
             uri=uri,
@@ -103,13 +106,9 @@ class Resource(Routine):
             ),
             _label=f"resource {words.name}",
             _lists_contents=_lists_contents(signature.returns),
-            _parameters=read_text_parameters(signature, documentation, limits),
+            completers=parameters.completers,
+            _parameters=parameters,
         )
-
-    @property
-    def completers(self) -> Mapping[str, Completer]:
-        """What completes the variables of its template, by name."""
-        return self._parameters.completers
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Return the variables of a URI that its template stands for, `None` for any other."""
