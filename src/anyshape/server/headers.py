@@ -6,7 +6,7 @@ Only modern requests have headers to agree with; older ones are read for their r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -116,27 +116,10 @@ class RequestHeaders(dict[bytes, bytes]):
     def check_arguments(self, plan: HeaderPlan, arguments: bytes | None) -> None:
         """Raise unless the `Mcp-Param-*` headers repeat the arguments they are planned for."""
         values: Mapping[str, Any] = {} if arguments is None else _decode_object(arguments)
-        flaw = plan.flaw(values, _Texts(self))
+        found = ((each.header, self.get(each.header.encode())) for each in plan)
+        flaw = plan.flaw(values, {name: _text(value) for name, value in found if value is not None})
         if flaw is not None:
             raise header_mismatch(flaw)
-
-
-class _Texts(Mapping[str, str]):
-    """Headers as text, converted when looked at."""
-
-    __slots__ = ("_headers",)
-
-    def __init__(self, headers: Mapping[bytes, bytes]) -> None:
-        self._headers = headers
-
-    def __getitem__(self, name: str) -> str:
-        return _text(self._headers[name.encode("latin-1")])
-
-    def __iter__(self) -> Iterator[str]:
-        return (name.decode("latin-1") for name in self._headers)
-
-    def __len__(self) -> int:
-        return len(self._headers)
 
 
 def is_json(content_type: bytes | None) -> bool:
