@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from anyshape.server.service import Service
-    from anyshape.server.tasks.engine import TaskEngine
+    from anyshape.server.tasks.redis_tasks import RedisTasks
 
-__all__ = ["TaskOptions", "TaskStore", "TaskUse"]
+__all__ = ["TaskOptions", "TaskUse"]
 
 TaskUse: TypeAlias = bool | Literal["optional", "required"]
 """Whether calls of a tool become tasks: not, where the client has tasks, or always."""
-
-
-class TaskStore(Protocol):
-    """Where tasks are kept, as an operator names it."""
-
-    @property
-    def engine(self) -> Callable[[Service, TaskOptions], TaskEngine]:
-        """What makes the engine that keeps the tasks of a server there."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +33,7 @@ class TaskOptions:
     max_tasks: int = 1000
     max_tasks_per_caller: int = 100
     max_bytes: int = 64 * 1024 * 1024
-    store: TaskStore | None = None
+    store: RedisTasks | None = None
 
     def __post_init__(self) -> None:
         for name in ("keep", "poll_interval", "max_tasks", "max_tasks_per_caller", "max_bytes"):
