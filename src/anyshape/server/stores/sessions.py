@@ -97,7 +97,7 @@ class SharedSessions:
         except StoreAwayError:
             return None
 
-    async def _tell(self, tell: Callable[[*Of], Awaitable[None]], *of: *Of) -> None:
+    async def tell(self, tell: Callable[[*Of], Awaitable[None]], *of: *Of) -> None:
         """Tell the store something now, or when it is back."""
         try:
             await self.insist(tell, *of)
@@ -179,10 +179,7 @@ class SharedSessions:
         await pipeline.execute()
 
     async def end(self, session: str, expires: float) -> None:
-        """Let a session be over in every replica, or as soon as the store is back."""
-        await self._tell(self._end, session, expires)
-
-    async def _end(self, session: str, expires: float) -> None:
+        """Let a session be over in every replica."""
         pipeline = self.link.client.pipeline(transaction=True)
         pipeline.delete(self.link.key("topics", session), self._told(session))
         pipeline.zrem(self._all, session)
@@ -193,10 +190,7 @@ class SharedSessions:
         await self.link.signal("ended", session=session, expires=expires)
 
     async def cancel(self, session: str, request: bytes) -> None:
-        """Stop a request of a session wherever it is answered, or as soon as the store is back."""
-        await self._tell(self._cancel, session, request)
-
-    async def _cancel(self, session: str, request: bytes) -> None:
+        """Stop a request of a session wherever it is answered."""
         await self.link.signal("cancelled", session=session, request=request.decode())
 
     async def resume(

@@ -119,7 +119,7 @@ class SessionStreams:
         self.forget(session.key, session.expires)
         shared = self.share()
         if shared is not None:
-            await shared.end(session.key, session.expires)
+            await shared.tell(shared.end, session.key, session.expires)
 
     def forget(self, session: str, expires: float) -> None:
         """Let a session be over: its streams, its requests, and what is remembered of it."""
@@ -136,7 +136,7 @@ class SessionStreams:
         if cancellation is not None and not self.stop(session, cancellation[0]):
             shared = self.share()
             if shared is not None:
-                await shared.cancel(session, cancellation[0])
+                await shared.tell(shared.cancel, session, cancellation[0])
 
     def stop(self, session: str, request: bytes | None = None) -> bool:
         """Stop the requests of a session, or the one of a key; tell whether there are any."""
