@@ -46,10 +46,12 @@ _WIRE_NAMES: Final = {"task_id": "taskId"}
 class MiddlewareRequest:
     """A request on its way to whoever answers it; it does not change."""
 
-    __slots__ = ("_named", "_opened", "_params", "_read", "method")
+    __slots__ = ("_named", "_params", "_read", "method", "opened")
 
     method: str
     """What is asked, such as `tools/call`."""
+    opened: OpenRequest
+    """The request as the server knows it."""
 
     def __init__(
         self, method: str, named: str | None, read: Parameters | None, opened: OpenRequest
@@ -57,7 +59,7 @@ class MiddlewareRequest:
         self.method = method
         self._named = named
         self._read = read
-        self._opened = opened
+        self.opened = opened
         self._params: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
@@ -67,7 +69,7 @@ class MiddlewareRequest:
     def params(self) -> Mapping[str, Any]:
         """The parameters as they came, `_meta` included."""
         if self._params is None:
-            opened = self._opened
+            opened = self.opened
             source = opened.source
             self._params = {} if source is None else LazyObject(source, *opened.path[:-1])
         return self._params
@@ -85,52 +87,47 @@ class MiddlewareRequest:
     @property
     def meta(self) -> Mapping[str, Any]:
         """The `_meta` of the request."""
-        return self._opened.meta
+        return self.opened.meta
 
     @property
     def id(self) -> bytes:
         """The id of the request, as JSON text."""
-        return self._opened.id
+        return self.opened.id
 
     @property
     def revision(self) -> Revision:
         """The revision that the request is answered at."""
-        return self._opened.revision
+        return self.opened.revision
 
     @property
     def access(self) -> AccessToken | None:
         """What the caller's access token proved, if the server asks for one."""
-        return self._opened.peer.access
+        return self.opened.peer.access
 
     @property
     def client(self) -> Mapping[str, Any] | None:
         """What the caller says of itself (name, version, …); it may say anything."""
-        return self._opened.client
+        return self.opened.client
 
     @property
     def connection(self) -> Peer | None:
         """What all requests of this caller have in common, on a pipe and in memory; else `None`."""
-        peer = self._opened.peer
+        peer = self.opened.peer
         return None if peer.is_single_use else peer
 
     @property
     def address(self) -> str | None:
         """Where the request came from, over HTTP: the caller's address, or its proxy's."""
-        return self._opened.peer.address
+        return self.opened.peer.address
 
     @property
     def state(self) -> Any:
         """What the server's lifespan has yielded."""
-        return self._opened.peer.service.lifespan.state
-
-    @property
-    def opened(self) -> OpenRequest:
-        """The request as the server knows it."""
-        return self._opened
+        return self.opened.peer.service.lifespan.state
 
     def replacing(self, params: Mapping[str, Any]) -> MiddlewareRequest:
         """Return the same request with other parameters; `_meta` stays as it came."""
-        other = MiddlewareRequest(self.method, self._named, None, self._opened)
+        other = MiddlewareRequest(self.method, self._named, None, self.opened)
         other._params = {**params, "_meta": {**self.meta}}
         return other
 

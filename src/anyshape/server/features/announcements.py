@@ -77,16 +77,12 @@ class Listeners:
         self._by_topic: dict[Topic, set[Listener]] = {}
         self._changing = threading.Lock()
         self._changed: dict[Topic, Position] = {}
-        self._last = self._forgotten = (time.time_ns() // 1_000_000, 0)
+        self.position = self._forgotten = (time.time_ns() // 1_000_000, 0)
+        """The position of the last change, or of the start if there was none."""
         self.relay: Callable[[Topic], bool] | None = None
         """Tells other processes of a change; returns whether we will hear of it as they do."""
         self.on_interest: Callable[[Topic], None] | None = None
         """Called when a topic has got its first listener, or lost its last."""
-
-    @property
-    def position(self) -> Position:
-        """The position of the last change, or of the start if there was none."""
-        return self._last
 
     def add(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> Listener:
         """Have `deliver` called on the current loop after every change of one of the topics."""
@@ -123,7 +119,7 @@ class Listeners:
         """Tell everyone who listens for a topic, from any thread, and other processes if any."""
         if self.relay is None:
             with self._changing:
-                time, number = self._last
+                time, number = self.position
                 self._tell(topic, (time, number + 1))
         elif not self.relay(topic):
             self.tell(topic)
@@ -131,7 +127,7 @@ class Listeners:
     def tell(self, topic: Topic) -> None:
         """Tell those in this process alone; the position stays what it was."""
         with self._changing:
-            self._call(topic, self._last)
+            self._call(topic, self.position)
 
     def take(self, topic: Topic, position: Position) -> None:
         """Tell those in this process of news that has come from elsewhere."""
@@ -152,7 +148,7 @@ class Listeners:
         to our last position, that is everything: any topic may have changed.
         """
         with self._changing:
-            before, is_whole = self._last, start <= self._last <= end
+            before, is_whole = self.position, start <= self.position <= end
             self._changed = {}
             self._forgotten = start
             for topic, position in news:
@@ -161,7 +157,7 @@ class Listeners:
                 else:
                     self._changed.pop(topic, None)
                     self._changed[topic] = position
-            self._last = end
+            self.position = end
             if is_told and not is_whole:
                 for topic in tuple(self._by_topic):
                     self._call(topic, end)
@@ -172,8 +168,8 @@ class Listeners:
         All of them may have, if it is not known what happened since.
         """
         with self._changing:
-            if not self._forgotten <= position <= self._last:
-                return [(topic, self._last) for topic in topics]
+            if not self._forgotten <= position <= self.position:
+                return [(topic, self.position) for topic in topics]
             found = [(topic, self._changed.get(topic, position)) for topic in topics]
         return sorted((each for each in found if each[1] > position), key=lambda each: each[1])
 
@@ -184,7 +180,7 @@ class Listeners:
 
     def _tell(self, topic: Topic, position: Position) -> None:
         # Everyone is told before the next change is, so that nobody hears of a later one first.
-        self._last = position
+        self.position = position
         self._changed.pop(topic, None)
         self._changed[topic] = position
         if len(self._changed) > _REMEMBERED:
