@@ -26,20 +26,20 @@ from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.endpoint import Endpoint, EndpointTerms
 from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.health import GatewayHealth
-from anyshape.gateway.metrics import GatewayMetrics
+from anyshape.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from anyshape.gateway.naming import Collision
 from anyshape.gateway.options import Upstream
-from anyshape.gateway.probes import probe_pages
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.protocol.clients import NOTHING
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import LATEST
 from anyshape.protocol.shapes import shape
 from anyshape.schema import Limits
 from anyshape.server.connection import Connection
 from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication
-from anyshape.server.http_options import HttpOptions
+from anyshape.server.http_options import HttpOptions, ServePage
 from anyshape.server.options import ServerOptions
 from anyshape.server.server import Server
 from anyshape.server.settings import check_transport
@@ -56,6 +56,7 @@ Endpoints: TypeAlias = Literal["one", "each", "both"]
 
 _log = logging.getLogger("anyshape.gateway")
 _PATIENCE: Final = 10.0
+_JSON: Final = "application/json"
 
 
 class Gateway:
@@ -232,8 +233,18 @@ class Gateway:
         given = options or HttpOptions()
         self._path = given.path
         self._all.require(given.authorization)
-        pages = probe_pages(lambda: self.health, self._terms.metrics)
+        metrics = self._terms.metrics
+        pages: dict[str, ServePage] = {
+            "/health": lambda: (200, _JSON, b'{"alive":true}'),
+            "/ready": self._tell_ready,
+        }
+        if metrics is not None:
+            pages["/metrics"] = lambda: (200, CONTENT_TYPE, metrics.registry.text().encode())
         return replace(given, pages={**pages, **given.pages})
+
+    def _tell_ready(self) -> tuple[int, str, bytes]:
+        health = self.health
+        return health.status, _JSON, encode_data(health.public())
 
     def run(self, transport: Literal["stdio", "http"] = "stdio", **settings: Any) -> None:
         """Serve until told to stop, as a server does."""
