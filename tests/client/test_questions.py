@@ -320,6 +320,7 @@ RESULT: Json = {"type": "tool_result", "toolUseId": "1", "content": []}
         sampling(tools=[{"description": "no name"}]),
         sampling(messages=[USE]),
         sampling(messages=[USE, {"role": "user", "content": {"type": "text", "text": "?"}}]),
+        sampling(messages=[USE, {"role": "assistant", "content": [RESULT]}]),
         sampling(
             messages=[USE, {"role": "user", "content": [RESULT, {"type": "text", "text": "?"}]}]
         ),

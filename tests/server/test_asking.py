@@ -23,7 +23,9 @@ from anyshape import (
     Client,
     Context,
     Declined,
+    EmbeddedResource,
     Message,
+    ResourceLink,
     Server,
     Text,
     ToolDefinitionError,
@@ -387,6 +389,59 @@ async def test_a_model_uses_tools_that_the_server_runs(revision: str) -> None:
         assert (await client.call_tool("plan", {})).value == "sunny in Rome"
     async with Client(server, revision="2025-11-25", on_sample=on_sample) as client:
         assert "sampling.tools" in (await client.call_tool("plan", {})).text
+
+
+USE = Sampled([{"type": "tool_use", "id": "1", "name": "t", "input": {}}], model="m")
+RESULT = USE.tool_uses[0].result("sunny")
+
+
+@pytest.mark.behaviour("asking.sampling-content")
+@pytest.mark.parametrize("revision", ERAS)
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["Where to?", USE],
+        ["Where to?", USE, "Go on."],
+        ["Where to?", USE, Message([RESULT, Text("Go on.")])],
+        ["Where to?", USE, Message(RESULT, role="assistant")],
+        [Message(ResourceLink("file:///a", name="a"))],
+        [Message(EmbeddedResource(uri="file:///a", text="a"))],
+    ],
+)
+async def test_what_no_model_can_go_on_from_is_never_asked(
+    revision: str, messages: list[Any]
+) -> None:
+    server = Server("asking")
+    refused: list[str] = []
+
+    @server.tool
+    async def think(context: Context) -> str:
+        try:
+            return (await context.sample(messages)).text
+        except ValueError as error:
+            refused.append(str(error))
+            return "refused"
+
+    answer = Sampling(lambda request: Sampled("x", model="m"), tools=True)
+    async with Client(server, revision=revision, on_sample=answer) as client:
+        assert (await client.call_tool("think", {})).value == "refused"
+    assert refused[0].startswith("messages: ")
+
+
+async def test_tools_in_a_conversation_are_for_revisions_that_know_them() -> None:
+    server = Server("asking")
+
+    @server.tool
+    async def think(context: Context) -> str:
+        return (await context.sample(["Where to?", USE, Message(RESULT)])).text
+
+    def on_sample(request: SamplingRequest) -> Sampled:
+        return Sampled(str(len(request.messages)), model="m")
+
+    async with Client(server, revision="2025-11-25", on_sample=on_sample) as client:
+        assert (await client.call_tool("think", {})).value == "3"
+    async with Client(server, revision="2025-06-18", on_sample=on_sample) as client:
+        assert "no tools" in (await client.call_tool("think", {})).text
 
 
 @pytest.mark.behaviour("asking.roots")

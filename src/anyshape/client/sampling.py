@@ -15,7 +15,7 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, Text
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import SAMPLE
-from anyshape.protocol.sampling import Sampled
+from anyshape.protocol.sampling import Sampled, find_tool_flaw
 
 __all__ = [
     "OnSample",
@@ -80,7 +80,9 @@ def read_sampling(params: Mapping[str, Any], server: str, *, tools: bool) -> Sam
         raise _unfit(f"tools: expected at most {_MOST_TOOLS}, each with a name")
     if choice not in ("auto", "required", "none"):
         raise _unfit("toolChoice: expected auto, required or none")
-    _check_tool_results(messages)
+    flaw = find_tool_flaw((message.role, message.content) for message in messages)
+    if flaw is not None:
+        raise _unfit(f"messages: {flaw}")
     temperature = params.get("temperature")
     return SamplingRequest(
         messages,
@@ -94,25 +96,6 @@ def read_sampling(params: Mapping[str, Any], server: str, *, tools: bool) -> Sam
         preferences=as_object(params.get("modelPreferences")),
         raw=params,
     )
-
-
-def _check_tool_results(messages: Sequence[ReceivedMessage]) -> None:
-    """Refuse tool results that are mixed with other content, and tool uses without a result."""
-    used: set[str] = set()
-    for message in messages:
-        results = _ids(message, "tool_result", "toolUseId")
-        if results and len(results) != len(message.content):
-            raise _unfit("messages: tool results mixed with other content")
-        if used - set(results):
-            raise _unfit("messages: tool result missing in request")
-        used = set(_ids(message, "tool_use", "id")) if message.role == "assistant" else set()
-    if used:
-        raise _unfit("messages: tool result missing in request")
-
-
-def _ids(message: ReceivedMessage, kind: str, member: str) -> list[str]:
-    blocks = [as_object(block.wire()) for block in message.content]
-    return [str(block.get(member)) for block in blocks if block.get("type") == kind]
 
 
 def write_sampled(sampled: object) -> dict[str, Any]:

@@ -5,7 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -16,6 +16,8 @@ from anyshape.protocol.clients import NOTHING
 from anyshape.protocol.content import (
     CONTENT_TYPES,
     Content,
+    EmbeddedResource,
+    ResourceLink,
     Text,
     UnknownContent,
     content_blocks,
@@ -28,7 +30,15 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import ShapeOptions, shape
 from anyshape.protocol.shapes.blocks import block_adapter
 
-__all__ = ["SampleMessages", "SampleRequest", "Sampled", "ToolUse", "read_sampled", "write_sample"]
+__all__ = [
+    "SampleMessages",
+    "SampleRequest",
+    "Sampled",
+    "ToolUse",
+    "find_tool_flaw",
+    "read_sampled",
+    "write_sample",
+]
 
 _SHAPE: Final = ShapeOptions()
 
@@ -81,6 +91,9 @@ class Sampled:
 SampleMessages: TypeAlias = str | Message | Sampled | Sequence[str | Message | Sampled]
 """What a model is to go on from: strings are the user's, what was sampled the assistant's."""
 
+_Turn: TypeAlias = tuple[str, Sequence[Content]]
+"""Who speaks, and the content blocks."""
+
 
 class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question to a client's model; all but `max_tokens` is advice."""
@@ -101,12 +114,17 @@ def write_sample(revision: Revision, asked: SampleRequest) -> dict[str, Any]:
     """Return the parameters of `sampling/createMessage`; `AskError` for what has no place there."""
     if type(asked.max_tokens) is not int or asked.max_tokens < 1:
         raise ValueError(f"max_tokens has to be a whole number from 1 on, got {asked.max_tokens!r}")
-    if (asked.tools or asked.tool_choice) and not revision.has_sampling_tools:
-        raise AskError(f"at revision {revision} a model that is sampled can use no tools")
     given = asked.messages
     several = [given] if isinstance(given, str | Message | Sampled) else list(given)
+    turns = [_turn(each) for each in several]
+    flaw = find_tool_flaw(turns)
+    if flaw is not None:
+        raise ValueError(f"messages: {flaw}")
+    uses_tools = asked.tools or asked.tool_choice or any(map(_has_tools, turns))
+    if uses_tools and not revision.has_sampling_tools:
+        raise AskError(f"at revision {revision} a model that is sampled can use no tools")
     params: dict[str, Any] = {
-        "messages": [wire for each in several for wire in _write_message(revision, each)],
+        "messages": [wire for turn in turns for wire in _write_turn(revision, *turn)],
         "maxTokens": asked.max_tokens,
     }
     if not params["messages"]:
@@ -136,12 +154,45 @@ def read_sampled(wire: Mapping[str, Any]) -> Sampled:
     return Sampled(tuple(map(read_content, blocks)), model, reason)
 
 
-def _write_message(revision: Revision, said: str | Message | Sampled) -> Iterator[dict[str, Any]]:
+def find_tool_flaw(turns: Iterable[_Turn]) -> str | None:
+    """Return what is wrong with the tools in a conversation, `None` if nothing is.
+
+    Each use has its result in the next message, which is the user's and has nothing but results.
+    """
+    used: set[str] = set()
+    for role, blocks in turns:
+        results = _ids(blocks, "tool_result", "toolUseId")
+        if results and len(results) != len(blocks):
+            return "tool results mixed with other content"
+        if used.difference(results if role == "user" else ()):
+            break
+        used = set(_ids(blocks, "tool_use", "id")) if role == "assistant" else set()
+    return "tool result missing in request" if used else None
+
+
+def _ids(blocks: Sequence[Content], kind: str, member: str) -> list[str]:
+    wires = [block.json for block in blocks if isinstance(block, UnknownContent)]
+    uses = [cast("dict[str, Any]", wire) for wire in wires if isinstance(wire, dict)]
+    return [str(use.get(member)) for use in uses if use.get("type") == kind]
+
+
+def _has_tools(turn: _Turn) -> bool:
+    _, blocks = turn
+    return bool(_ids(blocks, "tool_use", "id") or _ids(blocks, "tool_result", "toolUseId"))
+
+
+def _turn(said: str | Message | Sampled) -> _Turn:
     if isinstance(said, Sampled):
-        role, blocks = "assistant", said.blocks
-    else:
-        message = Message(said) if isinstance(said, str) else said
-        role, blocks = message.role, message.blocks
+        return "assistant", said.blocks
+    message = Message(said) if isinstance(said, str) else said
+    return message.role, message.blocks
+
+
+def _write_turn(
+    revision: Revision, role: str, blocks: Sequence[Content]
+) -> Iterator[dict[str, Any]]:
+    if any(isinstance(block, EmbeddedResource | ResourceLink) for block in blocks):
+        raise ValueError("messages: a model is sampled with no resources; give what is in them")
     adapt = block_adapter(revision)
     texts = [encode_content(block) for block in blocks]
     written = [msgspec.Raw(text if adapt is None else adapt(text)) for text in texts]
