@@ -336,6 +336,17 @@ async def test_what_no_model_should_see_is_not_sent(
     assert server.answers["q"]["code"] == -32602
 
 
+@pytest.mark.parametrize("members", [{"tools": []}, {"toolChoice": {"mode": "none"}}])
+async def test_tools_are_refused_where_none_were_offered_even_if_there_are_none(
+    scripted: type[Scripted], members: Json
+) -> None:
+    server = Asking(scripted, {"q": sampling(**members)})
+    answer = Sampling(lambda request: Sampled("x", model="m"))
+    async with Client(server, revision="2025-11-25", on_sample=answer) as client:
+        await client.call_tool("ask")
+    assert server.answers["q"]["code"] == -32602
+
+
 async def test_a_model_may_use_tools_where_that_was_offered(scripted: type[Scripted]) -> None:
     turns: list[Json] = [
         SAMPLE["params"]["messages"][0],

@@ -74,7 +74,7 @@ def read_sampling(params: Mapping[str, Any], server: str, *, tools: bool) -> Sam
         raise _unfit("maxTokens: expected a whole number from 1 on")
     offered = tuple(map(as_object, as_list(params.get("tools"))))
     choice = as_object(params.get("toolChoice")).get("mode", "auto")
-    if (offered or "toolChoice" in params) and not tools:
+    if not tools and any(params.get(member) is not None for member in ("tools", "toolChoice")):
         raise _unfit("tools: this client did not offer to use any")
     if len(offered) > _MOST_TOOLS or not all(isinstance(each.get("name"), str) for each in offered):
         raise _unfit(f"tools: expected at most {_MOST_TOOLS}, each with a name")
