@@ -126,6 +126,20 @@ def test_what_is_not_there_or_asked_wrongly_is_a_no(
     assert "hint: `anyshape resources`" in outcome.err
 
 
+def test_a_prompt_that_is_none_is_no_answer(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "greeting_server.py"
+    file.write_text(
+        f"{GREETING}\n"
+        "@server.middleware\n"
+        "async def spoil(request, proceed):\n"
+        "    answer = await proceed(request)\n"
+        "    return {'messages': 5} if request.method == 'prompts/get' else answer\n"
+    )
+    outcome = run("prompt", str(file), "greet", "who=Ada")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "expected an array of messages" in outcome.err
+
+
 def test_without_a_terminal_nobody_is_asked(run: Run) -> None:
     outcome = run("call", "form", *SERVER)
     assert outcome.code == 3

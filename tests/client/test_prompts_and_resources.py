@@ -120,8 +120,10 @@ async def test_a_prompt_gives_messages_with_any_content(scripted: type[Scripted]
 async def test_messages_that_are_none_are_refused(scripted: type[Scripted], result: Json) -> None:
     server = scripted(server__discover=discovered(), prompts__get=lambda params: result)
     async with Client(server) as client:
-        with pytest.raises(ProtocolError):
+        with pytest.raises(ProtocolError) as refused:
             await client.get_prompt("review")
+    # The server is at fault, not who asked.
+    assert refused.value.code == -32603
 
 
 async def test_an_argument_of_a_prompt_is_a_string(scripted: type[Scripted]) -> None:

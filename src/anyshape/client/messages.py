@@ -8,9 +8,7 @@ from typing import Any, Literal, cast
 
 from anyshape.client.answers import as_object
 from anyshape.client.quoting import shorten
-from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, Text, read_content
-from anyshape.protocol.jsonrpc import INVALID_PARAMS
 
 __all__ = ["ReceivedMessage", "read_messages"]
 
@@ -31,22 +29,20 @@ class ReceivedMessage:
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
 
-def read_messages(found: object, what: str) -> tuple[ReceivedMessage, ...]:
-    """Return the messages that an array holds; `what` names it in errors."""
+def read_messages(found: object) -> tuple[ReceivedMessage, ...]:
+    """Return the messages that an array holds; `ValueError` if they are none."""
     if not isinstance(found, list):
-        raise ProtocolError(f"{what}: expected an array of messages", code=INVALID_PARAMS)
+        raise ValueError("expected an array of messages")
     entries = cast("list[object]", found)
-    return tuple(_read_message(as_object(entry), what) for entry in entries)
+    return tuple(_read_message(as_object(entry)) for entry in entries)
 
 
-def _read_message(entry: Mapping[str, Any], what: str) -> ReceivedMessage:
+def _read_message(entry: Mapping[str, Any]) -> ReceivedMessage:
     role, content = entry.get("role"), entry.get("content")
     if role not in ("user", "assistant"):
         got = shorten(repr(role), 60)
-        raise ProtocolError(
-            f"{what}: expected the role user or assistant, got {got}", code=INVALID_PARAMS
-        )
+        raise ValueError(f"expected the role user or assistant, got {got}")
     blocks = cast("list[object]", content) if isinstance(content, list) else [content]
     if not all(isinstance(block, dict) for block in blocks):
-        raise ProtocolError(f"{what}: expected content blocks", code=INVALID_PARAMS)
+        raise ValueError("expected content blocks")
     return ReceivedMessage(role, tuple(map(read_content, blocks)))

@@ -128,7 +128,10 @@ def ask_prompt(
 
 def read_prompt(name: str, result: Mapping[str, Any]) -> PromptResult:
     """Return what a prompt gave; `ProtocolError` if that is no list of messages."""
-    messages = read_messages(result.get("messages"), f"prompt {shorten(name, 60)!r}")
+    try:
+        messages = read_messages(result.get("messages"))
+    except ValueError as error:
+        raise ProtocolError(f"prompt {shorten(name, 60)!r}: {error}") from None
     return PromptResult(
         messages,
         description=as_string(result.get("description")),

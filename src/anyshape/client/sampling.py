@@ -66,7 +66,10 @@ class Sampling:
 
 def read_sampling(params: Mapping[str, Any], server: str, *, tools: bool) -> SamplingRequest:
     """Return what is asked; `ProtocolError` if it is nothing to put before a model."""
-    messages = read_messages(params.get("messages"), SAMPLE)
+    try:
+        messages = read_messages(params.get("messages"))
+    except ValueError as error:
+        raise _unfit(str(error)) from None
     most = params.get("maxTokens")
     if not messages or len(messages) > _MOST_MESSAGES:
         raise _unfit(f"messages: expected 1 to {_MOST_MESSAGES}, got {len(messages)}")
