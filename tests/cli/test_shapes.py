@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
+
+import pytest
 
 Run: TypeAlias = Callable[..., Any]
 
@@ -78,6 +81,24 @@ def test_json_has_every_wire_form(run: Run) -> None:
     ]
     values = [view["result"].get("structuredContent", "absent") for view in views]
     assert values == [42, {"result": 42}, {"result": 42}, "absent", "absent"]
+
+
+@pytest.mark.parametrize("value", ["list(range(50_000))", "{'text': 'x' * 500_000}"])
+def test_a_value_of_megabytes_is_shown_in_part_and_whole_as_json(
+    run: Run, tmp_path: Path, value: str
+) -> None:
+    file = tmp_path / "large_server.py"
+    file.write_text(
+        "from anyshape import Server\n"
+        "server = Server('large')\n"
+        f"server.tool(name='large')(lambda: {value})\n"
+    )
+    shown = run("shapes", str(file), "large")
+    assert shown.code == 0
+    assert "and more; --json shows it" in shown.out
+    assert len(shown.out) < 600_000
+    whole = run("shapes", str(file), "large", "--json")
+    assert whole.data[0]["result"]["structuredContent"] == eval(value)
 
 
 def test_the_listing_alone_calls_nothing(run: Run) -> None:

@@ -31,13 +31,19 @@ def plain(value: object, columns: int) -> str:
     return "".join(text for text, _ in _tokens(value, columns))
 
 
-def lay_out(value: object, columns: int) -> Text:
-    """Return a value as coloured JSON text laid out for so many columns."""
+def lay_out(value: object, columns: int, most: int | None = None) -> Text:
+    """Return a value as coloured JSON text laid out for so many columns.
+
+    Behind `most` characters a line says that there is more.
+    """
     from rich.text import Text
 
     text = Text(overflow="fold")
     for token, kind in _tokens(value, columns):
-        text.append(token, _STYLES[kind])
+        room = None if most is None else most - len(text)
+        text.append(token[:room], _STYLES[kind])
+        if room is not None and len(token) > room:
+            return text.append("…\nand more; --json shows it", "dim")
     return text
 
 

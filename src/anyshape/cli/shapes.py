@@ -39,6 +39,8 @@ Examples:
 
 _GAP: Final = 3
 _LINES_OF_TEXT: Final = 3
+_MOST_OF_A_VALUE: Final = 100_000
+"""Characters; more is not compared by eye, and takes seconds per megabyte to lay out."""
 _NAME: Final = len("structuredContent")
 _LayOut: TypeAlias = "Callable[[int], Text]"
 _Row: TypeAlias = tuple[str, list[_LayOut]]
@@ -154,7 +156,7 @@ def _value(members: Mapping[str, Any], name: str) -> _LayOut:
         return lambda columns: Text()
     if name not in members:
         return lambda columns: Text("absent", "dim")
-    return lambda columns: json_text.lay_out(members[name], columns)
+    return lambda columns: json_text.lay_out(members[name], columns, _MOST_OF_A_VALUE)
 
 
 def _words(words: str) -> _LayOut:
