@@ -129,6 +129,11 @@ def test_an_unknown_revision_is_a_mistake_of_usage(run: Run) -> None:
         (["anyshape.demo.server:nothing"], 2),
         (["anyshape.demo.server:FORECAST"], 2),
         (["http://127.0.0.1:9/mcp", "--header", "nonsense"], 2),
+        (["http://127.0.0.1:9/mcp", "--header", "X-Name: two\nlines"], 2),
+        (["http://127.0.0.1:9/mcp", "--header", "X-Name: \x00"], 2),
+        (["http://127.0.0.1:9/mcp", "--header", "X Name: value"], 2),
+        (["http://127.0.0.1:9/mcp", "--header", "X-N\u00e4me: value"], 2),
+        (["http://127.0.0.1:9/mcp", "--header", "X-Name: v\u00e4lue"], 3),
     ],
 )
 def test_a_target_that_is_not_there_is_one_line_and_a_hint(
@@ -177,6 +182,7 @@ def test_what_is_no_target_is_a_mistake_in_one_line(run: Run, target: str) -> No
     [
         ["tools", DEMO, "--header", "Authorization Bearer s3cret"],
         ["tools", DEMO, "--header", ": s3cret"],
+        ["tools", DEMO, "--header", "Authorization Bearer s3cret:"],
         ["tools", "ws://me:s3cret@example.com/mcp?key=s3cret"],
         ["tools", "http://me:s3cret@example.com:port/mcp"],
         ["tools", "http://me:s3cret@[::1/mcp"],

@@ -128,13 +128,18 @@ def check_url(written: str) -> None:
 
 
 def _header(line: str) -> tuple[str, str]:
-    name, colon, value = line.partition(":")
-    if not colon or not name.strip():
-        raise UsageError(
-            "--header: expected a name, a colon and a value",  # not what came, often a secret
-            hint='write it as on the wire: --header "Authorization: Bearer …"',
-        )
-    return name.strip(), value.strip()
+    from anyshape.client.transports.routes import is_header
+
+    # What came is not quoted: often it is a secret.
+    name, colon, value = (part.strip() for part in line.partition(":"))
+    if not colon or not name:
+        mistake = "expected a name, a colon and a value"
+    elif not is_header(name, value):
+        mistake = "there are characters in it that no header may have"
+    else:
+        return name, value
+    hint = 'write it as on the wire: --header "Authorization: Bearer …"'
+    raise UsageError(f"--header: {mistake}", hint=hint)
 
 
 def parse_revision(text: str) -> Revision | None:

@@ -16,7 +16,7 @@ from yarl import URL
 from anyshape.client.transports.inflation import ENCODINGS
 from anyshape.protocol.headers import HEADER_WORD
 
-__all__ = ["Route"]
+__all__ = ["Route", "is_header"]
 
 _REMEMBERED: Final = 256
 """Heads that are kept."""
@@ -79,7 +79,12 @@ class Route:
         return b"%b %b HTTP/1.1\r\n%b" % (method.encode(), self._target, lines)
 
 
+def is_header(name: str, value: str) -> bool:
+    """Tell whether both consist of characters that a header may have."""
+    return _CONTROL.search(value) is None and _NAME.fullmatch(name) is not None
+
+
 def _line(name: str, value: str) -> bytes:
-    if _CONTROL.search(value) is not None or _NAME.fullmatch(name) is None:
+    if not is_header(name, value):
         raise ValueError(f"the header {name[:40]!r} has characters that no header may have")
     return f"{name}: {value}\r\n".encode()
