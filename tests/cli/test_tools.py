@@ -188,6 +188,11 @@ def test_what_is_no_target_is_a_mistake_in_one_line(run: Run, target: str) -> No
         ["tools", "http://me:s3cret@[::1/mcp"],
         ["gateway", "http://me:s3cret@example.com:port/mcp"],
         ["logout", "ws://me:s3cret@example.com/mcp"],
+        ["logout", "me:s3cret@example.com/mcp"],
+        ["logout", "me:s3cret"],
+        ["logout", "example.com/mcp?key=s3cret"],
+        ["tools", "http://me:old/s3cret@example.com/mcp"],
+        ["tools", "http://me:old?s3cret@example.com/mcp"],
     ],
 )
 def test_a_mistake_is_told_without_the_secrets_in_it(run: Run, words: list[str]) -> None:

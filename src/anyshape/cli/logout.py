@@ -26,11 +26,11 @@ def logout(
     """Sign out of a server: its token is forgotten here, and ended where that can be done."""
     from anyshape.client import Http
     from anyshape.client.auth.sign_out import sign_out
-    from anyshape.client.quoting import shorten, without_secrets
+    from anyshape.client.quoting import without_secrets
     from anyshape.client.target import is_url
 
     if not is_url(url):
-        shown = without_secrets(url) if "://" in url else shorten(url)
+        shown = without_secrets(url if "://" in url else f"//{url}").removeprefix("://")
         raise UsageError(f"{shown} is no http or https URL", hint="tokens are for URLs")
     was_in = asyncio.run(sign_out(url, token_storage(), Http(proxy_from_environment=True)))
     if json:

@@ -66,6 +66,7 @@ def without_secrets(url: str) -> str:
     """Return what a message may show of a URL: no user, no password, no query."""
     try:
         parts = urlsplit(url)
+        _ = parts.port  # A password with a slash in it ends up there, and in the path.
     except ValueError:
         return "a malformed URL"
     host = parts.netloc.rpartition("@")[2]
