@@ -17,6 +17,7 @@ from typing import Any, cast
 from documents import Maker
 from instances import Sampler
 
+from anyshape.documents.json import identity
 from anyshape.errors import AnyshapeError, CannotLower, ValidationError
 from anyshape.providers import (
     PROFILES,
@@ -28,7 +29,7 @@ from anyshape.providers import (
     check,
     lower,
 )
-from anyshape.providers._values import identity, kind_of
+from anyshape.providers._values import kind_of
 from anyshape.providers.lowered import plain_document
 from anyshape.schema import Schema, compile
 

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from anyshape.documents.json import identity
 from anyshape.providers._branches import ANYTHING, Branch, Branches, Raw
 from anyshape.providers._losses import Said, worded
 from anyshape.providers._objects import Objects
 from anyshape.providers._source import FORMAT_HINT, Subschema
-from anyshape.providers._values import KINDS, StringVerdicts, identity, kind_of, spelt, whole
+from anyshape.providers._values import KINDS, StringVerdicts, kind_of, spelt, whole
 
 __all__ = ["LOWER", "UPPER", "Case", "Cases"]
 

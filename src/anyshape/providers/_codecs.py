@@ -12,10 +12,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
+from anyshape.documents.json import identity
 from anyshape.documents.pointers import pointer
 from anyshape.errors import AnyshapeError
 from anyshape.providers._losses import compact
-from anyshape.providers._values import KINDS, identity, kind_of
+from anyshape.providers._values import KINDS, kind_of
 from anyshape.schema import compile
 
 __all__ = [

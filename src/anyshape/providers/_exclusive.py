@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Final
 
+from anyshape.documents.json import identity
 from anyshape.providers._branches import Branches, Raw, Site
 from anyshape.providers._cases import LOWER, UPPER, Case, Cases
 from anyshape.providers._losses import Losses
-from anyshape.providers._values import identity
 
 __all__ = ["Overlaps"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from anyshape.documents.json import identity
 from anyshape.providers._cases import Case
 from anyshape.providers._codecs import AsIs, AsListed
 from anyshape.providers._forms import LoweredForm
 from anyshape.providers._losses import Losses, Said, compact
 from anyshape.providers._patterns import FORMAT_PATTERNS, written_pattern
-from anyshape.providers._values import identity, whole
+from anyshape.providers._values import whole
 from anyshape.providers.profile import PatternSupport, Profile
 
 __all__ = ["Notebook", "enumeration", "scalar"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from anyshape.documents.json import identity
 from anyshape.providers._clashes import Clash, worst
 from anyshape.providers._codecs import AsIs, AsListed, Codec, Union
 from anyshape.providers._forms import BARE, LoweredForm, text_form
 from anyshape.providers._losses import Effect, Losses, compact, described
 from anyshape.providers._source import arranged
-from anyshape.providers._values import KINDS, identity
+from anyshape.providers._values import KINDS
 from anyshape.providers.profile import Profile
 
 __all__ = ["nullable", "unite"]

@@ -6,11 +6,8 @@ import math
 from decimal import Decimal
 from typing import Any, Final, cast
 
-from anyshape.documents.json import identity
 from anyshape.errors import AnyshapeError, CannotLower
 from anyshape.schema import compile
-
-__all__ = ["KINDS", "StringVerdicts", "identity", "kind_of", "spelt", "whole"]
 
 _MOST_VERDICTS: Final = 20_000
 _LARGEST_WHOLE: Final = 2**53
