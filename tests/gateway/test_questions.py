@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from patience import PATIENCE, PAUSE, turn_until
 
-from anyshape import Client, Context, Server
+from anyshape import Client, Context, Message, Server
 from anyshape.client import Elicitation, Sampled, SamplingRequest
 from anyshape.errors import ProtocolError
 from anyshape.gateway import Gateway, RoomOptions, Upstream, questions
@@ -89,6 +89,56 @@ async def test_the_model_and_the_roots_are_asked(
     async with Client(gateway, revision=front, on_sample=sample, roots=["file:///home"]) as client:
         assert (await client.call_tool("think")).value == "a nap"
         assert (await client.call_tool("where")).value == ["file:///home"]
+
+
+@pytest.mark.parametrize("front", ["2024-11-05", "2025-06-18", LATER, MODERN])
+@pytest.mark.parametrize("upstream", [LATER, MODERN])
+async def test_the_model_is_asked_in_the_words_of_the_clients_revision(
+    upstream: str, front: str
+) -> None:
+    server = Server("curious")
+
+    @server.tool
+    async def think(context: Context) -> str:
+        together = Message(["Look:", "a bird"])
+        return (await context.sample(together, preferences={"speedPriority": 1})).text
+
+    heard: list[Any] = []
+
+    def sample(question: SamplingRequest) -> Sampled:
+        heard.append(question.raw)
+        return Sampled("a nap", model="m")
+
+    gateway = Gateway({"up": Upstream(target=server, revision=upstream)})
+    async with Client(gateway, revision=front, on_sample=sample) as client:
+        assert (await client.call_tool("think")).text.strip('"') == "a nap"
+    blocks = [{"type": "text", "text": text} for text in ("Look:", "a bird")]
+    several = [{"role": "user", "content": block} for block in blocks]
+    assert heard == [
+        {
+            "messages": [{"role": "user", "content": blocks}]
+            if front in (LATER, MODERN)
+            else several,
+            "maxTokens": 1_000,
+            "modelPreferences": {"speedPriority": 1},
+        }
+    ]
+
+
+@pytest.mark.parametrize("front", [LATER, MODERN])
+async def test_a_model_is_given_no_tools_that_its_client_did_not_offer_to_use(front: str) -> None:
+    server = Server("curious")
+
+    @server.tool
+    async def think(context: Context) -> str:
+        return (await context.sample("What now?", tool_choice="none")).text
+
+    def sample(_: SamplingRequest) -> Sampled:
+        raise AssertionError("nothing is to be asked")
+
+    gateway = Gateway({"up": Upstream(target=server, revision=LATER)})
+    async with Client(gateway, revision=front, on_sample=sample) as client:
+        assert (await client.call_tool("think")).is_error
 
 
 @pytest.mark.parametrize(("upstream", "front"), ERAS)

@@ -21,13 +21,10 @@ from anyshape.client.sampling import SamplingRequest
 from anyshape.errors import AskError, ProtocolError, TransportError
 from anyshape.gateway.refusal import UpstreamRefusal
 from anyshape.gateway.room import Room
-from anyshape.protocol.capabilities import SAMPLES, SAMPLES_TOOLS
-from anyshape.protocol.encoding import encode_data
-from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import INVALID_REQUEST
-from anyshape.protocol.methods import SAMPLE
+from anyshape.protocol.messages import Message
 from anyshape.protocol.roots import Root
-from anyshape.protocol.sampling import Sampled, read_sampled
+from anyshape.protocol.sampling import Sampled
 from anyshape.tools.context import Context
 from anyshape.tools.outcomes import Accepted
 from anyshape.tools.questions import Unanswered
@@ -292,14 +289,21 @@ class QuestionRelay:
         """Ask the model."""
 
         async def ask(context: Context, key: str) -> Sampled:
-            asker = context.ready_asker()
-            requires = SAMPLES_TOOLS if question.tools else SAMPLES
-            asked = InputRequest(SAMPLE, requires, encode_data(question.raw))
-            answer = await asker.ask(asked, key)
             try:
-                return read_sampled(answer)
-            except ValueError as error:
-                raise asker.refuse(asked, str(error)) from None
+                return await context.sample(
+                    [Message(said.content, said.role) for said in question.messages],
+                    max_tokens=question.max_tokens,
+                    system_prompt=question.system_prompt,
+                    temperature=question.temperature,
+                    stop_sequences=question.stop_sequences,
+                    tools=question.tools,
+                    tool_choice=question.tool_choice if "toolChoice" in question.raw else None,
+                    preferences=question.preferences or None,
+                    meta=question.raw.get("metadata"),
+                    key=key,
+                )
+            except ValueError as error:  # The upstream asks what no model can be asked.
+                raise AskError(str(error)) from None
 
         return await self._waiting().post(ask)
 
