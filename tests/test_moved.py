@@ -9,7 +9,10 @@ import logging
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import fastapi
 import fastmcp
+import fastmcp.dependencies
+import fastmcp.prompts
 import fastmcp.tools
 import fastmcp.utilities.types
 import mcp_types
@@ -186,15 +189,7 @@ def public(cls: type) -> set[str]:
 
 def test_every_method_of_other_contexts_works_or_is_told_apart() -> None:
     theirs = public(fastmcp.Context) | public(mcpserver.Context)
-    # Of FastMCP's own inventions and of 2026-07-28's input requests nothing is said.
-    unknown = {
-        *("client_extension_settings", "client_supports_extension"),
-        *("close_sse_stream", "close_standalone_sse_stream", "disable_components"),
-        *("enable_components", "input_responses", "is_background_task", "notify_prompts_changed"),
-        *("notify_resource_updated", "notify_resources_changed", "origin_request_id"),
-        *("protocol_version", "request_state", "reset_visibility", "task_id", "transport"),
-        *("model_config", "model_post_init"),
-    }
+    unknown = {"model_config", "model_post_init", "transport"}
     assert {
         name for name in theirs if not hasattr(Context(), name)
     } <= CONTEXT_NAMES.keys() | unknown
@@ -238,6 +233,51 @@ def test_results_of_another_library_are_refused(annotation: Any, advice: str) ->
         ToolDefinitionError, match=rf"^tool\(\): its return annotation is .*{advice}"
     ):
         Server().tool(tool)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "advice"),
+    [
+        (list[mcpserver.UserMessage], r"write Message\(content\)"),
+        (list[mcpserver.Message], "write anyshape.Message"),
+        (mcp_types.GetPromptResult, r"write Message\(content, role\)"),
+        (str | mcp_types.InputRequiredResult, r"await its elicit\("),
+        (fastmcp.prompts.PromptResult, r"write Message\(content, role\)"),
+    ],
+    ids=str,
+)
+def test_messages_of_another_library_are_refused(annotation: Any, advice: str) -> None:
+    async def prompt() -> Any: ...
+
+    prompt.__annotations__["return"] = annotation
+    with pytest.raises(
+        ToolDefinitionError, match=rf"^prompt\(\): its return annotation is .*{advice}"
+    ):
+        Server().prompt(prompt)
+
+
+NOTHING: Any = inspect.Parameter.empty
+FILLERS: dict[str, tuple[Any, Any]] = {
+    "fastmcp Depends": (int, fastmcp.dependencies.Depends(dict[str, str])),
+    "fastmcp TokenClaim": (str, fastmcp.dependencies.TokenClaim("sub")),
+    "mcp Resolve": (Annotated[int, mcpserver.Resolve(int)], NOTHING),
+    "fastapi note": (Annotated[int, fastapi.Depends(int)], NOTHING),
+    "fastapi default": (int, fastapi.Depends(int)),
+}
+
+
+@pytest.mark.parametrize(("annotation", "default"), FILLERS.values(), ids=FILLERS)
+def test_what_another_library_would_fill_is_never_left_to_the_caller(
+    annotation: Any, default: Any
+) -> None:
+    def tool(amount: Any) -> None: ...
+
+    tool.__annotations__["amount"] = annotation
+    if default is not NOTHING:
+        tool.__defaults__ = (default,)
+    for make in (Server().tool, Server().prompt, Server().resource("x://{amount}")):
+        with pytest.raises(ToolDefinitionError, match="would fill parameter 'amount', here the"):
+            make(tool)
 
 
 def test_what_a_tool_asks_of_its_context_is_refused_at_definition() -> None:

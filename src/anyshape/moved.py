@@ -13,6 +13,8 @@ __all__ = [
     "CONTENT_SETTINGS",
     "CONTEXT_NAMES",
     "FRONT_DOOR_NAMES",
+    "INJECTED",
+    "INJECTORS",
     "LIST_TOOLS",
     "PACKAGES",
     "RUN_SETTINGS",
@@ -40,22 +42,47 @@ _ANSWERED: Final = "leave it out: the server answers that itself"
 _WATCHED: Final = "leave it out, and write server.resource_changed(uri) when one changes"
 _PROTECTION: Final = "write options=HttpOptions(allowed_hosts=(…), allowed_origins=(…))"
 
+_STREAMS: Final = "write options=HttpOptions(streams=Streams(…))"
+_QUESTION: Final = "write Context, and await its elicit(…), sample(…) or roots() where you need it"
+_MESSAGES: Final = "write Message(content, role) for each message"
+_CONTENTS: Final = "write Contents(data, mime_type)"
+_ACCESS: Final = "write Context, and look at its access for what the caller's token proves"
+
 FRONT_DOOR_NAMES: Final = {
+    "AcceptedElicitation": "write Accepted",
+    "AssistantMessage": 'write Message(content, role="assistant")',
     "AudioContent": "write Audio(data, mime_type), which takes bytes, not base64",
-    "BlobResourceContents": "write EmbeddedResource(uri, blob=…), which takes bytes, not base64",
+    "BlobResourceContents": "write EmbeddedResource(uri, blob=…), or Contents(data) in a resource, "
+    "both with bytes, not base64",
     "CallToolResult": "write ToolResult(structured=…, content=[…], is_error=…)",
+    "CancelledElicitation": "write Cancelled",
     "ClientSession": "write Client(target), where target is a URL, a command or a Server",
+    "Completion": "write Annotated[str, Complete(function)] where the parameter is",
+    **dict.fromkeys(("CurrentAccessToken", "CurrentHeaders", "CurrentRequest"), _ACCESS),
     "CurrentContext": "write Context as the annotation of a parameter",
+    "DeclinedElicitation": "write Declined",
     "Depends": "write Server(lifespan=…), and Context.state for what it yields",
+    "Elicit": "write Annotated[T, Ask(message)] where the parameter is",
+    "ElicitationResult": "write Elicited",
     "File": "write EmbeddedResource(uri, blob=…, mime_type=…)",
     "FastMCP": "write Server(name)",
+    **dict.fromkeys(("GetPromptResult", "PromptMessage", "PromptResult"), _MESSAGES),
     "ImageContent": "write Image(data, mime_type), which takes bytes, not base64",
+    **dict.fromkeys(("InputRequiredResult", "ListRoots", "Sample"), _QUESTION),
     "MCPError": "write ProtocolError, or ToolError for what the model should read",
     "MCPServer": "write Server(name)",
     "McpError": "write ProtocolError, or ToolError for what the model should read",
+    "Progress": "write Context, and call its progress(done, total, message)",
+    **dict.fromkeys(("PromptError", "ResourceError"), "write ToolError"),
+    "RequestStateSecurity": "write ServerOptions(state_keys=(…)), from anyshape.server",
+    "Resolve": "write Annotated[T, Ask(message)] to ask the user; else call the function yourself",
+    **dict.fromkeys(("ReadResourceContents", "ResourceContent", "ResourceResult"), _CONTENTS),
+    "ResourceNotFoundError": "write ResourceNotFound",
     "StdioServerParameters": "write Client([command, argument, …])",
     "TextContent": "write Text(text)",
-    "TextResourceContents": "write EmbeddedResource(uri, text=…)",
+    "TextResourceContents": "write EmbeddedResource(uri, text=…), or Contents(text) in a resource",
+    "TokenClaim": _ACCESS,
+    "UserMessage": "write Message(content)",
 }
 """What somebody may want to import from `anyshape`."""
 
@@ -65,10 +92,25 @@ TYPES: Final = {
     "Context": "write anyshape.Context",
     "EmbeddedResource": "write anyshape.EmbeddedResource",
     "Image": "write anyshape.Image",
+    "Message": "write anyshape.Message",
     "ResourceLink": "write anyshape.ResourceLink",
     "ToolResult": "write anyshape.ToolResult",
 }
 """Types of those packages that a tool may be annotated with."""
+
+INJECTORS: Final = frozenset(
+    {
+        *(("docket", "Dependency"), ("uncalled_for", "Dependency")),
+        *(("fastapi", "Depends"), ("mcp", "Resolve")),
+    }
+)
+"""Classes, by package and name, of what fills a parameter that it is the default or a note of."""
+
+INJECTED: Final = (
+    "here the caller would; call it in the function, take Context.state or Context.access, "
+    "or write Annotated[T, Ask(message)] for what the user is to be asked"
+)
+"""What to do about a parameter that is filled by one of those."""
 
 SERVER_NAMES: Final = {
     **dict.fromkeys(
@@ -186,6 +228,7 @@ TOOL_SETTINGS: Final = {
     "enabled": "write server.remove_tool(name) and server.add_tool(tool)",
     "exclude_args": "write functools.partial(function, argument=value)",
     "run_in_thread": "write inline=True for a function that never waits",
+    "security": "write server.directory(uri, path) for files, which cannot be left",
     "serializer": "return ToolResult(structured=…, content=[…])",
     "structured_output": "write output_schema=UNSTRUCTURED for text alone, else leave it out",
     "tags": 'write meta={"example.com/tags": […]}',
@@ -212,7 +255,10 @@ RUN_SETTINGS: Final = {
     **dict.fromkeys(
         ("mount_path", "path", "streamable_http_path"), "write options=HttpOptions(path=…)"
     ),
+    **dict.fromkeys(("event_store", "max_sessions", "retry_interval"), _STREAMS),
+    "max_request_body_size": "write Server(options=ServerOptions(max_message_bytes=…))",
     "middleware": "wrap the ASGI application, asgi()",
+    "session_idle_timeout": _STREAMS,
     "show_banner": "leave it out: there is no banner",
     "sockets": "write fd=…, or serve asgi() with a host of your own",
     "uvicorn_config": 'write its entries themselves, as in run("http", ssl_keyfile=…)',
@@ -233,14 +279,32 @@ CONTEXT_NAMES: Final = {
         f"write state, which the lifespan yields; {_NO_SESSION}",
     ),
     **dict.fromkeys(("session", "session_id"), f"write client or access; {_NO_SESSION}"),
+    **dict.fromkeys(
+        ("input_responses", "request_state"),
+        "await elicit(…), sample(…) or roots() where the answer is needed; what was asked is kept",
+    ),
+    **dict.fromkeys(
+        ("disable_components", "enable_components", "reset_visibility"),
+        "write server.remove_tool and server.add_tool, or Authorization(tool_scopes=…)",
+    ),
+    **dict.fromkeys(
+        ("client_extension_settings", "client_supports_extension"), "write capabilities"
+    ),
+    **dict.fromkeys(
+        ("is_background_task", "task_id"), "leave it out: a task runs as any other call does"
+    ),
     **dict.fromkeys(("close_sse_stream", "close_standalone_sse_stream"), "write hang_up()"),
     "client_capabilities": "write capabilities",
     "client_id": "write client for what the caller says of itself, access for what is proved",
     "headers": "write access, for what the caller's token proves",
     "lifespan_context": "write state",
     "list_roots": "write roots",
+    "notify_prompts_changed": "leave it out: prompt and remove_prompt tell clients",
     "notify_resource_updated": "write server.resource_changed(uri)",
+    "notify_resources_changed": "leave it out: resource and remove_resource tell clients",
     "notify_tools_changed": "leave it out: add_tool and remove_tool tell clients",
+    "origin_request_id": "write request_id",
+    "protocol_version": "write capabilities for what the client can be asked; shapes are seen to",
     "request_context": "write state for what the lifespan yields, meta for the request's _meta",
     "send_notification": "write progress",
 }

@@ -276,7 +276,7 @@ no_expression.__annotations__["it"] = "int or"
         (no_expression, r"no_expression\(\): its annotations cannot be read"),
         (lambda: 1, r"the tool's name cannot be used.*pass name="),
         (3, "expected a function, got int"),
-        ("find", "got the string .find.; a tool is named by name="),
+        ("find", "got the string .find.; it is named by name="),
     ],
     ids=lambda value: getattr(value, "__name__", None) if callable(value) else "",
 )

@@ -9,11 +9,18 @@ from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.moved import CONTEXT_NAMES, PACKAGES, TOOL_SETTINGS, TYPES
+from anyshape.moved import (
+    CONTEXT_NAMES,
+    INJECTED,
+    INJECTORS,
+    PACKAGES,
+    TOOL_SETTINGS,
+    TYPES,
+)
 from anyshape.protocol.result import ToolResult
 from anyshape.tools.bytecode import attributes_of
 
-__all__ = ["refuse_settings", "refuse_types", "refuse_uses"]
+__all__ = ["refuse_injection", "refuse_settings", "refuse_types", "refuse_uses"]
 
 
 def refuse_types(annotation: Any, label: str, where: str) -> None:
@@ -33,6 +40,20 @@ def refuse_types(annotation: Any, label: str, where: str) -> None:
             continue
         if module.partition(".")[0] in PACKAGES:
             raise ToolDefinitionError(f"{label}: {where} is {module}.{name}; {TYPES[name]}")
+
+
+def refuse_injection(annotation: Any, default: Any, label: str, name: str) -> None:
+    """Raise if another library would have filled a parameter that here is the caller's."""
+    notes = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+    for found in (default, *notes):
+        ancestors = {
+            (str(kind.__module__).partition(".")[0], kind.__name__) for kind in type(found).__mro__
+        }
+        if ancestors & INJECTORS:
+            filler = type(found).__name__.removeprefix("_")
+            raise ToolDefinitionError(
+                f"{label}: {filler} would fill parameter '{name}', {INJECTED}"
+            )
 
 
 def refuse_uses(function: Any, context: tuple[str, ...], label: str) -> None:

@@ -20,7 +20,7 @@ import msgspec
 from anyshape.errors import ToolDefinitionError
 from anyshape.tools.asked_parameters import AskedParameter, read_ask, refuse_questions
 from anyshape.tools.context import Context
-from anyshape.tools.migration import refuse_types, refuse_uses
+from anyshape.tools.migration import refuse_injection, refuse_types, refuse_uses
 
 __all__ = ["EMPTY", "Parameter", "Signature", "read_signature"]
 
@@ -124,6 +124,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
                 f"{label}: parameter '{name}' shows that this method has no instance yet; "
                 f"make the tool from the bound method, as in server.tool(instance.method)"
             )
+        refuse_injection(annotation, raw.default, label, name)
         if raw.kind is raw.POSITIONAL_ONLY:
             positional.append(name)
         parameters.append(
@@ -189,7 +190,7 @@ def _refuse_what_is_no_function(function: Any, label: str) -> None:
         )
     if isinstance(function, str):
         raise ToolDefinitionError(
-            f"expected a function, got the string {function[:40]!r}; a tool is named by name="
+            f"expected a function, got the string {function[:40]!r}; it is named by name="
         )
     if not callable(function):
         raise ToolDefinitionError(f"{label}: expected a function, got {type(function).__name__}")
