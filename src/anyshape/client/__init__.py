@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from anyshape.client.client import Client, Target
+from anyshape.client.client import Client
 from anyshape.client.completion import Suggestions
 from anyshape.client.elicitation import ElicitAnswer, Elicitation, OnElicit
 from anyshape.client.listening import OnChange
-from anyshape.client.logs import LogLevel, LogMessage, OnLog
+from anyshape.client.logs import LogMessage, OnLog
 from anyshape.client.messages import ReceivedMessage
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Auth, Bounds, Http, Identity, Process
@@ -17,10 +17,14 @@ from anyshape.client.progress import OnProgress, Progress
 from anyshape.client.prompts import ListedPrompt, PromptArgument, PromptResult
 from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 from anyshape.client.result import CallResult
-from anyshape.client.roots import Root, Roots
-from anyshape.client.sampling import OnSample, Sampled, Sampling, SamplingRequest
+from anyshape.client.roots import Roots
+from anyshape.client.sampling import OnSample, Sampling, SamplingRequest
+from anyshape.client.target import Target
 from anyshape.client.tools import ListedTool
 from anyshape.client.transports.observed import Frame, OnFrame
+from anyshape.protocol.log_levels import LogLevel
+from anyshape.protocol.roots import Root
+from anyshape.protocol.sampling import Sampled
 
 if TYPE_CHECKING:
     from anyshape.client.tasks import RemoteTask

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from anyshape.client.transports.observed import OnFrame
     from anyshape.providers import Profile
 
-__all__ = ["Client", "Target"]
-
 T = TypeVar("T")
 
 _UNTYPED: Final = object()

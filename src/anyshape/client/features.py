@@ -9,12 +9,12 @@ from anyshape.client.answers import as_object, decode_value
 from anyshape.client.channel import Channel
 from anyshape.client.connection import ServerConnection
 from anyshape.client.listening import OnChange
-from anyshape.client.logs import LogLevel, check_level
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Bounds
 from anyshape.client.request import ClientRequest
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
+from anyshape.protocol.log_levels import LogLevel, check_level
 from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ from anyshape.client.answers import as_string, decode_object
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.log_levels import LogLevel, check_level
 
-__all__ = ["LogLevel", "LogMessage", "OnLog", "read_log"]
-
 
 @dataclass(frozen=True, slots=True)
 class LogMessage:

@@ -12,9 +12,6 @@ from typing import Any, TypeAlias, cast
 
 from anyshape.protocol.roots import Root
 
-__all__ = ["Root", "Roots", "check_roots", "list_roots"]
-
-
 _RootLike: TypeAlias = str | Path | Root
 Roots: TypeAlias = (
     Iterable[_RootLike] | Callable[[], Iterable[_RootLike] | Awaitable[Iterable[_RootLike]]]

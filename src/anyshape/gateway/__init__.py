@@ -24,9 +24,10 @@ config       the same from a file, our TOML or the JSON that hosts use; settings
 
 from __future__ import annotations
 
+from anyshape.errors import ConfigError
 from anyshape.gateway.audit import AuditLog, AuditOptions
 from anyshape.gateway.breaker import BreakerOptions
-from anyshape.gateway.config import ConfigError, GatewayConfig, load
+from anyshape.gateway.config import GatewayConfig, load
 from anyshape.gateway.gateway import Gateway, adopt
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.options import RetryOptions, Upstream

@@ -33,8 +33,6 @@ from anyshape.gateway.tables import (
     with_secrets,
 )
 
-__all__ = ["ConfigError", "GatewayConfig", "is_configuration", "load"]
-
 _HOSTS: Final = ("mcpServers", "servers")
 """What hosts call their servers; Visual Studio Code has the second."""
 _OURS: Final = {each.name for each in fields(Upstream)} - {"target", "auth"}
