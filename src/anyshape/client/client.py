@@ -36,6 +36,7 @@ from anyshape.client.roots import Roots
 from anyshape.client.sampling import OnSample, Sampling
 from anyshape.client.target import Target, choose_revision, make_transport
 from anyshape.client.tools import ListedTool, Terms, tool_feature
+from anyshape.client.transports.observed import ObservedTransport, OnFrame
 from anyshape.errors import AnyshapeError, ProtocolError, RemoteToolError, TransportError
 from anyshape.protocol.jsonrpc import HEADER_MISMATCH
 from anyshape.protocol.revision import Revision
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
     from anyshape.agents import FormatName, Toolbox
     from anyshape.client.tasks import RemoteTask
-    from anyshape.client.transports.observed import OnFrame
     from anyshape.providers import Profile
 
 T = TypeVar("T")
@@ -119,8 +119,6 @@ class Client(ReadsFeatures):
             target, self._bounds, http or Http(), process or Process(), auth, deadlines
         )
         if on_frame is not None:
-            from anyshape.client.transports.observed import ObservedTransport
-
             transport = ObservedTransport(transport, on_frame)
         answering = Answering(
             transport.place, self._limits, on_elicit=on_elicit, on_sample=on_sample, roots=roots

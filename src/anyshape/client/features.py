@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import msgspec
 
 from anyshape.client.answers import as_object, decode_value
 from anyshape.client.channel import Channel
+from anyshape.client.completion import Suggestions, ask_completion, read_completion
 from anyshape.client.connection import ServerConnection
 from anyshape.client.listening import OnChange
 from anyshape.client.negotiation import ServerInfo
 from anyshape.client.options import Bounds
+from anyshape.client.prompts import PROMPTS, ListedPrompt, PromptResult, ask_prompt, read_prompt
 from anyshape.client.request import ClientRequest
+from anyshape.client.resources import (
+    RESOURCES,
+    TEMPLATES,
+    ListedResource,
+    ListedTemplate,
+    ReadResource,
+    ask_resource,
+    read_contents,
+)
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.log_levels import LogLevel, check_level
 from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
-
-if TYPE_CHECKING:
-    import msgspec
-
-    from anyshape.client.completion import Suggestions
-    from anyshape.client.prompts import ListedPrompt, PromptResult
-    from anyshape.client.resources import ListedResource, ListedTemplate, ReadResource
 
 __all__ = ["ReadsFeatures"]
 
@@ -42,8 +48,6 @@ class ReadsFeatures:
 
     async def list_prompts(self, *, timeout: float | None = None) -> list[ListedPrompt]:
         """Return every usable prompt; `rejected_prompts` has the others."""
-        from anyshape.client.prompts import PROMPTS
-
         return await self._connection.listing_of(PROMPTS).current(self._limit(timeout))
 
     async def get_prompt(
@@ -55,8 +59,6 @@ class ReadsFeatures:
         meta: Mapping[str, Any] | None = None,
     ) -> PromptResult:
         """Return the messages of a prompt."""
-        from anyshape.client.prompts import ask_prompt, read_prompt
-
         request = ask_prompt(name, arguments, meta)
         return read_prompt(
             name, await self._connection.ask(request, self._limit(timeout), "prompt")
@@ -64,24 +66,18 @@ class ReadsFeatures:
 
     async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
         """Return every usable resource; `rejected_resources` has the others."""
-        from anyshape.client.resources import RESOURCES
-
         return await self._connection.listing_of(RESOURCES).current(self._limit(timeout))
 
     async def list_resource_templates(
         self, *, timeout: float | None = None
     ) -> list[ListedTemplate]:
         """Return every usable template of resources; `rejected_resources` has the others."""
-        from anyshape.client.resources import TEMPLATES
-
         return await self._connection.listing_of(TEMPLATES).current(self._limit(timeout))
 
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> ReadResource:
         """Return the contents of a resource, which need not be listed."""
-        from anyshape.client.resources import ask_resource, read_contents
-
         request = ask_resource(uri, meta)
         return read_contents(
             uri, await self._connection.ask(request, self._limit(timeout), "resource")
@@ -121,8 +117,6 @@ class ReadsFeatures:
 
         `value` is what was typed so far, `context` the other arguments.
         """
-        from anyshape.client.completion import ask_completion, read_completion
-
         request = ask_completion(argument, value, prompt, resource, context)
         raw = await self._channel.request(request, self._limit(timeout))
         return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
