@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
-__all__ = ["is_literal", "is_loopback", "read_host", "special_use"]
-
 Network: TypeAlias = IPv4Network | IPv6Network
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"

@@ -9,22 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "CONTENT_SETTINGS",
-    "CONTEXT_NAMES",
-    "FRONT_DOOR_NAMES",
-    "INJECTED",
-    "INJECTORS",
-    "LIST_TOOLS",
-    "PACKAGES",
-    "RUN_SETTINGS",
-    "SERVER_NAMES",
-    "SERVER_SETTINGS",
-    "TOOL_SETTINGS",
-    "TRANSPORTS",
-    "TYPES",
-]
-
 PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
 """The packages whose names these are."""
 

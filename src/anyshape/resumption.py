@@ -13,8 +13,6 @@ from contextvars import Context
 from functools import partial
 from typing import Any, TypeVar
 
-__all__ = ["Resumed", "start"]
-
 Returned = TypeVar("Returned")
 
 

@@ -16,17 +16,6 @@ from typing import Any, Final, cast
 
 from anyshape.documents.positions import nodes, rebuild
 
-__all__ = [
-    "CAPS",
-    "Cap",
-    "beginning",
-    "compact",
-    "descriptions_in",
-    "estimate_tokens",
-    "shorten_text",
-    "trimmed",
-]
-
 _PIECES: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]|[!-/:-@\[-`{-~]+|\n+")
 _LONGEST_TOKEN: Final = 16
 """Characters; spaces between words count as nothing, so there has to be an end to them."""

@@ -10,8 +10,6 @@ import msgspec
 
 from anyshape.errors import Problem, ValidationError
 
-__all__ = ["ToolCall", "calls_in", "read_arguments", "read_call"]
-
 _decode: Final = msgspec.json.Decoder().decode
 _NAMED: Final = {
     "function": ("arguments",),

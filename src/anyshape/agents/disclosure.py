@@ -15,8 +15,6 @@ from anyshape.agents.offering import ToolboxTool
 from anyshape.agents.ranking import CALL, FIND, Ranking, terms_of_tool
 from anyshape.providers import Lowered, Profile, lower
 
-__all__ = ["Disclosure", "Index"]
-
 _MOST: Final = 5
 _NAMES: Final = 50
 _FIND_SCHEMA: Final[dict[str, Any]] = {

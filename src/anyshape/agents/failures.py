@@ -22,8 +22,6 @@ from anyshape.errors import (
     ValidationError,
 )
 
-__all__ = ["failed", "unknown_tool"]
-
 logger = logging.getLogger(__name__)
 
 _SHOWN: Final = 20

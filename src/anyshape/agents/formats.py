@@ -16,8 +16,6 @@ from anyshape.agents.calls import ToolCall
 from anyshape.agents.outcome import Outcome, Picture
 from anyshape.providers import Profile, Writing
 
-__all__ = ["FORMATS", "Definition", "Format", "FormatName", "format_for"]
-
 FormatName: TypeAlias = Literal[
     "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "plain"
 ]

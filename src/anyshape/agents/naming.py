@@ -12,8 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-__all__ = ["offered_names"]
-
 _LONGEST = 256
 _DIGITS = 6
 

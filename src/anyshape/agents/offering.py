@@ -28,8 +28,6 @@ from anyshape.errors import AnyshapeError
 from anyshape.providers import PROFILES, Loss, Lowered, Profile, lower
 from anyshape.providers.counting import count_optional, count_unions
 
-__all__ = ["Note", "Offering", "ToolboxTool", "offer"]
-
 logger = logging.getLogger(__name__)
 
 NoteKind: TypeAlias = Literal["renamed", "not strict", "left out", "trimmed", "over budget"]

@@ -12,8 +12,6 @@ from anyshape.agents.budget import beginning, compact, estimate_tokens
 from anyshape.agents.sources import SourceResult
 from anyshape.protocol.content import Audio, Content, EmbeddedResource, Image, ResourceLink, Text
 
-__all__ = ["Outcome", "Part", "Picture", "outcome_of", "sound_text", "within"]
-
 _decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: Final = "(the tool gave no output)"

@@ -14,8 +14,6 @@ from typing import Any, Final, cast
 
 from anyshape.documents.positions import subschemas
 
-__all__ = ["CALL", "FIND", "Ranking", "terms_of", "terms_of_tool"]
-
 FIND: Final = "find_tools"
 """What the tool is called that searches, wherever tools are disclosed by search."""
 CALL: Final = "call_tool"

@@ -12,8 +12,6 @@ from anyshape.errors import AnyshapeError
 from anyshape.protocol.content import Content
 from anyshape.schema import Schema
 
-__all__ = ["SourceResult", "SourceTool", "ToolSource"]
-
 
 class SourceTool(Protocol):
     """One tool as it was listed."""

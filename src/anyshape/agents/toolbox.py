@@ -28,8 +28,6 @@ from anyshape.providers import Lowered, Profile
 from anyshape.providers.profiles import find_profile
 from anyshape.schema import aside, text_size
 
-__all__ = ["Toolbox", "toolbox"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Contents:

@@ -14,8 +14,6 @@ from typing import Any, cast
 
 from anyshape.cli.failure import UsageError
 
-__all__ = ["parse_arguments"]
-
 _HINT = 'write key=value, key:=JSON, one object such as \'{"city": "Paris"}\', or - for stdin'
 
 

@@ -22,8 +22,6 @@ from anyshape.cli.usage import TargetWords
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
 
-__all__ = ["Asked", "about_server"]
-
 _PATIENCE: Final = 60.0
 _Command: TypeAlias = Callable[..., int]
 

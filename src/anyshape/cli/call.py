@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from anyshape.client import CallResult, Client, OnProgress, Progress
     from anyshape.protocol.content import Content
 
-__all__ = ["EXAMPLES", "call", "name_content", "split_tool"]
-
 EXAMPLES: Final = """\b
 Arguments:
   key=value    text, or what the tool's schema says the argument is

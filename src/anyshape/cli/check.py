@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from anyshape.gateway import Gateway
     from anyshape.providers import Loss
 
-__all__ = ["EXAMPLES", "check", "read_source"]
-
 EXAMPLES: Final = """\b
 A file holds a schema, a tool, an array of tools, or a tools/list result; - is
 stdin. Exit code 1 says that something is refused, or that something is hidden

@@ -13,8 +13,6 @@ import typer
 from anyshape.cli import options, terminal
 from anyshape.cli.failure import Exit, UsageError
 
-__all__ = ["EXAMPLES", "demo"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape demo

@@ -19,8 +19,6 @@ from anyshape.errors import (
     ValidationError,
 )
 
-__all__ = ["CommandError", "Exit", "UsageError", "advise_on_silence", "explain"]
-
 
 class Exit(enum.IntEnum):
     """The exit codes of every command."""

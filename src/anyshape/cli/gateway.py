@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from anyshape.gateway import Gateway, Upstream
     from anyshape.server import HttpOptions
 
-__all__ = ["EXAMPLES", "gateway"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape gateway fleet.toml --http --port 8080

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from anyshape.page import PageApplication
     from anyshape.page.inspection import ComparePins
 
-__all__ = ["EXAMPLES", "inspect", "page_on"]
-
 EXAMPLES: Final = """\b
 The address is the first line on stdout; its token is the key to the page,
 which is served to this machine alone.

@@ -12,8 +12,6 @@ from anyshape.cli import terminal
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["compact", "lay_out", "plain", "write_json"]
-
 _Token: TypeAlias = tuple[str, str]
 
 _Container: TypeAlias = Mapping[str, object] | list[object]

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from anyshape.gateway import GatewayConfig
     from anyshape.server import Server
 
-__all__ = ["FLEETS", "is_fleet", "load_fleet", "load_server"]
-
 FLEETS: Final = (".toml", ".json")
 """How the names of files end that describe a gateway."""
 

@@ -17,8 +17,6 @@ from anyshape.cli.questions import read_line
 if TYPE_CHECKING:
     from anyshape.client.auth import OAuth, TokenStorage
 
-__all__ = ["person", "token_storage"]
-
 
 def person() -> OAuth:
     """Return the access of whoever sits at this terminal.

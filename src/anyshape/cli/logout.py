@@ -11,8 +11,6 @@ from anyshape.cli import json_text, options, terminal
 from anyshape.cli.failure import CommandError, Exit, UsageError
 from anyshape.cli.login import token_storage
 
-__all__ = ["EXAMPLES", "logout"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape logout https://example.com/mcp

@@ -9,17 +9,6 @@ import typer
 
 from anyshape.cli.failure import UsageError
 
-__all__ = [
-    "HeadersOption",
-    "HostOption",
-    "HttpOption",
-    "JsonOption",
-    "LoginOption",
-    "PortOption",
-    "RevisionOption",
-    "TimeoutOption",
-]
-
 HttpOption: TypeAlias = Annotated[
     bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp instead of stdio.")
 ]

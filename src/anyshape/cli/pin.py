@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from anyshape.gateway import GatewayConfig
     from anyshape.gateway.pins import Comparison, PinKind, Pins, PinVerdict
 
-__all__ = ["EXAMPLES", "list_everything", "pin"]
-
 EXAMPLES: Final = """\b
 The file holds names, descriptions, schemas and annotations with a digest of
 each; keep it in version control. A gateway withholds what is not as pinned.

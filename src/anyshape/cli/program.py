@@ -31,8 +31,6 @@ from anyshape.cli.failure import CommandError, Exit, UsageError, explain
 from anyshape.cli.usage import Command
 from anyshape.errors import AnyshapeError
 
-__all__ = ["app", "run"]
-
 app = typer.Typer(
     name="anyshape",
     add_completion=False,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from anyshape.client import ListedPrompt, PromptResult
 
-__all__ = ["EXAMPLES", "PROMPT_EXAMPLES", "prompt", "prompts"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape prompts http://127.0.0.1:8000/mcp

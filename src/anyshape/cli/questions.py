@@ -17,8 +17,6 @@ from anyshape.cli import terminal
 if TYPE_CHECKING:
     from anyshape.client import ElicitAnswer, Elicitation
 
-__all__ = ["TerminalQuestions", "questions", "read_line"]
-
 _YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from anyshape.client import ListedResource, ListedTemplate, ReadResource
 
-__all__ = ["EXAMPLES", "READ_EXAMPLES", "read", "resources"]
-
 ListedT = TypeVar("ListedT")
 
 EXAMPLES: Final = """\b

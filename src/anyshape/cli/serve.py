@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from anyshape.gateway import Gateway
     from anyshape.server import HttpOptions, Server
 
-__all__ = [
-    "EXAMPLES",
-    "TARGET_VARIABLE",
-    "WORKERS_VARIABLE",
-    "announce",
-    "check_listening",
-    "check_no_command",
-    "listen",
-    "serve",
-    "serve_http",
-    "url_of",
-]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape serve weather.py

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from anyshape.client import Client, ListedTool
     from anyshape.client.views import ToolChoice, View
 
-__all__ = ["EXAMPLES", "shapes"]
-
 EXAMPLES: Final = """\b
 The tool is called once per revision; --listing leaves that out.
 

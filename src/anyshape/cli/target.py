@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from anyshape.client.listening import OnListChanged
     from anyshape.protocol.revision import Revision
 
-__all__ = [
-    "NamedTarget",
-    "check_url",
-    "connect",
-    "connect_as",
-    "parse_revision",
-    "split_target",
-    "take_target",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class NamedTarget:

@@ -16,8 +16,6 @@ from anyshape.cli.serve import check_no_command
 if TYPE_CHECKING:
     from anyshape.server import Server
 
-__all__ = ["EXAMPLES", "worker"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape worker reports.py

@@ -26,32 +26,6 @@ if TYPE_CHECKING:
 
     from anyshape.cli.failure import CommandError
 
-__all__ = [
-    "UNSAFE",
-    "LogLines",
-    "ReaderGone",
-    "complain",
-    "data_apart",
-    "data_stream",
-    "emit",
-    "follow_log",
-    "heading",
-    "host_of",
-    "indented",
-    "is_colourful",
-    "leave",
-    "line",
-    "paragraph",
-    "prepare",
-    "prose",
-    "render",
-    "safe",
-    "say",
-    "width",
-    "write",
-    "write_bytes",
-]
-
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, all but tab and line feed
     "\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"  # unseen, or reordering

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from anyshape.client import Client, ListedTool
 
-__all__ = ["EXAMPLES", "describe_server", "find_tool", "show_rejected", "tools"]
-
 EXAMPLES: Final = """\b
 Examples:
   anyshape tools http://127.0.0.1:8000/mcp

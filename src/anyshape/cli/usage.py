@@ -14,8 +14,6 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter
 
-__all__ = ["USAGE", "Command", "TargetWords"]
-
 USAGE: Final = {
     "check": "TARGET|FILE... [OPTIONS]",
     "gateway": "FILE | [NAME=]TARGET... [OPTIONS]",

@@ -15,8 +15,6 @@ from anyshape.server.http_options import HttpOptions
 if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
 
-__all__ = ["create"]
-
 
 def create() -> HttpApplication:
     """Return the application of the server that the environment names."""

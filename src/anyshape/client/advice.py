@@ -21,8 +21,6 @@ from anyshape.protocol.names import name_flaw
 if TYPE_CHECKING:
     from anyshape.client.tools import ListedTool
 
-__all__ = ["advise_on_schema", "advise_on_tool"]
-
 _LONG_DESCRIPTION: Final = 1000
 _WORTH_SHARING: Final = 120
 _SHOWN: Final = 4

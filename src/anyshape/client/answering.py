@@ -20,8 +20,6 @@ from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.methods import ELICIT, ROOTS_LIST, SAMPLE
 from anyshape.schema import Limits, aside
 
-__all__ = ["Answering"]
-
 
 class Answering:
     """The callbacks that a caller gave, as the methods that a server may use."""

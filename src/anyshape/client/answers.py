@@ -12,15 +12,6 @@ from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 
-__all__ = [
-    "as_list",
-    "as_object",
-    "as_string",
-    "decode_object",
-    "decode_value",
-    "protocol_error",
-]
-
 _decode_any: Final = msgspec.json.Decoder(Any).decode
 _CONTAINERS: Final = frozenset({dict, list})
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from anyshape.client.deadlines import Deadlines
     from anyshape.client.options import Http
 
-__all__ = ["Authorizer", "CredentialSource", "RefusedRequest"]
-
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:

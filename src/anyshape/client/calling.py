@@ -26,8 +26,6 @@ from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.ordinary_result import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
-__all__ = ["CallOptions", "Check", "complete_call", "read_answer", "write_call"]
-
 Check: TypeAlias = bool | Literal["lenient"]
 """Whether arguments are checked; `lenient` does not insist on those that have a default."""
 

@@ -36,9 +36,6 @@ from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import CANCELLED, PROGRESS
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Channel", "NoAnswer", "Result", "not_open", "pause_after"]
-
-
 Result: TypeAlias = msgspec.Raw | OrdinaryResult
 """The `result` member of an answer: as text, or read already where a call has an ordinary one."""
 

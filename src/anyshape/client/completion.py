@@ -15,8 +15,6 @@ from anyshape.errors import ProtocolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import COMPLETE
 
-__all__ = ["Suggestions", "ask_completion", "read_completion"]
-
 _MOST_VALUES: Final = 100
 
 

@@ -24,8 +24,6 @@ from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.methods import DISCOVER, LOG_MESSAGE, PING
 from anyshape.protocol.revision import Revision
 
-__all__ = ["ServerConnection"]
-
 
 class ServerConnection:
     """What a client holds of one server while it is open."""

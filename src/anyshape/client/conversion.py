@@ -20,8 +20,6 @@ from anyshape.errors import OutputMismatch, Problem
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.envelope import has_only_envelope_key
 
-__all__ = ["Converter", "converter_to"]
-
 _SHOWN: Final = 5
 
 

@@ -11,8 +11,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Deadlines"]
-
 
 class Deadlines:
     """The time limits of requests that wait for an answer."""

@@ -17,8 +17,6 @@ from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import ELICIT
 from anyshape.schema import Limits, Schema, compile_here
 
-__all__ = ["ElicitAnswer", "Elicitation", "OnElicit", "read_elicitation", "write_elicited"]
-
 _LONGEST_MESSAGE: Final = 20_000
 _LONGEST_URL: Final = 8_192
 _NEVER: Final = frozenset(" \\")

@@ -11,8 +11,6 @@ import time
 from collections.abc import Hashable
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Era", "forget", "recall", "remember"]
-
 Era: TypeAlias = Literal["modern", "older"]
 
 _MOST: Final = 1_000

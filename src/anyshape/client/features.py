@@ -30,8 +30,6 @@ from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.protocol.log_levels import LogLevel, check_level
 from anyshape.protocol.methods import PROMPTS_LIST, RESOURCES_LIST, SET_LOG_LEVEL, TEMPLATES_LIST
 
-__all__ = ["ReadsFeatures"]
-
 
 class ReadsFeatures:
     """Prompts, resources and the rest of one server; `Client` has tools as well."""

@@ -24,8 +24,6 @@ from anyshape.screening import Finding, find_imitations, screen_entry
 if TYPE_CHECKING:
     from anyshape.client.client import Client
 
-__all__ = ["JudgedEntry", "Judgement", "ReadSource", "find_out", "foresee", "uncover"]
-
 ReadSource: TypeAlias = Callable[[Review], Review]
 """Adds what can be said of a tool whose function is there to be read."""
 

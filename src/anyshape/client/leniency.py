@@ -14,8 +14,6 @@ from anyshape.documents.positions import Node
 from anyshape.protocol.shapes.edits import Edits
 from anyshape.schema import Schema
 
-__all__ = ["without_defaulted"]
-
 
 def without_defaulted(schema: Schema) -> Schema:
     """Return an input schema that does not require the properties for which it has a default."""

@@ -31,9 +31,6 @@ from anyshape.protocol.meta import (
 )
 from anyshape.protocol.revision import Revision
 
-__all__ = ["RESERVED", "ClientIntroduction", "Lifecycle", "Stateful", "Stateless", "open_request"]
-
-
 _encode_name: Final = lru_cache(maxsize=1024)(encode_header_value)
 
 RESERVED: Final = frozenset(

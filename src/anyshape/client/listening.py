@@ -37,8 +37,6 @@ from anyshape.protocol.methods import (
     TOOLS_CHANGED,
 )
 
-__all__ = ["LISTS", "Listening", "OnChange", "OnListChanged"]
-
 logger = logging.getLogger(__name__)
 
 OnChange: TypeAlias = Callable[[str], Awaitable[None] | None]

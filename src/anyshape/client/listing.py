@@ -32,8 +32,6 @@ from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from anyshape.schema import WouldWait, aside, leave_loop
 
-__all__ = ["EntryT", "ListedFeature", "Listing", "Weighed", "common_members"]
-
 logger = logging.getLogger(__name__)
 
 _SLICE: Final = 0.01

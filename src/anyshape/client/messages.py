@@ -10,8 +10,6 @@ from anyshape.client.answers import as_object
 from anyshape.client.quoting import shorten
 from anyshape.protocol.content import Content, Text, read_content
 
-__all__ = ["ReceivedMessage", "read_messages"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:

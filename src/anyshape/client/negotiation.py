@@ -33,8 +33,6 @@ from anyshape.protocol.meta import SERVER_INFO, TASKS_EXTENSION
 from anyshape.protocol.methods import DISCOVER, INITIALIZE, INITIALIZED, PING
 from anyshape.protocol.revision import HANDSHAKE, LATEST, LATEST_HANDSHAKE, MODERN, Revision
 
-__all__ = ["Agreement", "Negotiator", "ServerInfo"]
-
 _DISCOVER: Final = ClientRequest(DISCOVER, repeatable=True)
 _PING: Final = ClientRequest(PING, repeatable=True)
 _NOTHING: Final = frozenset({"_meta"})

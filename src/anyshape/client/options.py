@@ -18,8 +18,6 @@ from anyshape.client.authorizer import Authorizer
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["Auth", "Bounds", "Http", "Identity", "Process"]
-
 Credentials: TypeAlias = str | Mapping[str, str]
 Auth: TypeAlias = str | Callable[[], Credentials | Awaitable[Credentials]] | Authorizer
 """A bearer token; a callable that gives one or the headers to send, asked again on a 401; or what

@@ -13,8 +13,6 @@ import msgspec
 
 from anyshape.protocol.meta import PROGRESS_KEY
 
-__all__ = ["OnProgress", "Progress", "read_progress"]
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:

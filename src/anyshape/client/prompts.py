@@ -20,15 +20,6 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import PROMPTS_GET, PROMPTS_LIST
 
-__all__ = [
-    "PROMPTS",
-    "ListedPrompt",
-    "PromptArgument",
-    "PromptResult",
-    "ask_prompt",
-    "read_prompt",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PromptArgument:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["conceal", "last_words", "name_program", "shorten", "without_secrets"]
-
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 _TELLING_LINE: Final = re.compile(r"(?!Node\.js v\d)(?=.*[^\W\d_])\S")
 _NAMED_ERROR: Final = re.compile(r"\b\w*(?:Error|Exception)\b(?: \[\w+\])?:")

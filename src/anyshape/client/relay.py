@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
-__all__ = ["Relay"]
-
 logger = logging.getLogger(__name__)
 
 _KEPT: Final = 256

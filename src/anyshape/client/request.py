@@ -9,8 +9,6 @@ import msgspec
 from anyshape.client.lifecycle import Lifecycle
 from anyshape.client.progress import OnProgress
 
-__all__ = ["ClientRequest", "Outgoing"]
-
 
 class ClientRequest(msgspec.Struct, frozen=True, gc=False):
     """What a client asks for, whichever way its request will be written.

@@ -19,16 +19,6 @@ from anyshape.protocol.content import EmbeddedResource, read_content
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.methods import RESOURCES_LIST, RESOURCES_READ, TEMPLATES_LIST
 
-__all__ = [
-    "RESOURCES",
-    "TEMPLATES",
-    "ListedResource",
-    "ListedTemplate",
-    "ReadResource",
-    "ask_resource",
-    "read_contents",
-]
-
 _LONGEST_URI: Final = 8_192
 
 

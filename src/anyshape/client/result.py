@@ -9,8 +9,6 @@ from anyshape.protocol.content import Content, Text
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.shapes.result_reader import ReadResult
 
-__all__ = ["CallResult"]
-
 
 class CallResult:
     """The outcome of one call.

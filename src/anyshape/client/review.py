@@ -20,17 +20,6 @@ from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import Limits, compile
 from anyshape.screening import Finding, screen_entry, screen_schema
 
-__all__ = [
-    "Carried",
-    "ListedEntries",
-    "Review",
-    "carried_output",
-    "count_tokens",
-    "review_entry",
-    "review_schema",
-    "review_tool",
-]
-
 Carried: TypeAlias = Literal["natural", "object", "wrapped", "absent", "none"]
 """How a tool's output reaches clients: as it is, stamped an object, in the envelope, as text only;
 `none` for a tool that has no output schema in the first place."""

@@ -21,8 +21,6 @@ from anyshape.errors import NotJson, ProtocolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Questions", "complete_result"]
-
 _LONGEST_STATE: Final = 1_000_000
 
 

@@ -17,15 +17,6 @@ from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import SAMPLE
 from anyshape.protocol.sampling import Sampled, find_tool_flaw
 
-__all__ = [
-    "OnSample",
-    "Sampled",
-    "Sampling",
-    "SamplingRequest",
-    "read_sampling",
-    "write_sampled",
-]
-
 _DECLINED: Final = -1
 _MOST_MESSAGES: Final = 1_000
 _MOST_TOOLS: Final = 1_000

@@ -28,8 +28,6 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.methods import PING
 
-__all__ = ["ServerRequests"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -13,8 +13,6 @@ from anyshape.client.transports.memory import Connectable, MemoryTransport
 from anyshape.client.transports.transport import Transport
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Target", "check_target", "choose_revision", "is_url", "make_transport"]
-
 Target: TypeAlias = str | Sequence[str] | Connectable
 """A URL, a command, or a server in memory."""
 

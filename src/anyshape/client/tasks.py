@@ -29,8 +29,6 @@ from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.protocol.tasks import TaskStatus
 from anyshape.schema import aside
 
-__all__ = ["RemoteTask", "TaskTerms", "begin_call", "finish_call", "resume_call"]
-
 _LONGEST_ID: Final = 1000
 _SOONEST: Final = 20
 _LATEST: Final = 60_000

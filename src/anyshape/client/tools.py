@@ -22,8 +22,6 @@ from anyshape.protocol.revision import LATEST, Revision
 from anyshape.protocol.shapes.result_reader import Read, result_reader
 from anyshape.schema import Limits, Schema, compile_here
 
-__all__ = ["ListedTool", "Terms", "admit", "compile_listed", "tool_feature"]
-
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:

@@ -18,16 +18,6 @@ from anyshape.protocol.shapes.envelope import SHOWN_ENVELOPE
 if TYPE_CHECKING:
     from anyshape.client.client import Client
 
-__all__ = [
-    "ConnectAs",
-    "ToolChoice",
-    "View",
-    "describe_output",
-    "group",
-    "look",
-    "view_listing",
-]
-
 ConnectAs: TypeAlias = "Callable[[Revision], AbstractAsyncContextManager[Client]]"
 """Connects as clients of a revision do, with envelopes left on."""
 

@@ -13,17 +13,6 @@ from collections.abc import Container, Mapping
 
 import msgspec
 
-__all__ = [
-    "DEFAULT_DIALECT",
-    "DIALECTS",
-    "SUPPORTED",
-    "Applicator",
-    "Dialect",
-    "Form",
-    "Step",
-    "find_dialect",
-]
-
 
 class Form(enum.Enum):
     """How a keyword's value holds subschemas."""

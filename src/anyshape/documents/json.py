@@ -6,8 +6,6 @@ import enum
 from collections.abc import Hashable, Iterator
 from typing import Any, TypeGuard, cast
 
-__all__ = ["identity", "is_array", "is_object", "parts", "plain"]
-
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
     """Tell whether `value` is a JSON object."""

@@ -24,8 +24,6 @@ from anyshape.documents.positions import DATA, Label, dialect_in, subschemas
 from anyshape.documents.uris import join, normalize, split_fragment
 from anyshape.errors import InvalidSchema, LimitExceeded, UnresolvableReference, UnsupportedDialect
 
-__all__ = ["ROOT_URI", "Anchor", "Library", "Spot", "SpotKey", "dialect_of", "load"]
-
 SpotKey: TypeAlias = tuple[str, str]
 """Where a subschema stands: the URI of its document, and the pointer into it."""
 

@@ -14,8 +14,6 @@ from anyshape.documents.json import is_object, parts
 from anyshape.documents.library import Spot
 from anyshape.documents.uris import is_plain
 
-__all__ = ["is_unambiguous"]
-
 
 def is_unambiguous(
     document: object, spots: Collection[Spot], adopted: Collection[Spot], dialect: Dialect

@@ -13,8 +13,6 @@ from anyshape.documents.pointers import MISSING, Place, reach, tokens_in
 from anyshape.documents.positions import Node, dialect_in
 from anyshape.errors import UnresolvableReference
 
-__all__ = ["Outline"]
-
 
 class Outline:
     """A document with its schema positions found.

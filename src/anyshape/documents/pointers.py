@@ -9,18 +9,6 @@ from urllib.parse import unquote
 
 from anyshape.documents.json import is_array, is_object
 
-__all__ = [
-    "MISSING",
-    "Place",
-    "escape",
-    "pointer",
-    "reach",
-    "step",
-    "tokens_in",
-    "tokens_of",
-    "unescape",
-]
-
 Place: TypeAlias = tuple[str, ...]
 """The reference tokens that lead to a value in a document, unescaped."""
 

@@ -13,19 +13,6 @@ from anyshape.documents.dialects import DEFAULT_DIALECT, Dialect, Form, find_dia
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import Place
 
-__all__ = [
-    "DATA",
-    "Label",
-    "Node",
-    "branches",
-    "declared_types",
-    "dialect_in",
-    "nodes",
-    "own_id",
-    "rebuild",
-    "subschemas",
-]
-
 Node: TypeAlias = dict[str, Any]
 """A schema that is an object."""
 Label: TypeAlias = str | int | None

@@ -11,8 +11,6 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node, branches
 from anyshape.documents.types import TypeBounds, Types
 
-__all__ = ["property_types"]
-
 _BRANCHES: Final = ("then", "else")
 
 

@@ -17,8 +17,6 @@ from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node, branches
 from anyshape.errors import LimitExceeded
 
-__all__ = ["TypeBounds", "Types", "admits"]
-
 
 class Types(enum.Flag):
     """A set of JSON types."""

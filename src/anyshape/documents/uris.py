@@ -12,8 +12,6 @@ import re
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["is_plain", "join", "normalize", "split_fragment"]
-
 _PARTS: Final = re.compile(
     r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
 )

@@ -12,8 +12,6 @@ from anyshape.gateway.envelopes import is_unmarked
 from anyshape.gateway.foreign import is_foreign
 from anyshape.gateway.upstream import UpstreamLink
 
-__all__ = ["unrecovered"]
-
 _AUTH = ("auth", "_token_verifier", "_auth_server_provider")
 _ROUTES = ("_additional_http_routes", "_custom_starlette_routes")
 """Where the objects of other SDKs keep what only their own HTTP service asks for, or serves."""

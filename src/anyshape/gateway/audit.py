@@ -28,8 +28,6 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.digests import canonical
 
-__all__ = ["AuditError", "AuditLog", "AuditOptions", "AuditRecord"]
-
 _log = logging.getLogger("anyshape.gateway.audit")
 _LONGEST: Final = 300
 """Characters of one text."""

@@ -19,8 +19,6 @@ from typing import Final, Literal, TypeAlias
 from anyshape.errors import TransportError
 from anyshape.gateway.refusal import UpstreamRefusal
 
-__all__ = ["Breaker", "BreakerOptions", "Permit"]
-
 BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 _FAILURES: Final = (TransportError, TimeoutError, OSError)

@@ -38,8 +38,6 @@ from anyshape.server.features.tools import OfferedTool
 from anyshape.server.service import Service
 from anyshape.tools.tool import Tool
 
-__all__ = ["Catalogue"]
-
 _MOST_NAMED: Final = 3
 
 _log = logging.getLogger("anyshape.gateway")

@@ -12,8 +12,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-__all__ = ["relaxed_collector"]
-
 _OBJECTS: Final = 10_000
 """Objects more than before at which to collect: more than the calls in flight usually have."""
 

@@ -15,8 +15,6 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.documents.pointers import pointer
 from anyshape.screening.finding import visible
 
-__all__ = ["Change", "differences"]
-
 _WIDTH: Final = 400
 """Characters of a line that are shown."""
 _LINES: Final = 60

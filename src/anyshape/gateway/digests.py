@@ -10,8 +10,6 @@ import hashlib
 import json
 from typing import Any, cast
 
-__all__ = ["canonical", "digest"]
-
 
 def canonical(value: object) -> bytes:
     """Return the text of a JSON value that all equal values have."""

@@ -23,8 +23,6 @@ from anyshape.tools import failures
 from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
 
-__all__ = ["DisclosedTools"]
-
 _MOST: Final = 20
 _FEW: Final = 5
 

@@ -23,8 +23,6 @@ from anyshape.server.authorization import Authorization
 from anyshape.server.options import ServerOptions
 from anyshape.server.server import Server
 
-__all__ = ["Endpoint", "EndpointTerms"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointTerms:

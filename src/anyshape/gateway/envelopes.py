@@ -28,8 +28,6 @@ from anyshape.protocol.shapes.envelope import (
     open_envelope,
 )
 
-__all__ = ["is_unmarked", "opened"]
-
 _KEYWORDS: Final = frozenset({"$schema", "$defs", "definitions", "type", "properties", "required"})
 """What there may be in an envelope that has no marker: an author's own has more to say."""
 

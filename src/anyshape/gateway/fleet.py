@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anyshape.gateway.pins import Pins
     from anyshape.gateway.shared_pins import SharedPins
 
-__all__ = ["Fleet"]
-
 
 class Fleet:
     """The links to all upstreams, held while somebody uses `running`.

@@ -18,8 +18,6 @@ from anyshape.errors import TransportError
 from anyshape.protocol.jsonrpc import encode_notification
 from anyshape.protocol.methods import CANCELLED
 
-__all__ = ["ForeignServer", "as_target", "is_foreign"]
-
 _log = logging.getLogger("anyshape.gateway")
 _INNER: Final = ("_lowlevel_server", "_mcp_server")
 """Where the friendlier objects keep the low-level server."""

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from anyshape.gateway.paths import PathApplication
     from anyshape.gateway.shared_pins import SharedPins
 
-__all__ = ["Endpoints", "Gateway", "adopt", "gateway_of"]
-
 Endpoints: TypeAlias = Literal["one", "each", "both"]
 """Where upstreams are over HTTP: at one endpoint together, under a path each, or both."""
 

@@ -11,8 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["GatewayHealth", "LinkState", "UpstreamHealth"]
-
 LinkState: TypeAlias = Literal["up", "down", "connecting"]
 
 

@@ -16,8 +16,6 @@ from typing import Final, TypeAlias, TypeVar
 
 from anyshape.gateway.health import GatewayHealth, UpstreamHealth
 
-__all__ = ["CONTENT_TYPE", "Counter", "GatewayMetrics", "Gauge", "Histogram", "Registry"]
-
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _OTHER: Final = "other"
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

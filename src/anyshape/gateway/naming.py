@@ -14,9 +14,6 @@ from urllib.parse import unquote
 
 from anyshape.gateway.options import Upstream
 
-__all__ = ["Collision", "Naming", "is_denied", "is_offered", "without_collisions"]
-
-
 Source = TypeVar("Source")
 _PATHS: Final = 'over HTTP, endpoints="each" gives every upstream a path of its own'
 

@@ -13,8 +13,6 @@ from anyshape.gateway.foreign import as_target
 from anyshape.gateway.room import RoomOptions
 from anyshape.protocol.log_levels import LogLevel, check_level
 
-__all__ = ["Checking", "RetryOptions", "Upstream"]
-
 Checking: TypeAlias = Literal["enforce", "warn", "off"]
 """What becomes of arguments and values that break a tool's schema: refused, logged, or nothing."""
 _MOST_REPEATED: Final = 10

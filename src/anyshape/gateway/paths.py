@@ -23,8 +23,6 @@ from anyshape.server.http_options import HttpOptions
 from anyshape.server.response import Scope, Send
 from anyshape.server.service import Service
 
-__all__ = ["PathApplication", "check_segment"]
-
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SHOWN: Final = 10
 """Paths that an answer names."""

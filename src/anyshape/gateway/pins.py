@@ -23,8 +23,6 @@ from anyshape.gateway.differences import Change, differences
 from anyshape.gateway.digests import digest
 from anyshape.screening.finding import UNSEEN, excerpt
 
-__all__ = ["Comparison", "Pin", "PinKind", "PinTerms", "PinVerdict", "Pins", "key_of"]
-
 PinKind: TypeAlias = Literal["tools", "prompts", "resources", "templates"]
 _Entry: TypeAlias = Mapping[str, Any]
 

@@ -17,8 +17,6 @@ from anyshape.tools.context import Context
 from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["ForwardedPrompt"]
-
 
 class ForwardedPrompt(Prompt):
     """A prompt that an upstream has."""

@@ -29,8 +29,6 @@ from anyshape.tools.context import Context
 from anyshape.tools.outcomes import Accepted
 from anyshape.tools.questions import Unanswered
 
-__all__ = ["HeldCall", "HeldCalls", "QuestionRelay"]
-
 Answered = TypeVar("Answered")
 Ask = Callable[[Context, str], Awaitable[Any]]
 """Asks the client of a context, under a key."""

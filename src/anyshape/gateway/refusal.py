@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from anyshape.errors import AnyshapeError
 
-__all__ = ["UpstreamDown", "UpstreamError", "UpstreamRefusal"]
-
 
 class UpstreamError(AnyshapeError):
     """A call has no answer; the message is for its caller, and `why` for the operator alone."""

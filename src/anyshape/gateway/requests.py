@@ -15,8 +15,6 @@ from anyshape.server.telemetry import Traced
 from anyshape.tools.context import Context
 from anyshape.tools.routine import RoutineError
 
-__all__ = ["ask_upstream", "caller_of", "passed_on"]
-
 Given = TypeVar("Given")
 
 

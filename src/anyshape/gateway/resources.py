@@ -22,8 +22,6 @@ from anyshape.server.telemetry import Traced
 from anyshape.tools.context import Context
 from anyshape.tools.resource import Resource
 
-__all__ = ["ForwardedResource"]
-
 _NOT_KEPT: Final = Caching(ttl_ms=0)
 
 

@@ -17,8 +17,6 @@ from anyshape.gateway.options import RetryOptions
 from anyshape.gateway.refusal import UpstreamDown
 from anyshape.gateway.upstream import UpstreamLink
 
-__all__ = ["repeat"]
-
 Given = TypeVar("Given")
 
 _log = logging.getLogger("anyshape.gateway")

@@ -14,8 +14,6 @@ from typing import Literal
 
 from anyshape.gateway.refusal import UpstreamRefusal
 
-__all__ = ["CallerRooms", "Room", "RoomOptions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomOptions:

@@ -29,8 +29,6 @@ from anyshape.server.stores.redis_store import RedisStore
 if TYPE_CHECKING:
     from anyshape.gateway.shared_pins import SharedPins
 
-__all__ = ["GatewaySettings", "ReplicaSettings", "read_settings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSettings:

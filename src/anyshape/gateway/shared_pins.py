@@ -21,8 +21,6 @@ from anyshape.server.stores.redis_store import RedisStore
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-__all__ = ["SharedPins"]
-
 _log = logging.getLogger("anyshape.gateway")
 _FIELD: Final = b"pins"
 _BLOCK: Final = 5.0

@@ -16,8 +16,6 @@ from anyshape.client.client import Client
 from anyshape.client.quoting import shorten
 from anyshape.errors import AnyshapeError
 
-__all__ = ["UpstreamSubscriptions", "WatchedResources"]
-
 _log = logging.getLogger("anyshape.gateway")
 _LINGER: Final = 15.0
 """Seconds for which a resource is watched on after the last client has gone."""

@@ -10,8 +10,6 @@ from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.jsonrpc import METHOD_NOT_FOUND
 from anyshape.tools.completion import Complete, Completer
 
-__all__ = ["forwarded_completer"]
-
 
 def forwarded_completer(
     link: UpstreamLink, argument: str, *, prompt: str | None = None, resource: str | None = None

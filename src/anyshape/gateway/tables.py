@@ -12,18 +12,6 @@ from typing import Any, Final, TypeVar, cast
 
 from anyshape.errors import AnyshapeError
 
-__all__ = [
-    "SettingError",
-    "expect_known",
-    "fill",
-    "made",
-    "read_flag",
-    "read_table",
-    "read_text",
-    "read_texts",
-    "with_secrets",
-]
-
 Options = TypeVar("Options")
 _SECRET: Final = re.compile(r"\$\{(?:(file):)?([^}]*)\}")
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram
     from opentelemetry.trace import Span, Tracer
 
-__all__ = ["ServerDurations", "UpstreamTelemetry", "current_trace", "duration_histogram"]
-
 Given = TypeVar("Given")
 
 _API: Final = "opentelemetry.metrics"

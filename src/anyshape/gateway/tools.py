@@ -43,8 +43,6 @@ from anyshape.tools.context import Context
 from anyshape.tools.tool import Tool
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["ForwardedTool"]
-
 _log = logging.getLogger("anyshape.gateway")
 _decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"

@@ -39,8 +39,6 @@ from anyshape.protocol.revision import LATEST
 from anyshape.schema import Limits
 from anyshape.server.failures import OF_THE_CONNECTION
 
-__all__ = ["IDENTITY", "Offer", "UpstreamLink"]
-
 _log = logging.getLogger("anyshape.gateway")
 _FIRST_DELAY: Final = 0.25
 _LONGEST_DELAY: Final = 30.0

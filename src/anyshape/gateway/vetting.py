@@ -18,8 +18,6 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.screening import CODES, Finding, Severity, find_imitations, screen_entry
 from anyshape.screening.finding import excerpt
 
-__all__ = ["ScreeningTerms", "Vetted", "Vetting"]
-
 _log = logging.getLogger("anyshape.gateway")
 
 

@@ -21,8 +21,6 @@ from anyshape.gateway.telemetry import ServerDurations
 from anyshape.protocol.encoding import encode_data
 from anyshape.server.middleware import MiddlewareAnswer, MiddlewareRequest, Proceed
 
-__all__ = ["Watching", "name_caller", "note"]
-
 _noted: ContextVar[list[str] | None] = ContextVar("anyshape_gateway_noted", default=None)
 
 

@@ -29,8 +29,6 @@ from anyshape.server.http_options import HttpOptions
 from anyshape.server.options import ServerOptions
 from anyshape.server.response import EventStream, Send
 
-__all__ = ["PageApplication", "run_page"]
-
 _Scope: TypeAlias = MutableMapping[str, Any]
 _Asgi: TypeAlias = Callable[[_Scope, Receive, Send], Awaitable[None]]
 _Body: TypeAlias = Mapping[str, Any]

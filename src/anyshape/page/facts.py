@@ -22,8 +22,6 @@ from anyshape.protocol.result import ABSENT
 from anyshape.schema import Schema, compile
 from anyshape.schema.notation import notation
 
-__all__ = ["ALL_KINDS", "Alternative", "Facts", "FormSource", "Path", "kind_of"]
-
 Path: TypeAlias = tuple[str, ...]
 """Where a value stands in the arguments."""
 

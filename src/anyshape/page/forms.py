@@ -16,8 +16,6 @@ from anyshape.documents.pointers import MISSING, Place, pointer, reach
 from anyshape.page.facts import ALL_KINDS, Facts, FormSource, Path, kind_of
 from anyshape.protocol.result import ABSENT
 
-__all__ = ["SchemaForm"]
-
 _MOST_FIELDS: Final = 400
 _DEEPEST: Final = 12
 _MOST_OPTIONS: Final = 200

@@ -22,8 +22,6 @@ from anyshape.providers import PROFILES, lower, outlook
 from anyshape.schema import Schema, aside, compile
 from anyshape.screening import Severity
 
-__all__ = ["ComparePins", "ConnectWatched", "Inspection"]
-
 _MOST_PROBLEMS: Final = 50
 _MOST_FORESEEN: Final = 150
 """Tools of a server for which it is found out what every provider makes of them all."""

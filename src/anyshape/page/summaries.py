@@ -14,8 +14,6 @@ from anyshape.protocol.shapes.result_reader import is_envelope
 from anyshape.schema import aside
 from anyshape.schema.notation import signature
 
-__all__ = ["summarize_listing", "summarize_problem"]
-
 ListedT = TypeVar("ListedT")
 
 

@@ -26,8 +26,6 @@ from anyshape.client import (
 )
 from anyshape.errors import ProtocolError
 
-__all__ = ["PageQuestion", "PageTalk", "Tell"]
-
 Tell: TypeAlias = Callable[[dict[str, Any]], None]
 """Takes one thing that happened to whoever follows a request."""
 

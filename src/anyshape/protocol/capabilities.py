@@ -8,17 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-__all__ = [
-    "ELICITS_FORMS",
-    "ELICITS_URLS",
-    "ROOTS",
-    "SAMPLES",
-    "SAMPLES_TOOLS",
-    "abbreviate",
-    "expand",
-    "lacking",
-]
-
 ELICITS_FORMS: Final[Mapping[str, Any]] = {"elicitation": {"form": {}}}
 ELICITS_URLS: Final[Mapping[str, Any]] = {"elicitation": {"url": {}}}
 SAMPLES: Final[Mapping[str, Any]] = {"sampling": {}}

@@ -18,16 +18,6 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-__all__ = [
-    "KNOWN_CLIENTS",
-    "NOTHING",
-    "OWN_ARGUMENTS",
-    "KnownClient",
-    "KnownClients",
-    "Need",
-    "Needs",
-]
-
 
 class Need(enum.StrEnum):
     """Something that a client needs and others do not."""

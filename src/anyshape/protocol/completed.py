@@ -14,16 +14,6 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import Revision
 
-__all__ = [
-    "SERVER_INFO_KEY",
-    "Caching",
-    "encode_input_required",
-    "encode_page",
-    "encode_result",
-    "opening",
-    "server_meta",
-]
-
 SERVER_INFO_KEY: Final = encode_data(SERVER_INFO)
 
 

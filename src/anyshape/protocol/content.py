@@ -18,24 +18,6 @@ from anyshape.moved import CONTENT_SETTINGS
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.icons import Icon, published_icons, received_icons
 
-__all__ = [
-    "CONTENT_TYPES",
-    "Annotations",
-    "Audio",
-    "Content",
-    "EmbeddedResource",
-    "Image",
-    "Media",
-    "RefusesMovedKeywords",
-    "ResourceLink",
-    "Text",
-    "UnknownContent",
-    "content_blocks",
-    "encode_content",
-    "encode_text",
-    "read_content",
-]
-
 
 class Annotations(TypedDict, total=False):
     """Who a block is for and how much it matters, as it stands on the wire."""

@@ -16,14 +16,6 @@ from anyshape.protocol.content import Annotations
 from anyshape.protocol.icons import Icon
 from anyshape.protocol.result import ABSENT, Absent
 
-__all__ = [
-    "ArgumentDescription",
-    "PromptDescription",
-    "ResourceDescription",
-    "ToolAnnotations",
-    "ToolDescription",
-]
-
 
 class ToolAnnotations(TypedDict, total=False):
     """Hints about what a tool does, as they stand on the wire."""

@@ -6,7 +6,5 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["encode_data"]
-
 encode_data: Final = msgspec.json.Encoder().encode
 """Returns the text; raises `TypeError`, `ValueError`, `OverflowError` or `RecursionError`."""

@@ -19,21 +19,6 @@ from anyshape.documents.pointers import Place, escape
 from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.errors import InvalidSchema, NotJson
 
-__all__ = [
-    "HEADER_WORD",
-    "LAST_EVENT_HEADER",
-    "METHOD_HEADER",
-    "NAME_HEADER",
-    "PARAMETER_PREFIX",
-    "SESSION_HEADER",
-    "VERSION_HEADER",
-    "HeaderParameter",
-    "HeaderPlan",
-    "decode_header_value",
-    "encode_header_value",
-    "header_plan",
-]
-
 # As clients write them; servers, to whom case says nothing, look for them in lower case.
 VERSION_HEADER: Final = "MCP-Protocol-Version"
 METHOD_HEADER: Final = "Mcp-Method"

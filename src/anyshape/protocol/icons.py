@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
-__all__ = ["Icon", "icon_flaw", "published_icons", "received_icons", "wire_icon"]
-
 # Without spaces and control characters, which some readers of addresses drop and others do not.
 _REST: Final = r"[^\s\x00-\x1f\x7f\\]+"
 _RECEIVED: Final = re.compile(rf"(?:https://|data:image/){_REST}", re.IGNORECASE)

@@ -12,8 +12,6 @@ import msgspec
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
 
-__all__ = ["ServerIdentity"]
-
 
 class ServerIdentity(msgspec.Struct, frozen=True):
     """A server's name and all that goes with it."""

@@ -24,8 +24,6 @@ from anyshape.protocol.methods import ELICIT, ROOTS_LIST, SAMPLE
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.sampling import SampleRequest, write_sample
 
-__all__ = ["InputRequest", "ask_for_form", "ask_for_roots", "ask_for_sample", "ask_for_visit"]
-
 
 class InputRequest(msgspec.Struct, frozen=True):
     """One question to a client: its method, the JSON text of its parameters, what it requires."""

@@ -10,8 +10,6 @@ import base64
 from typing import Final
 from urllib.parse import quote_plus, urlsplit, urlunsplit
 
-__all__ = ["RESOURCE_PLACE", "basic_credentials", "description_places"]
-
 RESOURCE_PLACE: Final = "/.well-known/oauth-protected-resource"
 """Where a server says which authorization servers it trusts; its own path follows."""
 _OAUTH: Final = "/.well-known/oauth-authorization-server"

@@ -30,32 +30,6 @@ import msgspec
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.surrogates import replace_lone_surrogates
 
-__all__ = [
-    "HEADER_MISMATCH",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "METHOD_NOT_FOUND",
-    "MISSING_REQUIRED_CLIENT_CAPABILITY",
-    "PARSE_ERROR",
-    "RESOURCE_NOT_FOUND",
-    "UNSUPPORTED_PROTOCOL_VERSION",
-    "AnyMessage",
-    "Batch",
-    "Malformed",
-    "Notification",
-    "Request",
-    "Response",
-    "decode",
-    "encode_answer",
-    "encode_batch",
-    "encode_error",
-    "encode_notification",
-    "encode_request",
-    "encode_response",
-    "request_key",
-]
-
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from anyshape.protocol.salvage import WINDOW
 
-__all__ = ["KEPT", "Line", "LineSplitter", "LongLine"]
-
 KEPT: Final = WINDOW
 """Bytes of each end of a line that is too long: enough to see whose answer it is."""
 

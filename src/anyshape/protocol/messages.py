@@ -17,8 +17,6 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.blocks import block_adapter
 
-__all__ = ["EncodedMessage", "Message", "encode_messages", "encode_prompt"]
-
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -4,40 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "CANCELLED",
-    "COMPLETE",
-    "DISCOVER",
-    "ELICIT",
-    "INITIALIZE",
-    "INITIALIZED",
-    "LISTEN",
-    "LISTENING",
-    "LOG_MESSAGE",
-    "PING",
-    "PROGRESS",
-    "PROMPTS_CHANGED",
-    "PROMPTS_GET",
-    "PROMPTS_LIST",
-    "RESOURCES_CHANGED",
-    "RESOURCES_LIST",
-    "RESOURCES_READ",
-    "RESOURCES_SUBSCRIBE",
-    "RESOURCES_UNSUBSCRIBE",
-    "RESOURCE_UPDATED",
-    "ROOTS_LIST",
-    "SAMPLE",
-    "SET_LOG_LEVEL",
-    "TASKS_CANCEL",
-    "TASKS_GET",
-    "TASKS_UPDATE",
-    "TASK_CHANGED",
-    "TEMPLATES_LIST",
-    "TOOLS_CALL",
-    "TOOLS_CHANGED",
-    "TOOLS_LIST",
-]
-
 INITIALIZE: Final = "initialize"
 PING: Final = "ping"
 DISCOVER: Final = "server/discover"

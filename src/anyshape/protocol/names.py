@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["LONGEST_NAME", "display_name_flaw", "name_flaw"]
-
 LONGEST_NAME: Final = 128
 _LONGEST_DISPLAY_NAME: Final = 256
 _SHOWN: Final = 40

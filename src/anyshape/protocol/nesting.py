@@ -10,8 +10,6 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Final
 
-__all__ = ["is_surely_shallow", "is_too_deep", "nesting"]
-
 _STEPS: Final = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
 """Down for an opening bracket, up for a closing one, as signed bytes."""
 _OTHERS: Final = bytes(byte for byte in range(256) if byte not in b'[]{}"')

@@ -17,8 +17,6 @@ from anyshape.protocol.content import RefusesMovedKeywords
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 
-__all__ = ["Contents", "EncodedContents", "encode_contents"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contents(RefusesMovedKeywords):

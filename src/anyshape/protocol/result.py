@@ -15,8 +15,6 @@ import msgspec
 
 from anyshape.protocol.content import Content, RefusesMovedKeywords, content_blocks
 
-__all__ = ["ABSENT", "Absent", "EncodedResult", "ToolResult"]
-
 
 class Absent(enum.Enum):
     """The type of `ABSENT`, which stands for a JSON value that is not there."""

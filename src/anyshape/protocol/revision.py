@@ -12,20 +12,6 @@ from __future__ import annotations
 import enum
 from typing import Final, NoReturn
 
-__all__ = [
-    "BY_NAME",
-    "HANDSHAKE",
-    "LATEST",
-    "LATEST_HANDSHAKE",
-    "MODERN",
-    "RELEASED",
-    "SUPPORTED",
-    "WITHOUT_HEADER",
-    "WORKING_NAMES",
-    "Revision",
-    "negotiate",
-]
-
 _BEFORE_2025_03_26: Final = frozenset({"2024-11-05"})
 _BEFORE_2025_06_18: Final = _BEFORE_2025_03_26 | {"2025-03-26"}
 _BEFORE_2025_11_25: Final = _BEFORE_2025_06_18 | {"2025-06-18"}

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-__all__ = ["Root"]
-
 
 @dataclass(frozen=True, slots=True)
 class Root:

@@ -14,8 +14,6 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["WINDOW", "salvage_id"]
-
 WINDOW: Final = 4096
 """Bytes that are looked at on each side."""
 _TRIES: Final = 8

@@ -30,16 +30,6 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes import ShapeOptions, shape
 from anyshape.protocol.shapes.blocks import block_adapter
 
-__all__ = [
-    "SampleMessages",
-    "SampleRequest",
-    "Sampled",
-    "ToolUse",
-    "find_tool_flaw",
-    "read_sampled",
-    "write_sample",
-]
-
 _SHAPE: Final = ShapeOptions()
 
 

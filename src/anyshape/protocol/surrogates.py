@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["replace_lone_surrogates"]
-
 _MOST_ESCAPES: Final = 200_000
 """Escapes that are looked at: each takes time of its own."""
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")

@@ -17,8 +17,6 @@ from anyshape.protocol.completed import server_meta
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import TASKS_EXTENSION
 
-__all__ = ["TASKS_CAPABILITY", "TaskSnapshot", "TaskStatus", "encode_created", "encode_task"]
-
 TASKS_CAPABILITY: Final[Mapping[str, Mapping[str, Mapping[str, object]]]] = {
     "extensions": {TASKS_EXTENSION: {}}
 }

@@ -21,8 +21,6 @@ from posixpath import normpath
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
-__all__ = ["LONGEST_URI", "UriTemplate", "spellings", "uri_flaw"]
-
 LONGEST_URI: Final = 8_192
 """Characters of a URI that anybody looks at."""
 

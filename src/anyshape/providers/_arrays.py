@@ -14,8 +14,6 @@ from anyshape.providers._scalars import Notebook
 if TYPE_CHECKING:
     from anyshape.providers._writer import At, Writer
 
-__all__ = ["array"]
-
 
 def array(writer: Writer, case: Case, at: At) -> LoweredForm:
     """Return the form of a case of arrays."""

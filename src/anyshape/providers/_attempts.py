@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple
 from anyshape.providers._expressions import expression_size
 from anyshape.providers.profile import Profile
 
-__all__ = ["UNROLL", "Attempt", "attempts", "is_small_enough"]
-
 UNROLL: Final = 2
 _FEW: Final = 8
 """The largest count that is kept once counts are given up: a pair or a triple says a lot."""

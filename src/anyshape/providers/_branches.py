@@ -19,8 +19,6 @@ from anyshape.errors import CannotLower
 from anyshape.providers._losses import Losses
 from anyshape.providers._source import Source
 
-__all__ = ["ANYTHING", "NOTHING", "Branch", "Branches", "Raw", "Site", "Way", "either"]
-
 Raw: TypeAlias = tuple[tuple[int, ...], ...]
 """A union of conjunctions of subschemas, by their numbers."""
 

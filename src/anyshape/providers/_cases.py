@@ -18,8 +18,6 @@ from anyshape.providers._objects import Objects
 from anyshape.providers._source import FORMAT_HINT, Subschema
 from anyshape.providers._values import KINDS, StringVerdicts, kind_of, spelt, whole
 
-__all__ = ["LOWER", "UPPER", "Case", "Cases"]
-
 LOWER: Final = ("minimum", "exclusiveMinimum")
 UPPER: Final = ("maximum", "exclusiveMaximum")
 _LARGEST: Final = ("minLength", "minItems", "minProperties")

@@ -12,8 +12,6 @@ from itertools import combinations
 from anyshape.providers._codecs import AsIs, AsListed, Codec, Items, Reference, Union
 from anyshape.providers._members import Field, Members
 
-__all__ = ["Clash", "worst"]
-
 
 class Clash(enum.IntEnum):
     """How bad it is when two alternatives meet."""

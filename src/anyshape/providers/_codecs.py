@@ -19,22 +19,6 @@ from anyshape.providers._losses import compact
 from anyshape.providers._values import KINDS, kind_of
 from anyshape.schema import compile
 
-__all__ = [
-    "ANY",
-    "AsIs",
-    "AsListed",
-    "AsText",
-    "Codec",
-    "Items",
-    "Misfit",
-    "Reference",
-    "Trip",
-    "Union",
-    "fitting",
-    "rewritten",
-    "within",
-]
-
 
 class Misfit(Exception):
     """A codec has no form for a value: `path` in the value, and why."""

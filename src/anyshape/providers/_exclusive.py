@@ -10,8 +10,6 @@ from anyshape.providers._branches import Branches, Raw, Site
 from anyshape.providers._cases import LOWER, UPPER, Case, Cases
 from anyshape.providers._losses import Losses
 
-__all__ = ["Overlaps"]
-
 _MOST_ALTERNATIVES: Final = 64
 _DEPTH: Final = 2
 _MOST_COMPARED: Final = 500_000

@@ -13,8 +13,6 @@ from typing import Any, Final, cast
 from anyshape.providers._losses import compact
 from anyshape.providers.counting import referred
 
-__all__ = ["expression_size"]
-
 _SPACE: Final = 4
 """Characters for optional whitespace: `[ ]?`."""
 _CHARACTER: Final = 43

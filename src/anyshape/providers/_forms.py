@@ -10,8 +10,6 @@ from anyshape.providers._codecs import AsText, Codec
 from anyshape.providers._losses import described
 from anyshape.providers._source import arranged
 
-__all__ = ["BARE", "LoweredForm", "text_form"]
-
 BARE: Final = frozenset(("string", "integer", "number", "boolean", "array", "null"))
 """Types that may share a node in a list of types."""
 

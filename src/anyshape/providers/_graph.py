@@ -12,8 +12,6 @@ from anyshape.errors import CannotLower
 from anyshape.providers._branches import Branch, Branches, Raw
 from anyshape.providers._cases import Case, Cases
 
-__all__ = ["Key", "NodeGraph", "is_large", "raws_of"]
-
 Key: TypeAlias = tuple[Branch, ...]
 
 _MOST_PLACES: Final = 5_000

@@ -21,8 +21,6 @@ from anyshape.providers._root import fold, object_cases
 from anyshape.providers._source import CONTENT, FORMAT_HINT, Subschema, arranged
 from anyshape.providers.profile import Profile
 
-__all__ = ["kept_document"]
-
 _DROPPED: Final = frozenset(
     (
         *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),

@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple, cast
 
 from anyshape.providers._source import arranged
 
-__all__ = ["Effect", "Loss", "Losses", "Said", "described", "text_length", "worded"]
-
 _MOST_WORDS: Final = 160
 _FIXED: Final = {"uniqueItems": "unique items"}
 

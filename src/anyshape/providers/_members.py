@@ -10,8 +10,6 @@ from anyshape.errors import Problem, ValidationError
 from anyshape.providers._codecs import Codec, Misfit, Trip, fitting, within
 from anyshape.providers._losses import Losses
 
-__all__ = ["PAIR", "Field", "Members", "Pairs", "note_renamed"]
-
 PAIR: Final = ("name", "value")
 """The properties of a pair that stands for a property of an open object."""
 

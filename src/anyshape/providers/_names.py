@@ -11,8 +11,6 @@ from typing import Final
 
 from anyshape.errors import CannotLower
 
-__all__ = ["definition_name", "fits", "safe_name"]
-
 _DEFINITION_NAMES: Final = "[A-Za-z0-9_-]{1,64}"
 _LENGTHS: Final = (60, 30, 14, 7, 3)
 _MOST_COUNTED: Final = 9

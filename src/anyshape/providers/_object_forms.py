@@ -25,8 +25,6 @@ from anyshape.providers.profile import Maps, Undeclared
 if TYPE_CHECKING:
     from anyshape.providers._writer import At, Writer
 
-__all__ = ["object_form"]
-
 _PAIRS: Final = "additional_properties"
 
 

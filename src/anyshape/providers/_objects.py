@@ -14,8 +14,6 @@ from anyshape.providers._losses import Said
 from anyshape.providers._source import Subschema
 from anyshape.providers._values import StringVerdicts
 
-__all__ = ["Objects"]
-
 
 @dataclass(slots=True)
 class Met:

@@ -13,8 +13,6 @@ from typing import Final
 
 from anyshape.providers.profile import PatternSupport
 
-__all__ = ["FORMAT_PATTERNS", "written_pattern"]
-
 _TIME: Final = (
     "([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]+)?"
     "([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"

@@ -15,8 +15,6 @@ from anyshape.documents.pointers import MISSING, Place, reach, tokens_in
 from anyshape.errors import AnyshapeError, Problem
 from anyshape.schema import Schema
 
-__all__ = ["repaired"]
-
 _ROUNDS: Final = 4
 
 

@@ -15,8 +15,6 @@ from anyshape.providers._cases import Case, Cases
 from anyshape.providers._losses import Effect, Losses, Said
 from anyshape.providers.profile import Undeclared
 
-__all__ = ["fold", "object_cases"]
-
 _MOST_FOLDED: Final = 2_000_000
 """Properties of all alternatives at the root, times the alternatives that each is asked of."""
 

@@ -13,8 +13,6 @@ from anyshape.providers._patterns import FORMAT_PATTERNS, written_pattern
 from anyshape.providers._values import whole
 from anyshape.providers.profile import PatternSupport, Profile
 
-__all__ = ["Notebook", "enumeration", "scalar"]
-
 _INCLUSIVE: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 _COMMON_FORMATS: Final = frozenset(
     (

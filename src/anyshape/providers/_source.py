@@ -17,8 +17,6 @@ from anyshape.documents.positions import Label, declared_types
 from anyshape.errors import CannotLower
 from anyshape.schema._compile import find_metaschema
 
-__all__ = ["ANNOTATIONS", "CONTENT", "FORMAT_HINT", "Source", "Subschema", "arranged"]
-
 ANNOTATIONS: Final = frozenset(
     (
         *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$comment"),

@@ -13,8 +13,6 @@ from anyshape.providers._source import arranged
 from anyshape.providers._values import KINDS
 from anyshape.providers.profile import Profile
 
-__all__ = ["nullable", "unite"]
-
 
 def unite(
     forms: list[LoweredForm], description: str, profile: Profile, losses: Losses, place: str

@@ -30,8 +30,6 @@ from anyshape.providers._unions import unite
 from anyshape.providers.counting import recursive_definitions, referred
 from anyshape.providers.profile import AnyValue, Profile
 
-__all__ = ["At", "Reading", "TooManyNodes", "Writer"]
-
 _MOST_NODES: Final = 6_000
 _CHARACTERS: Final = 500
 """Of descriptions and listed values, which count as one more place."""

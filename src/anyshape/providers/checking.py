@@ -20,8 +20,6 @@ from anyshape.providers.counting import count_problems, referred
 from anyshape.providers.profile import AnyValue, Maps, Profile, Writing
 from anyshape.providers.profiles import find_profile
 
-__all__ = ["Violation", "check"]
-
 
 @dataclass(frozen=True, slots=True)
 class Violation:

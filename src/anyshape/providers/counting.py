@@ -9,14 +9,6 @@ from anyshape.documents.positions import Node, nodes, subschemas
 from anyshape.providers._losses import text_length
 from anyshape.providers.profile import Profile
 
-__all__ = [
-    "count_optional",
-    "count_problems",
-    "count_unions",
-    "recursive_definitions",
-    "referred",
-]
-
 _LONG_ENUM: Final = 250
 _DEFINITIONS: Final = "#/$defs/"
 

@@ -13,8 +13,6 @@ from anyshape.providers._repairs import repaired
 from anyshape.providers.profile import Profile
 from anyshape.schema import Schema, compile
 
-__all__ = ["Lowered", "plain_document"]
-
 _BYTES_PER_CHARACTER: Final = 8
 """What the codecs take, for each character of the document that they were made with."""
 

@@ -24,8 +24,6 @@ from anyshape.providers.profiles import find_profile
 from anyshape.schema import Schema, compile
 from anyshape.schema._cache import Cache
 
-__all__ = ["lower"]
-
 _KEPT_BYTES: Final = 64_000_000
 _REFUSAL_BYTES: Final = 2_000
 

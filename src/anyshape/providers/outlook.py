@@ -14,8 +14,6 @@ from anyshape.providers.lowering import lower
 from anyshape.providers.profile import Profile
 from anyshape.providers.profiles import find_profile
 
-__all__ = ["Acceptance", "Outlook", "outlook"]
-
 Acceptance: TypeAlias = Literal["as is", "lowered", "refused"]
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["AnyValue", "Maps", "PatternSupport", "Profile", "SizeBounds", "Undeclared", "Writing"]
-
 
 class Writing(enum.Enum):
     """How a lowered document comes about."""

@@ -13,8 +13,6 @@ from typing import Final
 
 from anyshape.providers.profile import AnyValue, Maps, PatternSupport, Profile, SizeBounds, Writing
 
-__all__ = ["PROFILES", "find_profile"]
-
 _COMPOSITIONS: Final = frozenset(("anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"))
 _ANNOTATIONS: Final = frozenset(("title", "description"))
 _CORE: Final = (

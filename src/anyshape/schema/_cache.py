@@ -11,8 +11,6 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
-__all__ = ["Cache"]
-
 T = TypeVar("T")
 
 

@@ -21,8 +21,6 @@ import msgspec
 from anyshape.documents.pointers import escape
 from anyshape.errors import LimitExceeded, NotJson
 
-__all__ = ["ENDLESS", "json_test", "read_json", "shorten", "text_size"]
-
 _encode: Final = msgspec.msgpack.Encoder().encode
 ENDLESS: Final = 2**62
 """The size of a value that has integers of more than 64 bits."""

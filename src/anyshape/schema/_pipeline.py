@@ -51,8 +51,6 @@ from anyshape.schema._schema import Confined, InProcess, Judge, Schema
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
 
-__all__ = ["compile", "compile_async", "compile_here"]
-
 _KEPT_BYTES = 64_000_000
 _BYTES_PER_SUBSCHEMA = 8_000
 """What a compiled subschema was seen to take at most, patterns aside."""

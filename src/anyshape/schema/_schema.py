@@ -13,8 +13,6 @@ from anyshape.schema._compile import Core, Test, copy_json
 from anyshape.schema._instance import ENDLESS, json_test, read_json, text_size
 from anyshape.schema._limits import Limits
 
-__all__ = ["Confined", "InProcess", "Judge", "Schema"]
-
 _UNMEASURED = 500_000
 """Values that may be this long are not measured: no message brings many times as much."""
 _LONG_INTEGERS = 16

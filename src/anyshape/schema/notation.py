@@ -18,9 +18,6 @@ from urllib.parse import unquote
 
 from anyshape.documents.pointers import MISSING, reach, tokens_of
 
-__all__ = ["notation", "signature"]
-
-
 _DEEPEST: Final = 12
 _MOST_NODES: Final = 400
 _MOST_CHOICES: Final = 8

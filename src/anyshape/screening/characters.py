@@ -16,8 +16,6 @@ from typing import Final, NamedTuple
 
 from anyshape.screening.finding import Finding, Severity, excerpt, visible
 
-__all__ = ["screen_characters"]
-
 _TAGS: Final = "\U000e0000-\U000e007f"
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _DIRECTING: Final = "\u202a-\u202e\u2066-\u2069"

@@ -17,8 +17,6 @@ from anyshape.schema import Limits, WouldWait, compile_here
 from anyshape.screening.finding import Finding, Severity, excerpt
 from anyshape.screening.instructions import CREDENTIAL_FILES
 
-__all__ = ["screen_defaults"]
-
 _LONG: Final = 2_000
 _DEFINITIONS: Final = ("$schema", "$defs", "definitions")
 _SECRET: Final = re.compile(CREDENTIAL_FILES, re.IGNORECASE)

@@ -14,8 +14,6 @@ from anyshape.screening.instructions import screen_instructions
 from anyshape.screening.lookalikes import screen_name
 from anyshape.screening.markup import screen_markup
 
-__all__ = ["screen_entry", "screen_schema"]
-
 _MOST: Final = 100
 """Findings about one entry; who has more has shown enough."""
 _UNREAD: Final = frozenset({"_meta", "icons"})

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["CODES", "UNSEEN", "Finding", "Severity", "excerpt", "visible"]
-
 _SHOWN: Final = 80
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from anyshape.screening.finding import Finding, Severity, excerpt
 
-__all__ = ["CREDENTIAL_FILES", "screen_instructions"]
-
 CREDENTIAL_FILES: Final = (
     r"(?:[~/\\]\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws[/\\]credentials|\.kube[/\\]config\b"
     r"|\.docker[/\\]config\.json|[~/\\]\.(?:netrc|pgpass|git-credentials|npmrc|pypirc)\b"

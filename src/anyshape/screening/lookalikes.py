@@ -18,8 +18,6 @@ from typing import Final
 from anyshape.documents.pointers import pointer
 from anyshape.screening.finding import Finding, Severity, excerpt
 
-__all__ = ["find_imitations", "screen_name", "skeleton"]
-
 _LOOKALIKES: Final = {
     "-": "\u2010\u2012\u2013\u2cba",
     "2": "\u01a7\u03e8\u14bf\ua644\ua6ef\ua75a",

@@ -14,8 +14,6 @@ from typing import Final
 
 from anyshape.screening.finding import Finding, Severity, excerpt
 
-__all__ = ["screen_markup"]
-
 _STYLE: Final = re.compile(
     r"<[a-z][a-z0-9]{0,20}\s[^<>]{0,400}?(?:\bhidden\b(?!\s*=\s*[\"']?(?:false|until))"
     r"|display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden"

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from anyshape.server.authorization import AccessToken, Authorization
     from anyshape.server.headers import RequestHeaders
 
-__all__ = ["admit", "challenge"]
-
 
 async def admit(
     authorization: Authorization, headers: RequestHeaders, send: Send

@@ -18,8 +18,6 @@ import msgspec
 
 from anyshape.protocol.issuers import RESOURCE_PLACE
 
-__all__ = ["AccessToken", "Authorization", "Refusal", "TokenVerifier"]
-
 _QUOTABLE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 """A scope (RFC 6749, section 3.3), and whatever else a challenge quotes."""
 LONGEST_TOKEN: Final = 16 * 1024

@@ -18,8 +18,6 @@ from anyshape.server.failures import BATCH_FULL
 from anyshape.server.peer import Peer
 from anyshape.server.request import IN_PARAMETERS, Answer, OpenRequest
 
-__all__ = ["answer_requests"]
-
 _AT_ONCE: Final = 8
 """How many requests of one batch may wait at once: about as many as a browser has connections."""
 

@@ -17,8 +17,6 @@ from anyshape.server.options import ServerOptions
 from anyshape.server.response import Event
 from anyshape.server.whole_messages import take_request
 
-__all__ = ["Bodies", "BodyRefusedError", "Receive", "disconnected", "first_event"]
-
 Receive: TypeAlias = Callable[[], Awaitable[Event]]
 
 _TIMED_OUT: Final = 408

@@ -54,8 +54,6 @@ from anyshape.server.service import Service
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange, QuestionAddress
 
-__all__ = ["Connection"]
-
 _log = logging.getLogger("anyshape.server")
 
 _BEFORE_HANDSHAKE: Final = frozenset({INITIALIZE, PING})

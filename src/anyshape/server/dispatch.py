@@ -24,8 +24,6 @@ from anyshape.server.parameters import BareParameters, CallParameters, Parameter
 if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
 
-__all__ = ["dispatch"]
-
 _EMPTY: Final = msgspec.Raw(b"{}")
 _UNKNOWN: Final = Method(BareParameters)
 

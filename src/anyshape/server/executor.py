@@ -13,8 +13,6 @@ from typing import ParamSpec, TypeVar
 
 from anyshape.tools.workers import WorkerThreads
 
-__all__ = ["DaemonExecutor"]
-
 Arguments = ParamSpec("Arguments")
 Produced = TypeVar("Produced")
 

@@ -27,35 +27,6 @@ from anyshape.protocol.revision import SUPPORTED, Revision
 from anyshape.tools.routine import RoutineError
 from anyshape.tools.workers import CrowdedError
 
-__all__ = [
-    "BATCH_FULL",
-    "NOT_ACCEPTABLE",
-    "OF_THE_CONNECTION",
-    "SERVER_BUSY",
-    "UNKNOWN_SESSION",
-    "Failure",
-    "StoreAwayError",
-    "UnservedError",
-    "busy",
-    "duplicate_id",
-    "header_mismatch",
-    "http_status",
-    "invalid_params",
-    "method_not_found",
-    "missing_capability",
-    "missing_meta",
-    "not_acceptable",
-    "resource_not_found",
-    "stopping",
-    "told_of",
-    "translate",
-    "unknown_prompt",
-    "unknown_session",
-    "unknown_tool",
-    "unsupported_version",
-    "untold",
-]
-
 SERVER_BUSY: Final = 503
 TOO_MANY_REQUESTS: Final = 429
 NOT_ACCEPTABLE: Final = 406

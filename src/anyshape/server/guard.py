@@ -10,8 +10,6 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
-__all__ = ["Guard", "is_local"]
-
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 

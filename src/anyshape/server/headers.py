@@ -21,8 +21,6 @@ from anyshape.protocol.headers import (
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import header_mismatch
 
-__all__ = ["RequestHeaders", "is_json", "read_accept"]
-
 _VERSION: Final = VERSION_HEADER.lower().encode()
 _METHOD: Final = METHOD_HEADER.lower().encode()
 _NAME: Final = NAME_HEADER.lower().encode()

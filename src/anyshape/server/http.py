@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     from anyshape.server.scopes import ScopeRules
     from anyshape.server.streams.endpoint import SessionStreams
 
-__all__ = ["HOSTED", "HttpApplication"]
-
 HOSTED: Final = "anyshape"
 """Where in the state of its host an application is found by the host's connections."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from anyshape.server.http_options import HttpOptions
     from anyshape.server.service import Service
 
-__all__ = ["hosting", "run_http", "run_workers", "serve_http", "settings_of_uvicorn"]
-
 _SLACK: Final = 1
 """Seconds that uvicorn waits after ours are over, for the last answers to leave."""
 _OF_SUPERVISORS: Final = frozenset({"reload", "workers"})

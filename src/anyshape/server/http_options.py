@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
     from anyshape.server.authorization import Authorization
 
-__all__ = ["HttpOptions", "ServePage", "Streams"]
-
 
 @dataclass(frozen=True, slots=True)
 class Streams:

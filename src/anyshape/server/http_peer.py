@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anyshape.server.sessions import Handshake
     from anyshape.server.streams.replies import ReplyStream
 
-__all__ = ["HttpPeer"]
-
 _SESSION: Final = SESSION_HEADER.lower().encode()
 
 _PATIENCE: Final = 0.02

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from anyshape.server.http import HttpApplication
 
-__all__ = ["HttpProtocol"]
-
 _DEFAULTS: Final = HttpOptions()
 _parse: Final = HttpToolsProtocol.data_received
 _take_body: Final = HttpToolsProtocol.on_body

@@ -16,8 +16,6 @@ from anyshape.protocol.nesting import is_too_deep
 from anyshape.protocol.salvage import salvage_id
 from anyshape.server.parameters import CallParameters
 
-__all__ = ["Call", "Incoming", "read"]
-
 
 class Call(msgspec.Struct, gc=False, frozen=True):
     """A request for `tools/call` whose parameters are read already."""

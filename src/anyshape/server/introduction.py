@@ -16,8 +16,6 @@ from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.meta import SERVER_INFO
 from anyshape.protocol.revision import SUPPORTED, Revision
 
-__all__ = ["ServerIntroduction"]
-
 Capabilities: TypeAlias = Callable[[Revision, bool], dict[str, Any]]
 """From a revision, and whether the peer can be told of changes, to what the server can do."""
 

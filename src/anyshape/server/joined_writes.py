@@ -21,8 +21,6 @@ from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
-__all__ = ["JoiningTransport"]
-
 _log = logging.getLogger("anyshape.server")
 
 _SEVERAL: Final = 2

@@ -9,8 +9,6 @@ import base64
 import binascii
 from typing import Final
 
-__all__ = ["check_keys", "process_key", "spell", "unspell"]
-
 _SHORTEST: Final = 16
 
 

@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 
 from anyshape.errors import TransportError
 
-__all__ = ["Lease", "Lifespan", "Opening", "check_lifespan"]
-
 Opening: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 """Makes the author's context manager; what that yields is the state of every call."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from anyshape.server.request_log import RequestLog
     from anyshape.server.service import Service
 
-__all__ = ["LogHandler", "carrier"]
-
 _current: ContextVar[RequestLog | None] = ContextVar("anyshape_request_log", default=None)
 """Where the messages of the request go that is being answered."""
 

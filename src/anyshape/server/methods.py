@@ -16,8 +16,6 @@ from anyshape.server.subscriptions import listen
 if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
 
-__all__ = ["METHODS"]
-
 
 async def _initialize(parameters: InitializeParameters, request: OpenRequest) -> bytes:
     if request.batched:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
-__all__ = ["Layers", "Middleware", "MiddlewareAnswer", "MiddlewareRequest", "Proceed"]
-
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _WIRE_NAMES: Final = {"task_id": "taskId"}
 """What the wire calls a member, where we call it otherwise."""

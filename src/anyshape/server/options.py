@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from anyshape.server.stores.redis_store import RedisStore
     from anyshape.server.tasks.options import TaskOptions
 
-__all__ = ["MEBIBYTE", "ServerOptions"]
-
 MEBIBYTE = 1024 * 1024
 
 _COUNTS = (

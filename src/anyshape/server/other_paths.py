@@ -9,8 +9,6 @@ from anyshape.server.response import Scope, Send, refuse, send_json, send_page
 if TYPE_CHECKING:
     from anyshape.server.http_options import HttpOptions
 
-__all__ = ["path_below", "serve_other_path"]
-
 
 def path_below(scope: Scope) -> str:
     """Return a path as it is below wherever a host has mounted us."""

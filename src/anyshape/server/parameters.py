@@ -22,22 +22,6 @@ from anyshape.protocol.meta import (
 )
 from anyshape.protocol.methods import TOOLS_CALL
 
-__all__ = [
-    "NO_META",
-    "BareParameters",
-    "CallParameters",
-    "InitializeParameters",
-    "ListParameters",
-    "ListenParameters",
-    "Meta",
-    "Parameters",
-    "RoundParameters",
-    "TaskParameters",
-    "TaskUpdateParameters",
-    "read_cancellation",
-]
-
-
 _decode: Final = msgspec.json.Decoder().decode
 
 

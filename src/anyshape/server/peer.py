@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from anyshape.server.scopes import ScopeRules
     from anyshape.server.service import Service
 
-__all__ = ["Peer"]
-
 
 class Peer(ABC):
     """What is known of whoever asks, and how to reach them."""

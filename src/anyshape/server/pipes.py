@@ -16,8 +16,6 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-__all__ = ["PipeReader", "PipeWriter"]
-
 _READ_SIZE = 64 * 1024
 """Bytes asked for at once. From 128 KiB on the allocator maps and unmaps the room for each read,
 which takes ten times as long as reading a line does."""

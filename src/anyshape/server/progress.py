@@ -12,9 +12,6 @@ from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import PROGRESS
 from anyshape.server.request import OpenRequest
 
-__all__ = ["ProgressReports"]
-
-
 _WINDOW: Final = 1.0
 _MOST_REPORTS: Final = 50
 """Notifications for one request within so many seconds; nobody can follow more."""

@@ -21,8 +21,6 @@ from anyshape.protocol.methods import TOOLS_CALL
 if TYPE_CHECKING:
     from anyshape.server.middleware import MiddlewareAnswer, MiddlewareRequest, Proceed
 
-__all__ = ["RateLimit"]
-
 _SECONDS: Final = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 
 CallerKey: TypeAlias = "Callable[[MiddlewareRequest], Hashable]"

@@ -37,15 +37,6 @@ if TYPE_CHECKING:
     from anyshape.tools.asking import Asker
     from anyshape.tools.deadline import Interruptible
 
-__all__ = [
-    "IN_MESSAGE",
-    "IN_PARAMETERS",
-    "NO_ANSWER",
-    "Answer",
-    "Interruption",
-    "OpenRequest",
-]
-
 IN_MESSAGE: Final = ("params", "_meta")
 IN_PARAMETERS: Final = ("_meta",)
 """Where `_meta` is, in a whole message and in its parameters."""

@@ -15,9 +15,6 @@ from anyshape.protocol.methods import LOG_MESSAGE
 from anyshape.server.request import OpenRequest
 from anyshape.tools.serialization import encode_json
 
-__all__ = ["RequestLog"]
-
-
 _WINDOW: Final = 1.0
 _MOST_MESSAGES: Final = 100
 """Messages of one request within so many seconds; of more, only the number is told."""

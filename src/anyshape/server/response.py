@@ -18,21 +18,6 @@ from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 from anyshape.protocol.revision import LATEST
 from anyshape.server.failures import http_status, translate
 
-__all__ = [
-    "Event",
-    "EventStream",
-    "Scope",
-    "Send",
-    "accept",
-    "dismiss",
-    "json_start",
-    "refuse",
-    "send_error",
-    "send_json",
-    "send_page",
-    "write_event",
-]
-
 Scope: TypeAlias = MutableMapping[str, Any]
 Event: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Event], Awaitable[None]]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from anyshape.server.incoming import Incoming
     from anyshape.server.service import Service
 
-__all__ = ["ScopeRules"]
-
 _log = logging.getLogger("anyshape.server")
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from anyshape.server.middleware import Middleware
     from anyshape.server.tasks.options import TaskUse
 
-__all__ = ["Server"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 MiddlewareFunction = TypeVar("MiddlewareFunction", bound="Middleware")
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anyshape.server.tasks.options import TaskUse
     from anyshape.tools.tool import Tool
 
-__all__ = ["Service"]
-
 SomeFeature = TypeVar("SomeFeature", bound=Feature)
 
 

@@ -27,8 +27,6 @@ from anyshape.protocol.revision import HANDSHAKE, Revision
 from anyshape.server.failures import unknown_session
 from anyshape.server.keys import check_keys, process_key, spell, unspell
 
-__all__ = ["Handshake", "SessionIds", "Sessions"]
-
 _MAC: Final = 16
 _LONGEST_TICKET: Final = 300
 _LONGEST_ID: Final = 4 * (_MAC + _LONGEST_TICKET) // 3 + 4

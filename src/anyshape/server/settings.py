@@ -8,8 +8,6 @@ from typing import Any
 from anyshape.moved import RUN_SETTINGS, TRANSPORTS
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 
-__all__ = ["check_transport", "checked_icon", "refuse_brought"]
-
 
 def check_transport(transport: str, settings: Mapping[str, Any]) -> None:
     """Raise if a server cannot be run on such a transport with such settings."""

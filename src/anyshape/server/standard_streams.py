@@ -14,8 +14,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["taken_streams"]
-
 _INPUT, _OUTPUT, _ERROR = 0, 1, 2
 
 

@@ -18,8 +18,6 @@ from anyshape.server.pipes import PipeReader, PipeWriter
 from anyshape.server.request import Answer
 from anyshape.server.service import Service
 
-__all__ = ["StdioSession"]
-
 _IDLE_RUNNERS = 64
 _LINGER = 1
 """Milliseconds that a runner with nothing to do holds the loop up, waiting for the next line."""

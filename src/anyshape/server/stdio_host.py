@@ -18,8 +18,6 @@ from anyshape.server.stdio import StdioSession
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["run_stdio", "serve_stdio"]
-
 _log = logging.getLogger("anyshape.server")
 
 

@@ -18,8 +18,6 @@ from anyshape.server.features.announcements import Position, Topic
 from anyshape.server.parameters import ListenParameters
 from anyshape.server.request import OpenRequest
 
-__all__ = ["listen"]
-
 _ID_KEY: Final = encode_data(SUBSCRIPTION_ID)
 
 

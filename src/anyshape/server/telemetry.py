@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import Meta
     from anyshape.server.request import OpenRequest
 
-__all__ = ["Traced", "active_tracer", "traced", "traced_if_wanted"]
-
 Given = TypeVar("Given")
 
 _API: Final = "opentelemetry.trace"

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 from anyshape.moved import LIST_TOOLS
 from anyshape.protocol.description import ToolDescription
 
-__all__ = ["ToolListing"]
-
 
 class ToolListing(Coroutine[Any, Any, list[ToolDescription]]):
     """The coroutine that lists the tools; who decorates with it is told what to write instead."""

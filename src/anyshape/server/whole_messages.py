@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from anyshape.server.bodies import Receive
     from anyshape.server.response import Event, Send
 
-__all__ = ["VERSIONS", "UvicornRecords", "records", "take_request", "write_answer"]
-
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 VERSIONS: Final = frozenset({"0.53", "0.54"})

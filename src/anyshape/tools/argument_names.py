@@ -15,8 +15,6 @@ from typing import Any, cast
 from anyshape.documents.outline import Outline
 from anyshape.errors import ToolDefinitionError
 
-__all__ = ["check_names", "mentions"]
-
 _COMPOSED = ("allOf", "anyOf", "oneOf")
 _CONDITIONS = ("if", "then", "else")
 _TEXT = "[A-Za-z0-9_ -]*"

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from anyshape.tools.forms import UserForm
     from anyshape.tools.signature import Signature
 
-__all__ = [
-    "ASKING",
-    "QUESTIONS",
-    "Ask",
-    "AskedParameter",
-    "ask_first",
-    "read_ask",
-    "refuse_questions",
-]
-
 QUESTIONS: Final = frozenset(("elicit", "elicit_url", "sample", "roots"))
 """The methods of a context that ask."""
 

@@ -26,8 +26,6 @@ from anyshape.tools.forms import UserForm
 from anyshape.tools.outcomes import Accepted, Cancelled, Declined, Elicited
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["Asker", "elicit", "elicit_visit", "list_roots", "sample"]
-
 _MOST_ROOTS: Final = 1_000
 _LONGEST_URI: Final = 8_192
 _SHOWN: Final = 5

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from anyshape.errors import Problem
     from anyshape.schema import Schema
 
-__all__ = ["Bind", "bind_parameters", "bind_whole_object"]
-
 Bind = Callable[[bytes | None], dict[str, Any]]
 """Returns the values of the parameters by name, or raises `ArgumentsError`."""
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator
 from types import CodeType
 from typing import Any, cast
 
-__all__ = ["attributes_of"]
-
 
 def attributes_of(
     function: Any, variable: str, names: Collection[str], *, inside: bool = True

@@ -17,8 +17,6 @@ from anyshape.tools.context import Context
 from anyshape.tools.routine import Invoke, Routine, RoutineError
 from anyshape.tools.signature import Signature, read_signature
 
-__all__ = ["Complete", "Completer", "choices_in"]
-
 _DEFINITIONS: Final = "#/$defs/"
 _MOST_SEEN: Final = 10_000
 """Suggestions that are looked at: no user would read on, and an iterator may have no end."""

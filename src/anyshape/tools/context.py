@@ -18,8 +18,6 @@ from anyshape.protocol.log_levels import SEVERITY, LogLevel, check_level
 from anyshape.tools.deadline import Deadline
 from anyshape.tools.questions import AsksClient, FindAsker
 
-__all__ = ["Context"]
-
 if TYPE_CHECKING:
     import typing_extensions
 

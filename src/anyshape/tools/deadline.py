@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 from anyshape.resumption import Resumed
 
-__all__ = ["Deadline", "Interruptible", "OvertimeError", "paused", "within"]
-
 
 class OvertimeError(Exception):
     """The time has run out. A `TimeoutError` is the awaited function's own."""

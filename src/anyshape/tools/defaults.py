@@ -12,8 +12,6 @@ from anyshape.documents.positions import Node
 from anyshape.tools.signature import EMPTY
 from anyshape.tools.types.msgspec_types import to_builtins
 
-__all__ = ["is_mutable", "publish_default"]
-
 
 def publish_default(default: Any, described: Node) -> None:
     """Put a default into the schema of its parameter if it is JSON and the type admits it."""

@@ -29,15 +29,6 @@ from anyshape.tools.serialization import encoder
 from anyshape.tools.signature import EMPTY, Signature, read_signature
 from anyshape.tools.words import Words
 
-__all__ = [
-    "ToolDefinition",
-    "compile_schema",
-    "define_function",
-    "define_handler",
-    "derive_input",
-    "docstring_of",
-]
-
 
 class ToolDefinition(msgspec.Struct, frozen=True):
     """What was decided: the listing, the checks, and the steps of a call."""

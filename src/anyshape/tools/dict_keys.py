@@ -14,8 +14,6 @@ from uuid import UUID
 
 from anyshape.errors import NotJson
 
-__all__ = ["check_keys"]
-
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 _DISTINCT = frozenset((str, int, float, date, datetime, UUID))
 """Types whose values differ in text as soon as they differ."""

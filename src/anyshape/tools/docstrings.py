@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-__all__ = ["Documentation", "read_docstring"]
-
 _GOOGLE = re.compile(
     r"(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters)\s*:\s*$"
 )

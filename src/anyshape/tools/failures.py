@@ -25,17 +25,6 @@ from anyshape.protocol.content import encode_text
 from anyshape.protocol.result import EncodedResult
 from anyshape.tools.serialization import ResultError
 
-__all__ = [
-    "crashed",
-    "failed",
-    "forgot_structured",
-    "message_in",
-    "refusal_in",
-    "refused",
-    "timed_out",
-    "unusable",
-]
-
 _log = logging.getLogger("anyshape.tools")
 _SHOWN = 20
 _LONGEST = 10_000

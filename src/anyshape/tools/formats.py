@@ -20,8 +20,6 @@ from typing import Any, Final, cast
 from anyshape.documents.positions import Node, rebuild
 from anyshape.protocol.encoding import encode_data
 
-__all__ = ["loosen", "publish", "to_read", "to_write"]
-
 _MARK: Final = "loose "  # with a space, which no format has that an author may have written
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"

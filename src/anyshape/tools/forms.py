@@ -22,8 +22,6 @@ from anyshape.tools.docstrings import Documentation
 from anyshape.tools.signature import EMPTY, Parameter, Signature
 from anyshape.tools.types import ArgumentsError
 
-__all__ = ["UserForm", "form_of"]
-
 _VALUE: Final = "value"
 """What a field is called if the type is no object, and so has no name for it."""
 

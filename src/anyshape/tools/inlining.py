@@ -17,8 +17,6 @@ from typing import Any, cast
 from anyshape.documents.pointers import unescape
 from anyshape.documents.positions import Node, rebuild, subschemas
 
-__all__ = ["arrange"]
-
 _PREFIX = "#/$defs/"
 _ANNOTATIONS = frozenset(
     ("default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")

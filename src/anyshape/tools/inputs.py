@@ -26,8 +26,6 @@ from anyshape.tools.notes import annotate
 from anyshape.tools.signature import EMPTY, Parameter, Signature
 from anyshape.tools.types import ReadArguments, describe_parameters
 
-__all__ = ["Inputs", "describe_inputs", "takes_whole_object"]
-
 
 class Inputs(msgspec.Struct, frozen=True):
     """The derived schema of a function's parameters, and how their values are read.

@@ -20,8 +20,6 @@ from anyshape.moved import (
 from anyshape.protocol.result import ToolResult
 from anyshape.tools.bytecode import attributes_of
 
-__all__ = ["refuse_injection", "refuse_settings", "refuse_types", "refuse_uses"]
-
 
 def refuse_types(annotation: Any, label: str, where: str) -> None:
     """Raise if another library's content, result or context stands in an annotation."""

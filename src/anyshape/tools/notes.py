@@ -6,8 +6,6 @@ import typing
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
-__all__ = ["annotate", "take_note"]
-
 Noted = TypeVar("Noted")
 _ANNOTATED: Any = typing.Annotated  # subscribed with what is known only at run time
 

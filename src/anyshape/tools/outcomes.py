@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
-__all__ = ["Accepted", "Cancelled", "Declined", "Elicited", "accepted_type"]
-
 Answered = TypeVar("Answered")
 
 

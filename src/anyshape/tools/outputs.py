@@ -23,15 +23,6 @@ from anyshape.tools.formats import publish, to_write
 from anyshape.tools.signature import EMPTY
 from anyshape.tools.types import WriteValue, describe_value
 
-__all__ = [
-    "UNSTRUCTURED",
-    "GivenOutputSchema",
-    "Output",
-    "OutputKind",
-    "Unstructured",
-    "describe_output",
-]
-
 
 class Unstructured(enum.Enum):
     """The type of `UNSTRUCTURED`."""

@@ -23,8 +23,6 @@ from anyshape.tools.signature import read_signature
 from anyshape.tools.texts import TextParameters, read_text_parameters
 from anyshape.tools.words import Words
 
-__all__ = ["Prompt"]
-
 
 class Prompt(Routine):
     """A prompt that a server can list and get, made from a function."""

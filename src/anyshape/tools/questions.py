@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anyshape.tools.outcomes import Elicited
     from anyshape.tools.tool import Tool
 
-__all__ = ["AsksClient", "FindAsker", "Unanswered"]
-
 FindAsker: TypeAlias = "Callable[[Interruptible], Asker]"
 """Gives what asks the client of a call, whose time stands while the client is waited for."""
 

@@ -19,8 +19,6 @@ from anyshape.errors import ToolDefinitionError
 from anyshape.tools.asked_parameters import QUESTIONS
 from anyshape.tools.signature import read_signature
 
-__all__ = ["repeated_effects"]
-
 _HARMLESS: Final = frozenset(("print", "debug", "info", "warning", "error", "exception", "log"))
 """Calls that may be made again: they tell of something, and change nothing."""
 _SHOWN: Final = 60

@@ -26,8 +26,6 @@ from anyshape.tools.signature import Signature, read_signature
 from anyshape.tools.texts import TextParameters, read_text_parameters
 from anyshape.tools.words import Words
 
-__all__ = ["Resource"]
-
 _NOT_KEPT: Final = Caching(ttl_ms=0)
 _LONG: Final = 1024 * 1024
 """Bytes that are not handled while an event loop waits."""

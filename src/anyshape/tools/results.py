@@ -12,8 +12,6 @@ from anyshape.tools import failures
 from anyshape.tools.outputs import OutputKind
 from anyshape.tools.serialization import EncodeValue, encode_json
 
-__all__ = ["Finish", "finisher"]
-
 Finish = Callable[[Any], EncodedResult]
 """Makes a result of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
 

@@ -25,8 +25,6 @@ from anyshape.tools.workers import WORKERS, CrowdedError
 if TYPE_CHECKING:
     from anyshape.tools.signature import Signature
 
-__all__ = ["VALUES", "Invoke", "Routine", "RoutineError", "give_up"]
-
 Invoke = Callable[..., Any]
 """Calls the function; takes the values of its parameters by name."""
 

@@ -25,8 +25,6 @@ from anyshape.tools.types import WriteValue
 if TYPE_CHECKING:
     from anyshape.schema import Schema
 
-__all__ = ["EncodeValue", "ResultError", "encode_json", "encoder"]
-
 EncodeValue = Callable[[Any], bytes]
 """Returns the JSON text of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
 

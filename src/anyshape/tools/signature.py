@@ -22,8 +22,6 @@ from anyshape.tools.asked_parameters import AskedParameter, read_ask, refuse_que
 from anyshape.tools.context import Context
 from anyshape.tools.migration import refuse_injection, refuse_types, refuse_uses
 
-__all__ = ["EMPTY", "Parameter", "Signature", "read_signature"]
-
 EMPTY = inspect.Parameter.empty
 """Stands for an annotation or a default that was not written."""
 

@@ -23,8 +23,6 @@ from anyshape.tools.docstrings import Documentation
 from anyshape.tools.notes import take_note
 from anyshape.tools.signature import Parameter, Signature
 
-__all__ = ["TextParameters", "read_text_parameters"]
-
 Admits: TypeAlias = Callable[[str], bool]
 """Tells whether a text is an argument as it is."""
 

@@ -30,8 +30,6 @@ from anyshape.tools.serialization import ResultError
 from anyshape.tools.types import ArgumentsError
 from anyshape.tools.words import Words
 
-__all__ = ["Tool"]
-
 _DEFAULT_LIMITS = Limits()
 _COROUTINE: type = CoroutineType
 

@@ -19,8 +19,6 @@ from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 from anyshape.protocol.names import display_name_flaw, name_flaw
 from anyshape.tools.serialization import encode_json
 
-__all__ = ["Words"]
-
 _HINTS = {name: str if name == "title" else bool for name in ToolAnnotations.__annotations__}
 _SPELLINGS = {
     "".join("_" + letter.lower() if letter.isupper() else letter for letter in name): name

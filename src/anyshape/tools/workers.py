@@ -17,8 +17,6 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import Any, Final
 
-__all__ = ["WORKERS", "CrowdedError", "WorkerThreads"]
-
 
 class CrowdedError(Exception):
     """No thread was free for a call, which has not begun."""

@@ -24,8 +24,6 @@ from anyshape.client.auth.token_endpoint import AccessRequest, ask_token
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["AuthorizationCode", "client_key"]
-
 _MOST_FIELDS: Final = 50
 _ONCE: Final = ("code", "state", "iss", "error", "error_description")
 

@@ -16,8 +16,6 @@ from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 from anyshape.protocol.issuers import description_places
 
-__all__ = ["AuthorizationServer", "assume_server", "find_server"]
-
 _WHAT: Final = "the authorization server's metadata"
 
 

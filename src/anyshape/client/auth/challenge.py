@@ -13,8 +13,6 @@ from typing import Final
 
 from anyshape.protocol.headers import HEADER_WORD
 
-__all__ = ["AuthChallenge", "read_challenge"]
-
 _BETWEEN: Final = re.compile(r"[\s,]+")
 _PART: Final = re.compile(
     rf'({HEADER_WORD})(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({HEADER_WORD})))?', re.DOTALL

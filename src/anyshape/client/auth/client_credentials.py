@@ -14,8 +14,6 @@ from anyshape.client.auth.token_endpoint import AccessRequest
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
-__all__ = ["ClientCredentials"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCredentials(AccessSettings):

@@ -15,8 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from anyshape.client.auth.signing import ECKey, sign
 
-__all__ = ["ALGORITHM", "ProofKey"]
-
 ALGORITHM: Final = "ES256"
 
 

@@ -21,8 +21,6 @@ from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["EnterpriseManaged", "IdentityProvider"]
-
 _EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
 _ID_TOKEN: Final = "urn:ietf:params:oauth:token-type:id_token"  # noqa: S105
 _ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"

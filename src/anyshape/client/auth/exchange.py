@@ -24,8 +24,6 @@ from anyshape.errors import AnyshapeError, AuthorizationError
 
 Body: TypeAlias = aiohttp.FormData | aiohttp.JsonPayload
 
-__all__ = ["AuthReply", "Exchange"]
-
 _MOST_BYTES: Final = 256 * 1024
 _DEEPEST: Final = 32
 _SECONDS: Final = 30.0

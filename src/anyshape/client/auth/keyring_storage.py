@@ -14,8 +14,6 @@ except ImportError as error:
 
 from anyshape.errors import AuthorizationError
 
-__all__ = ["KeyringStorage"]
-
 
 class KeyringStorage:
     """Keeps secrets where the system keeps them, under the name of a service."""

@@ -6,8 +6,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol, TypeAlias
 
-__all__ = ["Authorize", "CallerLogin", "Login", "OpenLogin"]
-
 Authorize: TypeAlias = Callable[[str], Awaitable[str]]
 """Sends a person to a URL; returns the URL to which the authorization server sent them back."""
 

@@ -19,8 +19,6 @@ from urllib.parse import parse_qs, urlsplit
 from anyshape.client.auth.login import OpenLogin
 from anyshape.errors import AuthorizationError
 
-__all__ = ["LoopbackLogin"]
-
 logger = logging.getLogger(__name__)
 
 _LONGEST: Final = 16 * 1024

@@ -16,8 +16,6 @@ from anyshape.client.auth.settings import AccessSettings
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
-__all__ = ["OAuth"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuth(AccessSettings):

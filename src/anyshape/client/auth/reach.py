@@ -27,8 +27,6 @@ from anyshape.addresses import is_literal, is_loopback, read_host, special_use
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 
-__all__ = ["Reach", "origin_of"]
-
 _CHARACTERS: Final = re.compile(r"(?:[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
 _LONGEST: Final = 2048
 _PUBLIC: Final = 0

@@ -14,8 +14,6 @@ from anyshape.errors import AuthorizationError
 if TYPE_CHECKING:
     from anyshape.client.auth.signing import ClientKey
 
-__all__ = ["ClientGrant", "RegisteredClient"]
-
 
 class RegisteredClient:
     """Shows who it is with a key or a secret, or only says it."""

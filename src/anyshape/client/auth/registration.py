@@ -25,8 +25,6 @@ from anyshape.errors import AuthorizationError
 if TYPE_CHECKING:
     from anyshape.client.auth.signing import ClientKey
 
-__all__ = ["Registration", "describe_failure", "register", "secret_method"]
-
 _WHAT = "the registration endpoint"
 
 

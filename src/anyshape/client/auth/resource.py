@@ -18,8 +18,6 @@ from anyshape.client.quoting import shorten, without_secrets
 from anyshape.errors import AuthorizationError
 from anyshape.protocol.issuers import RESOURCE_PLACE
 
-__all__ = ["ProtectedResource", "canonical", "find_resource"]
-
 _WHAT: Final = "the server's resource metadata"
 _MOST: Final = 100
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from anyshape.client.auth.dpop import ProofKey
     from anyshape.client.auth.registered_client import ClientGrant
 
-__all__ = ["AccessSession", "TokenGrant", "token_key"]
-
 logger = logging.getLogger(__name__)
 
 _PARTING: Final = 5.0

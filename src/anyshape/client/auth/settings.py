@@ -9,8 +9,6 @@ from weakref import WeakKeyDictionary
 
 from anyshape.client.auth.storage import MemoryStorage, TokenStorage
 
-__all__ = ["AccessSettings", "Turns"]
-
 
 class Turns:
     """A lock for each server, in each event loop: who holds it may get a token.

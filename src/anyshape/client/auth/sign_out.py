@@ -16,8 +16,6 @@ from anyshape.client.auth.token_endpoint import AccessRequest, send_form
 from anyshape.client.options import Http
 from anyshape.errors import AuthorizationError
 
-__all__ = ["sign_out"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -18,8 +18,6 @@ try:
 except ImportError as error:
     raise ImportError("signing needs joserfc; pip install 'anyshape[auth]'") from error
 
-__all__ = ["ClientKey", "ECKey", "sign"]
-
 _LIFETIME: Final = 300
 _BY_CURVE: Final = {"P-256": "ES256", "P-384": "ES384", "P-521": "ES512"}
 

@@ -25,8 +25,6 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-__all__ = ["FileStorage", "MemoryStorage", "SharedStorage", "TokenStorage"]
-
 _SOON: Final = 0.02
 _LATE: Final = 0.5
 """Seconds between two looks whether it is our turn, at first and at last."""

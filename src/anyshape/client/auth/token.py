@@ -12,8 +12,6 @@ from anyshape.client.answers import as_string
 from anyshape.client.quoting import shorten
 from anyshape.errors import AuthorizationError
 
-__all__ = ["MOST_SECONDS", "HeldToken", "read_token"]
-
 _EARLY: Final = 30.0
 _LONGEST: Final = 32 * 1024
 MOST_SECONDS: Final = 1e11

@@ -21,8 +21,6 @@ from anyshape.protocol.issuers import basic_credentials
 if TYPE_CHECKING:
     from anyshape.client.auth.dpop import ProofKey
 
-__all__ = ["AccessRequest", "ask_token", "send_form"]
-
 _WHAT = "the token endpoint"
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _SECRET_FIELDS = ("client_secret", "refresh_token", "code", "code_verifier", "assertion")

@@ -17,8 +17,6 @@ from anyshape.client.auth.token_endpoint import AccessRequest
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Http
 
-__all__ = ["JWT_BEARER", "Assertion", "WorkloadIdentity"]
-
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 Assertion: TypeAlias = Callable[[str], str | Awaitable[str]]

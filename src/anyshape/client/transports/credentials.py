@@ -11,8 +11,6 @@ from anyshape.client.authorizer import Authorizer, CredentialSource, RefusedRequ
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Auth, Credentials, Http
 
-__all__ = ["CredentialStore", "credentials_for"]
-
 
 def credentials_for(
     auth: Auth | None, url: str, http: Http, deadlines: Deadlines

@@ -22,8 +22,6 @@ import httptools
 from anyshape.client.transports.inflation import WINDOWS, Inflater
 from anyshape.client.transports.routes import Route
 
-__all__ = ["BadResponse", "DirectResponse", "Outbox", "Unwritten"]
-
 _LONGEST_HEAD: Final = 1 << 18
 """Bytes of a response up to its body, with all that comes before the final head; and bytes that
 are no body on the way to its next piece or its end, such as trailers."""

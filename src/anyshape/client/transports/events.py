@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from anyshape.errors import TransportError
 
-__all__ = ["EventReader", "ReceivedEvent"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReceivedEvent:

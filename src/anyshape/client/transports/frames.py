@@ -27,8 +27,6 @@ from anyshape.protocol.jsonrpc import (
 from anyshape.protocol.shapes.ordinary_result import DEPTH, ORDINARY_BYTES, OrdinaryResult
 from anyshape.protocol.surrogates import replace_lone_surrogates
 
-__all__ = ["CUT_DEPTH", "LONE_SURROGATE", "read_frame", "read_ordinary"]
-
 CUT_DEPTH: Final = 400
 """How deep a frame is kept; more than `Bounds.max_depth` may be."""
 

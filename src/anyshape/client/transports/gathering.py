@@ -12,8 +12,6 @@ from typing import Final
 
 from anyshape.client.transports.responses import HttpResponse
 
-__all__ = ["SHORT", "GatheredAnswer", "GatheringRoom", "gather"]
-
 SHORT: Final = 1 << 18
 """Bytes of an answer that need no room: so many are buffered of each connection anyway."""
 

@@ -52,8 +52,6 @@ from anyshape.protocol.headers import LAST_EVENT_HEADER, SESSION_HEADER, VERSION
 from anyshape.protocol.jsonrpc import Notification, Request, Response
 from anyshape.protocol.methods import INITIALIZE
 
-__all__ = ["HttpTransport"]
-
 logger = logging.getLogger(__name__)
 
 _NONCE = "dpop-nonce"

@@ -15,16 +15,6 @@ from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, Malformed
 
-__all__ = [
-    "EVENTS",
-    "JSON",
-    "cause_of",
-    "explain_loss",
-    "explain_refusal",
-    "media_type_of",
-    "words_of",
-]
-
 JSON = "application/json"
 EVENTS = "text/event-stream"
 

@@ -7,8 +7,6 @@ from typing import Final
 
 import aiohttp
 
-__all__ = ["ENCODINGS", "WINDOWS", "Inflater"]
-
 ENCODINGS: Final = "gzip, deflate"
 """What is offered to servers, as `Accept-Encoding` says it."""
 

@@ -23,8 +23,6 @@ from anyshape.protocol.jsonrpc import (
     Response,
 )
 
-__all__ = ["Connectable", "MemoryConnection", "MemoryTransport"]
-
 
 class MemoryConnection(Protocol):
     """One peer of a server, as `connect` returns it."""

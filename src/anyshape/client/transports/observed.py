@@ -21,8 +21,6 @@ from anyshape.protocol.jsonrpc import (
 )
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Frame", "ObservedTransport", "OnFrame"]
-
 
 @dataclass(frozen=True, slots=True)
 class Frame:

@@ -24,8 +24,6 @@ from anyshape.client.transports.direct_requests import DirectResponse, Outbox, U
 from anyshape.client.transports.responses import HttpResponse, SessionResponse
 from anyshape.client.transports.routes import Route
 
-__all__ = ["Pools"]
-
 _ASIDE = 4
 _GLANCE = 0.01
 _PEERS = 64

@@ -35,8 +35,6 @@ from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response
 from anyshape.protocol.lines import KEPT, Line, LineSplitter, LongLine
 
-__all__ = ["ProcessTransport"]
-
 logger = logging.getLogger(__name__)
 
 _MOMENT = 0.5

@@ -11,8 +11,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from anyshape.client.options import Http
 
-__all__ = ["proxy_for"]
-
 
 def proxy_for(http: Http, url: str) -> str | None:
     """Return the URL of the proxy to use; `None` for no proxy."""

@@ -13,8 +13,6 @@ import aiohttp
 
 from anyshape.client.transports.direct_requests import DirectResponse
 
-__all__ = ["HttpResponse", "SessionResponse"]
-
 
 class SessionResponse:
     """A response that aiohttp's session has read."""

@@ -16,8 +16,6 @@ from yarl import URL
 from anyshape.client.transports.inflation import ENCODINGS
 from anyshape.protocol.headers import HEADER_WORD
 
-__all__ = ["Route", "is_header"]
-
 _REMEMBERED: Final = 256
 """Heads that are kept."""
 _LEFT_TO_AIOHTTP: Final = frozenset(

@@ -15,18 +15,6 @@ from anyshape.protocol.jsonrpc import Notification, Request, Response, encode_no
 from anyshape.protocol.methods import CANCELLED
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = [
-    "ConnectionLost",
-    "HttpStatus",
-    "OnMessage",
-    "Received",
-    "ServerMessage",
-    "SessionLost",
-    "Transport",
-    "cancellation",
-    "too_long",
-]
-
 ServerMessage: TypeAlias = Request | Notification
 OnMessage: TypeAlias = Callable[[ServerMessage], bytes | None]
 """Takes a message that is no answer to us, on the loop; returns the frame to send back, if any."""

@@ -8,8 +8,6 @@ from typing import Any, Final, TypeAlias
 from anyshape.documents.positions import Node
 from anyshape.protocol.encoding import encode_data
 
-__all__ = ["SchemaNode", "either", "is_anything", "summary"]
-
 SchemaNode: TypeAlias = Node | bool
 """A schema, which may be `true` or `false`."""
 _Object: TypeAlias = tuple[Mapping[str, SchemaNode], Sequence[str]]

@@ -15,8 +15,6 @@ from anyshape.protocol.content import encode_text
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 
-__all__ = ["block_adapter"]
-
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 

@@ -14,8 +14,6 @@ from anyshape.documents.outline import Outline
 from anyshape.documents.positions import Node, dialect_in, subschemas
 from anyshape.protocol.shapes.edits import Edits
 
-__all__ = ["as_object_schema", "without_booleans"]
-
 _CLOSING: Final = frozenset(
     {"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems"}
 )

@@ -17,8 +17,6 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.folding import fold_root
 from anyshape.protocol.shapes.nulls import NullDropper
 
-__all__ = ["ClientAdditions"]
-
 _decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _OWN: Final = tuple(name.encode() for name in OWN_ARGUMENTS)
 

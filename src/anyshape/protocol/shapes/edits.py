@@ -8,8 +8,6 @@ from typing import Any
 from anyshape.documents.pointers import Place
 from anyshape.documents.positions import Node
 
-__all__ = ["Edits"]
-
 
 class Edits:
     """A document being changed: what lies on the way to a change is copied, all else is shared."""

@@ -13,8 +13,6 @@ from anyshape.protocol.description import (
 from anyshape.protocol.icons import published_icons
 from anyshape.protocol.revision import Revision
 
-__all__ = ["add_rest", "add_words", "prompt_entry", "resource_entry"]
-
 _Described: TypeAlias = ToolDescription | PromptDescription | ResourceDescription
 
 

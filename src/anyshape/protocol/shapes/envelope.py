@@ -21,18 +21,6 @@ from anyshape.documents.positions import Node, dialect_in, own_id
 from anyshape.protocol.shapes.booleans import as_object_schema
 from anyshape.protocol.shapes.edits import Edits
 
-__all__ = [
-    "ENVELOPE_KEY",
-    "ENVELOPE_PLACE",
-    "MARKER",
-    "SHOWN_ENVELOPE",
-    "embed",
-    "envelop",
-    "has_only_envelope_key",
-    "open_envelope",
-    "root_is_referred_to",
-]
-
 ENVELOPE_KEY: Final = "result"
 """The one member of an envelope."""
 ENVELOPE_PLACE: Final = f"#/properties/{ENVELOPE_KEY}"

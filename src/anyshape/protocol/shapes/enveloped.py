@@ -23,8 +23,6 @@ from anyshape.protocol.shapes.envelope import (
 )
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
-__all__ = ["ENVELOPED", "Carriage", "carriage_of"]
-
 _ENVELOPE_START: Final = f',"structuredContent":{{"{ENVELOPE_KEY}":'.encode()
 
 

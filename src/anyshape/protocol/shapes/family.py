@@ -12,8 +12,6 @@ from anyshape.documents.positions import Node
 from anyshape.protocol.clients import KNOWN_CLIENTS, KnownClient, Needs
 from anyshape.protocol.result import Absent
 
-__all__ = ["Carrier", "Family", "OutputSchema", "ShapeOptions"]
-
 OutputSchema: TypeAlias = Node | bool | Absent
 """A natural output schema, or `ABSENT` for a tool that publishes none."""
 

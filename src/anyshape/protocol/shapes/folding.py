@@ -24,9 +24,6 @@ from anyshape.errors import LimitExceeded
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.alternatives import SchemaNode, either, is_anything, summary
 
-__all__ = ["fold_root", "name_properties"]
-
-
 _COMPOSITIONS: Final = ("allOf", "anyOf", "oneOf")
 _FOLDED: Final = ("$ref", *_COMPOSITIONS)
 _DEFINITIONS: Final = ("$defs", "definitions")

@@ -17,8 +17,6 @@ from anyshape.protocol.shapes.booleans import as_object_schema
 from anyshape.protocol.shapes.enveloped import ENVELOPED
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
-__all__ = ["NATURAL"]
-
 
 def _output_schema(schema: OutputSchema, options: ShapeOptions, needs: Needs) -> Node | Absent:
     if isinstance(schema, Absent):

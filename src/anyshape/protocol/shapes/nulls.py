@@ -20,8 +20,6 @@ from anyshape.documents.types import TypeBounds, Types
 from anyshape.errors import LimitExceeded
 from anyshape.protocol.encoding import encode_data
 
-__all__ = ["NullDropper"]
-
 
 def _as_written(number: str) -> msgspec.Raw:
     return msgspec.Raw(number.encode())

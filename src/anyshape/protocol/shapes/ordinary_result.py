@@ -16,8 +16,6 @@ from msgspec import UNSET, UnsetType
 
 from anyshape.protocol.result import ABSENT
 
-__all__ = ["DEPTH", "ORDINARY_BYTES", "OrdinaryResult"]
-
 DEPTH: Final = 7
 """How deeply an ordinary result may nest; the result itself is one level."""
 ORDINARY_BYTES: Final = 60_000

@@ -33,8 +33,6 @@ from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, has_only_envelope_key
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 
-__all__ = ["Read", "ReadResult", "is_envelope", "past_draft", "result_reader"]
-
 _BARE: Final = frozenset({"$schema", "$id", "id", "$defs", "definitions", "type"})
 _ENVELOPE: Final = _BARE | {"properties", "required"}
 

@@ -25,8 +25,6 @@ from anyshape.protocol.shapes.entries import add_rest, add_words
 from anyshape.protocol.shapes.family import Family, OutputSchema, ShapeOptions
 from anyshape.protocol.shapes.folding import fold_root, name_properties
 
-__all__ = ["Encode", "Shape"]
-
 Encode: TypeAlias = Callable[[EncodedResult], bytes]
 """From a natural result to the JSON text of the `result` member of its answer."""
 

@@ -7,8 +7,6 @@ from anyshape.protocol.clients import Need, Needs
 from anyshape.protocol.result import ABSENT, Absent
 from anyshape.protocol.shapes.family import Carrier, Family, OutputSchema, ShapeOptions
 
-__all__ = ["UNSTRUCTURED"]
-
 
 def _output_schema(_schema: OutputSchema, _options: ShapeOptions, _needs: Needs) -> Node | Absent:
     return ABSENT

@@ -40,8 +40,6 @@ from anyshape.schema._compile import (
     patterns_of,
 )
 
-__all__ = ["PATTERN_BYTES", "SUBSCHEMAS", "Cost", "NotCheap", "classify", "is_official", "screen"]
-
 DOCUMENT_BYTES: Final = 256_000
 SUBSCHEMAS: Final = 4_000
 """How large a document may be to be compiled in the process: under 0.1 s and 50 MB."""

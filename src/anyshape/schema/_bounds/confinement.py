@@ -39,8 +39,6 @@ from anyshape.schema._compile import Sources
 from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
 
-__all__ = ["HELLO", "Job", "Reply", "WouldWait", "aside", "ask", "leave_loop"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -22,8 +22,6 @@ from anyshape.errors import AnyshapeError
 from anyshape.schema._bounds.confinement import HELLO, Job, Reply
 from anyshape.schema._compile import Core, build
 
-__all__ = ["main"]
-
 _DETAILS: Final = ("path", "limit", "allowed", "found", "uri", "dialect", "supported")
 _MOST_KEPT: Final = 64
 _encode: Final = msgspec.msgpack.Encoder().encode

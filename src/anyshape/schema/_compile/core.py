@@ -26,8 +26,6 @@ from anyshape.schema._wording import shorten, show
 if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
 
-__all__ = ["Analysis", "Core", "analyse", "build"]
-
 _DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))
 _UNEVALUATED = frozenset(("unevaluatedProperties", "unevaluatedItems"))
 

@@ -28,8 +28,6 @@ from anyshape.schema._compile.sources import Reached
 from anyshape.schema._compile.spelling import spell
 from anyshape.schema._limits import Limits
 
-__all__ = ["Engine", "Renamed", "Test", "copy_json"]
-
 Test: TypeAlias = Callable[[object], bool]
 
 _IN_FRAGMENT: Final = "/?:@!$&'()*+,;=-._~%"

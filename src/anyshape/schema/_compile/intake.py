@@ -18,8 +18,6 @@ from anyshape.errors import InvalidSchema, LimitExceeded, NotJson
 from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
 
-__all__ = ["Admitted", "Document", "Role", "admit_document", "canonical", "check_role"]
-
 Document: TypeAlias = "dict[str, Any] | bool"
 Role: TypeAlias = Literal["input", "output"]
 

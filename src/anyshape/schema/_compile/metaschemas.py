@@ -11,8 +11,6 @@ from anyshape.documents.dialects import DEFAULT_DIALECT, DIALECTS, Dialect
 from anyshape.documents.json import is_object
 from anyshape.errors import InvalidSchema
 
-__all__ = ["find_metaschema", "is_metaschema", "metaschema_documents"]
-
 
 @functools.cache
 def metaschema_documents(dialect: Dialect) -> Mapping[str, dict[str, object]]:

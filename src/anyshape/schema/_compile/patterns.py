@@ -26,8 +26,6 @@ from anyshape.schema._compile.spelling import outside_classes, spell
 from anyshape.schema._instance import shorten
 from anyshape.schema._limits import Limits
 
-__all__ = ["Pattern", "Patterns", "check_patterns", "patterns_of"]
-
 _UNLIMITED: Final = 10**15
 """Steps back that no match gets to: it is stopped by the clock, and a verdict is a verdict."""
 _CACHE: Final = 1 << 20

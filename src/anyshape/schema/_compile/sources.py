@@ -28,8 +28,6 @@ from anyshape.schema._limits import Limits
 if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
 
-__all__ = ["Reached", "Sources"]
-
 _MOST_METASCHEMAS = 8
 """How many metaschemas may be based on one another, or come to light one after another."""
 

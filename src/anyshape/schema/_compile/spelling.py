@@ -19,8 +19,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["outside_classes", "spell"]
-
 _MANY_ESCAPES: Final = 32
 _ANY: Final = r"[^\n\r\u2028\u2029]"
 _NOTHING: Final = r"[^\s\S]"

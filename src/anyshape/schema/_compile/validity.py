@@ -25,8 +25,6 @@ from anyshape.schema._wording import show
 if TYPE_CHECKING:
     from anyshape.schema._explain import Explainer
 
-__all__ = ["check_document", "check_reached"]
-
 _MOST_STEPS = 16
 """Levels of subschemas down to which what is wrong is looked for; each asks about the whole."""
 

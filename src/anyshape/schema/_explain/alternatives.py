@@ -19,8 +19,6 @@ from anyshape.schema._explain.knowledge import Knowledge, Steps
 from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import Face, Plan
 
-__all__ = ["explain_none", "explain_several"]
-
 _encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 _MOST_CAUSES = 40
 """How many problems may stand beneath one, at all depths together."""

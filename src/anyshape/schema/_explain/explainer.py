@@ -25,8 +25,6 @@ from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._explain.walk import Walk
 from anyshape.schema._wording import count
 
-__all__ = ["Explainer"]
-
 _BUDGET = 100_000_000
 """Nanoseconds that explaining one value may take."""
 _EXPLAINING = 20_000

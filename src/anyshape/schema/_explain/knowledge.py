@@ -11,8 +11,6 @@ from anyshape.schema._explain.places import ValuePlace, Work
 from anyshape.schema._explain.plans import Plan, Plans
 from anyshape.schema._instance import text_size
 
-__all__ = ["Inquiry", "Knowledge", "Steps", "Verdict"]
-
 _LOOKING = 500
 """Nanoseconds that looking at one property or item takes."""
 _GUESSING = 50_000

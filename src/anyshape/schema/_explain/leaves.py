@@ -19,8 +19,6 @@ from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
 from anyshape.schema._compile import Engine, Test, spell
 
-__all__ = ["Leaves", "equal_items", "matcher", "names_dialect"]
-
 _encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 Keywords: TypeAlias = "dict[str, object]"

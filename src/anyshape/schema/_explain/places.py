@@ -10,8 +10,6 @@ from anyshape.errors import Problem
 from anyshape.schema._explain.plans import Plan
 from anyshape.schema._wording import shorten
 
-__all__ = ["Findings", "Spent", "ValuePlace", "Work"]
-
 _BECAUSE = " (because "
 
 

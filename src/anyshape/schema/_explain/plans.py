@@ -19,8 +19,6 @@ from anyshape.schema._compile import Edge, Engine, Graph, GraphNode
 from anyshape.schema._explain.leaves import Leaves, matcher
 from anyshape.schema._explain.verdicts import Verdicts
 
-__all__ = ["Face", "Plan", "Plans"]
-
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _FOR_OBJECTS = frozenset(
     (

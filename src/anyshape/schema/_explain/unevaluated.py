@@ -17,8 +17,6 @@ from anyshape.schema._explain.knowledge import Inquiry, Knowledge
 from anyshape.schema._explain.places import ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 
-__all__ = ["declared_in_place", "evaluated"]
-
 Tokens: TypeAlias = Generator[Inquiry, tuple[Problem, ...], set[str | int]]
 Applied: TypeAlias = Generator[Inquiry, tuple[Problem, ...], list[tuple[Plan, bool]]]
 

@@ -35,8 +35,6 @@ from anyshape.schema._compile import (
 )
 from anyshape.schema._explain.leaves import names_dialect
 
-__all__ = ["Verdicts"]
-
 _URI = f"anyshape-{secrets.token_hex(16)}:verdicts"
 """A name that no document can have met before."""
 _DYNAMIC = frozenset(("$dynamicRef", "$recursiveRef"))

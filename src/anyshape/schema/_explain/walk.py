@@ -16,8 +16,6 @@ from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 from anyshape.schema._explain.unevaluated import declared_in_place, evaluated
 
-__all__ = ["Walk"]
-
 
 class Walk:
     """One value on its way through one schema."""

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from anyshape.schema._compile import Document
 
-__all__ = ["RemoteReferences", "RemoteSession", "fetch_references"]
-
 log = logging.getLogger("anyshape.schema")
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]

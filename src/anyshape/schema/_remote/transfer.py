@@ -24,8 +24,6 @@ from anyshape.schema._remote.vetting import Destination, Refused, shorten
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Download", "default_tls", "get", "resolve_name", "resolve_within"]
-
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Status line, headers, chunk framing and trailers, beside the document itself.
 FRAMING_BYTES = 64 * 1024

@@ -13,17 +13,6 @@ from urllib.parse import urlsplit
 
 from anyshape.addresses import is_literal, read_host
 
-__all__ = [
-    "Destination",
-    "Refused",
-    "admits",
-    "check_characters",
-    "read_entry",
-    "read_network",
-    "read_target",
-    "shorten",
-]
-
 DEFAULT_PORTS = {"https": 443, "http": 80}
 MAX_URI_LENGTH = 2048
 

@@ -17,8 +17,6 @@ from typing import NamedTuple, Protocol
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import Response, encode_answer, request_key
 
-__all__ = ["AnswerExchange", "HttpAnswers", "LocalExchange", "QuestionAddress"]
-
 
 class AnswerExchange(Protocol):
     """Carries answers to those who wait for them.

@@ -20,8 +20,6 @@ from anyshape.server.asking.questions import WaitingAsker, read_answer
 from anyshape.server.request import OpenRequest
 from anyshape.tools.deadline import Interruptible, paused
 
-__all__ = ["HandshakeAsker"]
-
 _SHOWN: Final = 200
 
 

@@ -14,8 +14,6 @@ from anyshape.protocol.input_requests import InputRequest
 from anyshape.server.failures import missing_capability
 from anyshape.tools.asking import Asker
 
-__all__ = ["QuestionNames", "WaitingAsker", "check_declared", "question_digest", "read_answer"]
-
 _MOST_QUESTIONS: Final = 100
 
 _decode: Final = msgspec.json.Decoder().decode

@@ -31,8 +31,6 @@ from anyshape.server.parameters import RoundParameters
 from anyshape.server.request import OpenRequest
 from anyshape.tools.questions import Unanswered
 
-__all__ = ["RoundAsker"]
-
 _log = logging.getLogger("anyshape.server")
 
 _encode: Final = msgspec.json.Encoder(order="sorted").encode

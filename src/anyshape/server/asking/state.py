@@ -23,8 +23,6 @@ from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.failures import invalid_params
 from anyshape.server.keys import spell, unspell
 
-__all__ = ["GivenAnswer", "RequestStates", "RoundState"]
-
 _FORM: Final = b"\x01"
 """What a state begins with: how the rest is written."""
 _SALT: Final = 24

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from anyshape.protocol.jsonrpc import encode_notification
 
-__all__ = ["Listener", "Listeners", "Position", "Topic"]
-
 Position: TypeAlias = tuple[int, int]
 """Where in the news something is: a time in milliseconds, and a number. Later ones are greater."""
 

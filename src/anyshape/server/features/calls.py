@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import Meta, RoundParameters
     from anyshape.server.service import Service
 
-__all__ = ["check_room", "end_reports", "expect_context", "make_context", "read_id"]
-
 _SHORT: Final = 20
 
 _decode_id: Final = msgspec.json.Decoder(str | int | float).decode

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
     from anyshape.tools.completion import Completer
 
-__all__ = ["CompleteParameters", "Completion"]
-
 _MOST_VALUES: Final = 100
 _SHOWN: Final = 128
 

@@ -30,8 +30,6 @@ from anyshape.protocol.resource_contents import Contents
 from anyshape.protocol.uri_templates import LONGEST_URI, uri_flaw
 from anyshape.tools.completion import Complete
 
-__all__ = ["FileTree"]
-
 _log = logging.getLogger("anyshape.server")
 
 _DEEPEST: Final = 32

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
     from anyshape.tools.completion import Completer
 
-__all__ = ["Feature", "Grant", "Handler", "Method", "read_member"]
-
 Handler: TypeAlias = "Callable[[Any, OpenRequest], Coroutine[Any, Any, bytes]]"
 """Answers a method: from its parameters to the JSON text of its result."""
 

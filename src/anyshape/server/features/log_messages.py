@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
-__all__ = ["LogMessages", "SetLevelParameters"]
-
 _MOST_SESSIONS: Final = 4096
 
 

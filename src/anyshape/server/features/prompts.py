@@ -35,8 +35,6 @@ from anyshape.tools.types import ArgumentsError
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["GetPromptParameters", "Prompts"]
-
 _SHOWN: Final = 128
 
 

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
     from anyshape.tools.context import Context
 
-__all__ = ["OfferedResource", "ResourceParameters", "Resources", "updated", "updated_uri"]
-
 _decode_uris: Final = msgspec.json.Decoder(list[str]).decode
 _decode_uri: Final = msgspec.json.Decoder(str).decode
 _URI: Final = b'"uri":'

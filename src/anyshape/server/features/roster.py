@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
-__all__ = ["Listed", "Roster"]
-
 _CURSOR: Final = "after:"
 _HELD: Final = 0.05
 """Seconds for which the event loop is held while a page is made."""

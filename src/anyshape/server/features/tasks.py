@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
-__all__ = ["TaskRule", "Tasks", "task_rule"]
-
 _decode_ids: Final = msgspec.json.Decoder(list[str]).decode
 
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from anyshape.server.features.tasks import TaskRule
     from anyshape.server.service import Service
 
-__all__ = ["OfferedTool", "Tools"]
-
 _BRACE: Final = ord("{")
 _LARGE: Final = 100_000
 """Bytes of schemas that may take some hundredths of a second to be put into another form."""

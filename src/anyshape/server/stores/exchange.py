@@ -19,8 +19,6 @@ from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["StoreExchange"]
-
 _log = logging.getLogger("anyshape.server.stores")
 
 _LONGEST_WAIT: Final = 3600

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from anyshape.server.service import Service
     from anyshape.server.stores.redis_store import RedisStore
 
-__all__ = [
-    "Entries",
-    "Signal",
-    "StoreLink",
-    "failures_of_store",
-    "open_link",
-    "read_topic",
-    "stop",
-    "write_topic",
-]
-
 Signal: TypeAlias = dict[str, Any]
 """What one replica tells the others: `kind`, and what belongs to it."""
 Entries: TypeAlias = list[tuple[bytes, dict[bytes, bytes]]]

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-__all__ = ["RedisStore", "check_store_url"]
-
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _PATIENCE: Final = 5.0
 """Seconds for a connection, and for an answer."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from anyshape.server.streams.event_ids import ReplyId
     from anyshape.server.streams.standing import StandingStream
 
-__all__ = ["KnownSession", "RemoteReply", "SharedSessions"]
-
 _log = logging.getLogger("anyshape.server.stores")
 
 Found = TypeVar("Found")

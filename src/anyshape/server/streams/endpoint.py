@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from anyshape.server.sessions import Handshake
     from anyshape.server.stores.sessions import SharedSessions
 
-__all__ = ["SessionStreams"]
-
 _LAST_EVENT: Final = LAST_EVENT_HEADER.lower().encode()
 
 

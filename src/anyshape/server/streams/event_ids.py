@@ -16,8 +16,6 @@ from anyshape.server.features.announcements import Position
 if TYPE_CHECKING:
     from anyshape.server.sessions import SessionIds
 
-__all__ = ["NewsId", "ReplyId", "is_of_session", "new_stream", "read_event_id", "sealed_stream"]
-
 _LONGEST: Final = 96
 _LONGEST_NUMBER: Final = 20
 _NEWS: Final = "n"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anyshape.server.response import EventStream
     from anyshape.server.stores.sessions import RemoteReply
 
-__all__ = ["Archive", "ReplyOutlet", "ReplyStream"]
-
 ReplyOutlet: TypeAlias = "EventStream | RemoteReply"
 """Where a reply goes: to a response of ours, or to another replica that has one."""
 

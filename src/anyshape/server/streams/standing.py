@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
     from anyshape.server.service import Service
 
-__all__ = ["StandingStream"]
-
 _MOST_UNREAD: Final = 256
 """Events that wait for their reader. After that the stream ends; who comes back is told what has
 changed, once, however often it did."""

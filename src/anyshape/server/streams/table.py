@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from anyshape.server.http_options import Streams
     from anyshape.server.service import Service
 
-__all__ = ["LiveSession", "SessionTable"]
-
 
 class LiveSession:
     """What is remembered of one session."""

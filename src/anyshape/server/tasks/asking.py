@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from anyshape.server.parameters import CallParameters
     from anyshape.server.request import OpenRequest
 
-__all__ = ["TaskAsker", "ask_ahead"]
-
 
 class _AllAnsweredError(BaseException):
     """All that is asked before the function has its answer; ends the call before the function."""

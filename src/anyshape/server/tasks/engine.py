@@ -17,17 +17,6 @@ import msgspec
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.authorization import AccessToken
 
-__all__ = [
-    "CANCELLED",
-    "TaskCall",
-    "TaskEngine",
-    "TaskLink",
-    "TaskOutcome",
-    "describe_progress",
-    "new_task_id",
-    "next_look",
-]
-
 _ENTROPY = 24
 _LONGEST = 500
 _SHORTEST = 0.1

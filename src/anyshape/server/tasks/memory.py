@@ -26,8 +26,6 @@ from anyshape.server.tasks.performing import failed_outcome, perform
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["MemoryTasks"]
-
 
 class _KeptTask:
     """One task; it is its own link to the work."""

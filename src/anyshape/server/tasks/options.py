@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from anyshape.server.tasks.redis_tasks import RedisTasks
 
-__all__ = ["TaskOptions", "TaskUse"]
-
 TaskUse: TypeAlias = bool | Literal["optional", "required"]
 """Whether calls of a tool become tasks: not, where the client has tasks, or always."""
 

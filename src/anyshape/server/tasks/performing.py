@@ -25,8 +25,6 @@ from anyshape.tools.workers import CrowdedError
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["failed_outcome", "perform"]
-
 
 async def perform(
     service: Service, call: TaskCall, link: TaskLink, timeout: float | None

@@ -11,17 +11,6 @@ from typing import Final
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 
-__all__ = [
-    "ANSWER",
-    "ASK",
-    "BEGIN",
-    "END",
-    "QUESTION",
-    "REPORT",
-    "WITHDRAW",
-    "read_record",
-]
-
 QUESTION: Final = "question:"
 """What the field of an open question begins with; that of its answer is written in `ASK`."""
 

@@ -33,8 +33,6 @@ from anyshape.server.tasks.redis_tasks import RedisTasks
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["WORK", "RedisEngine", "TaskKeys"]
-
 WORK: Final = "work_on_anyshape_task"
 """What docket calls the function that works on a task."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from anyshape.server.tasks.engine import TaskEngine
     from anyshape.server.tasks.options import TaskOptions
 
-__all__ = ["RedisTasks"]
-
 
 @dataclass(frozen=True, slots=True)
 class RedisTasks:

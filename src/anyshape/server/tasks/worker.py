@@ -26,8 +26,6 @@ from anyshape.server.tasks.redis_engine import WORK, RedisEngine, channel
 if TYPE_CHECKING:
     from anyshape.server.service import Service
 
-__all__ = ["work_on_tasks"]
-
 _decode: Final = msgspec.msgpack.Decoder(TaskCall).decode
 _WRITING: Final = 0.5
 """Seconds between two reports of progress that are written: more nobody could follow."""

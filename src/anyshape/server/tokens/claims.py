@@ -11,8 +11,6 @@ import msgspec
 
 from anyshape.server.authorization import AccessToken
 
-__all__ = ["TokenClaims", "access_by"]
-
 
 class TokenClaims(msgspec.Struct, gc=False, frozen=True):
     """The claims that decide whether a token is let in, and as whose."""

@@ -21,8 +21,6 @@ from anyshape.server.authorization import AccessToken
 from anyshape.server.tokens.claims import TokenClaims, access_by
 from anyshape.server.tokens.issuer_requests import ask, check_url
 
-__all__ = ["Introspection"]
-
 _MOST_KEPT: Final = 1024
 """Answers that are remembered, of good tokens and of bad ones each."""
 _MOST_ASKING: Final = 64

@@ -17,8 +17,6 @@ import aiohttp
 from anyshape.addresses import is_loopback
 from anyshape.errors import VerifierUnavailable
 
-__all__ = ["ask", "check_url"]
-
 _MOST_BYTES: Final = 256 * 1024
 _SECONDS: Final = 10.0
 

@@ -26,8 +26,6 @@ from anyshape.server.authorization import AccessToken
 from anyshape.server.tokens.claims import TokenClaims, access_by
 from anyshape.server.tokens.keys import FixedKeys, PublicKey, PublishedKeys, TokenHeader
 
-__all__ = ["JwtVerifier"]
-
 _USUAL: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519", "EdDSA"),

@@ -24,8 +24,6 @@ from anyshape.errors import VerifierUnavailable
 from anyshape.protocol.issuers import description_places
 from anyshape.server.tokens.issuer_requests import ask, check_url
 
-__all__ = ["FixedKeys", "PublicKey", "PublishedKeys", "TokenHeader"]
-
 PublicKey: TypeAlias = ECKey | RSAKey | OKPKey
 
 _FRESH: Final = 300.0

@@ -26,8 +26,6 @@ from anyshape.tools.types.library import (
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
 
-__all__ = ["describe_parameters", "describe_value"]
-
 _LIBRARIES: tuple[TypeLibrary, ...] = (msgspec_types,)
 """The libraries beside pydantic, the first to be asked first."""
 

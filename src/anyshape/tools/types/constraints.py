@@ -10,8 +10,6 @@ from typing import Any, cast
 
 import msgspec
 
-__all__ = ["only_constrains"]
-
 _BOUNDS = frozenset(
     ("Ge", "Gt", "Interval", "Le", "Len", "Lt", "MaxLen", "MinLen", "MultipleOf", "Timezone")
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import enum
 from typing import Any, Final
 
-__all__ = ["describe_flags"]
-
 _MOST_LISTED: Final = 6
 """Bits whose combinations are listed one by one where they leave gaps."""
 

@@ -18,16 +18,6 @@ from anyshape.errors import Problem
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
 
-__all__ = [
-    "ArgumentsError",
-    "ParameterTypes",
-    "ReadArguments",
-    "TypeLibrary",
-    "UnsupportedError",
-    "ValueType",
-    "WriteValue",
-]
-
 ReadArguments: TypeAlias = Callable[[dict[str, Any], bytes | None], dict[str, Any]]
 """Makes the values of parameters, by name, of decoded arguments that the schema has accepted.
 

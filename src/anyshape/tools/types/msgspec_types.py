@@ -23,16 +23,6 @@ from anyshape.tools.types.numbers import with_whole_numbers
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
 
-__all__ = [
-    "FAMILY",
-    "NOTES",
-    "claims",
-    "describe_parameters",
-    "describe_value",
-    "overlooks",
-    "to_builtins",
-]
-
 FAMILY: str = "a msgspec type"
 NOTES: str = "msgspec.Meta"
 

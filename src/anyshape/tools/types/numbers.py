@@ -21,18 +21,6 @@ import msgspec
 
 from anyshape.tools.types.library import ArgumentsError, ReadArguments
 
-__all__ = [
-    "Conversion",
-    "Each",
-    "Fields",
-    "Member",
-    "Number",
-    "changes",
-    "converter",
-    "number_reader",
-    "with_whole_numbers",
-]
-
 _DEEPEST = 8
 """How many blocks may stand in each other before the next one wants a function of its own.
 

@@ -16,8 +16,6 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from anyshape.documents.positions import Node, nodes
 
-__all__ = ["has_missing", "leave_out_other_names", "list_names"]
-
 _DEFINITIONS: Final = "#/$defs/"
 _NEVER_READ: Final = frozenset(
     ("dataclass", "frozenset", "list", "model", "none", "set", "tuple", "typed-dict")

@@ -16,8 +16,6 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union, cast, get_a
 
 from pydantic import BaseModel
 
-__all__ = ["DescriptionCache", "TypeKey", "is_pydantics", "key_of"]
-
 Description = TypeVar("Description")
 TypeKey: TypeAlias = tuple[Any, ...]
 

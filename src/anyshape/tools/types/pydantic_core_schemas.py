@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-__all__ = ["has_other_keys", "reads_decoded"]
-
 _SCALARS = frozenset(("bool", "float", "int", "literal", "none", "str"))
 _JSON_TYPES = (str, int, bool, type(None))
 _DICTS = frozenset(("counter", "dict", "frozendict", "ordered-dict"))

@@ -26,14 +26,6 @@ from anyshape.tools.types.library import ParameterTypes, UnsupportedError
 from anyshape.tools.types.property_names import has_missing, leave_out_other_names, list_names
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
 
-__all__ = [
-    "copy_schema",
-    "describe_fields",
-    "explain_mistakes",
-    "generate",
-    "with_sorted_sets",
-]
-
 _MISTAKES = (
     *(PydanticUserError, PydanticUndefinedAnnotation, pydantic_core.PydanticSerializationError),
     *(NameError, TypeError, AttributeError),

@@ -42,8 +42,6 @@ from anyshape.tools.types.pydantic_schemas import (
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
 
-__all__ = ["default_to_json", "describe_parameters", "describe_value", "to_json_value"]
-
 _decode = msgspec.json.Decoder().decode
 _values: Final = DescriptionCache[ValueType]()
 

@@ -35,8 +35,6 @@ from anyshape.tools.types.numbers import (
 if TYPE_CHECKING:
     from anyshape.tools.signature import Parameter
 
-__all__ = ["describe_parameters", "describe_value", "is_json", "reader"]
-
 _QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
 _NO_EXTRA_ITEMS = ("NoneType", "NoExtraItemsType")
 """The types of what stands in a TypedDict that says nothing of keys beyond its own."""
