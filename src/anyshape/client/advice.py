@@ -10,16 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
+from anyshape.client.tools import ListedTool
 from anyshape.documents.outline import Outline
 from anyshape.documents.pointers import Place, pointer
 from anyshape.errors import InvalidSchema
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.names import name_flaw
-
-if TYPE_CHECKING:
-    from anyshape.client.tools import ListedTool
 
 _LONG_DESCRIPTION: Final = 1000
 _WORTH_SHARING: Final = 120

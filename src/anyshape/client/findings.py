@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
+from anyshape.client.client import Client
 from anyshape.client.review import ListedEntries, Review, review_tool
 from anyshape.client.tools import ListedTool
 from anyshape.client.views import ConnectAs, view_listing
@@ -20,9 +21,6 @@ from anyshape.protocol.shapes import OLDER
 from anyshape.providers import Outlook, outlook
 from anyshape.schema import aside
 from anyshape.screening import Finding, find_imitations, screen_entry
-
-if TYPE_CHECKING:
-    from anyshape.client.client import Client
 
 ReadSource: TypeAlias = Callable[[Review], Review]
 """Adds what can be said of a tool whose function is there to be read."""

@@ -6,17 +6,15 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from anyshape.client.client import Client
 from anyshape.client.review import Carried, ListedEntries, carried_output
 from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import SHOWN_ENVELOPE
-
-if TYPE_CHECKING:
-    from anyshape.client.client import Client
 
 ConnectAs: TypeAlias = "Callable[[Revision], AbstractAsyncContextManager[Client]]"
 """Connects as clients of a revision do, with envelopes left on."""
