@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_REQUEST
@@ -11,10 +11,8 @@ from anyshape.protocol.methods import DISCOVER, INITIALIZE, LISTEN, PING
 from anyshape.protocol.revision import negotiate
 from anyshape.server.features.feature import Method
 from anyshape.server.parameters import BareParameters, InitializeParameters, ListenParameters
+from anyshape.server.request import OpenRequest
 from anyshape.server.subscriptions import listen
-
-if TYPE_CHECKING:
-    from anyshape.server.request import OpenRequest
 
 
 async def _initialize(parameters: InitializeParameters, request: OpenRequest) -> bytes:

@@ -9,14 +9,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
 
 from anyshape.server.executor import DaemonExecutor
+from anyshape.server.service import Service
 from anyshape.server.standard_streams import taken_streams
 from anyshape.server.stdio import StdioSession
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 _log = logging.getLogger("anyshape.server")
 

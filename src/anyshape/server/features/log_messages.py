@@ -8,7 +8,7 @@ so once, and until then it is told of what is of level info or above.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -18,12 +18,10 @@ from anyshape.protocol.methods import SET_LOG_LEVEL
 from anyshape.protocol.revision import Revision
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.parameters import NO_META, Meta
+from anyshape.server.peer import Peer
+from anyshape.server.request import OpenRequest
 from anyshape.server.request_log import RequestLog
-
-if TYPE_CHECKING:
-    from anyshape.server.peer import Peer
-    from anyshape.server.request import OpenRequest
-    from anyshape.server.service import Service
+from anyshape.server.service import Service
 
 _MOST_SESSIONS: Final = 4096
 

@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from anyshape.errors import ToolDefinitionError
 from anyshape.protocol.clients import Needs
@@ -27,13 +27,11 @@ from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
+from anyshape.server.service import Service
 from anyshape.server.telemetry import Traced, traced_if_wanted
 from anyshape.tools.completion import Completer
 from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 _SHOWN: Final = 128
 

@@ -6,7 +6,7 @@ https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -23,18 +23,15 @@ from anyshape.protocol.tasks import TASKS_CAPABILITY, TaskSnapshot, encode_creat
 from anyshape.server.failures import invalid_params
 from anyshape.server.features.announcements import Topic
 from anyshape.server.features.feature import Feature, Grant, Method, read_member
-from anyshape.server.parameters import TaskParameters, TaskUpdateParameters
+from anyshape.server.features.tools import OfferedTool
+from anyshape.server.parameters import CallParameters, TaskParameters, TaskUpdateParameters
+from anyshape.server.request import OpenRequest
+from anyshape.server.service import Service
 from anyshape.server.tasks.asking import ask_ahead
 from anyshape.server.tasks.engine import TaskCall, TaskEngine, new_task_id
 from anyshape.server.tasks.memory import MemoryTasks
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.tools.tool import Tool
-
-if TYPE_CHECKING:
-    from anyshape.server.features.tools import OfferedTool
-    from anyshape.server.parameters import CallParameters
-    from anyshape.server.request import OpenRequest
-    from anyshape.server.service import Service
 
 _decode_ids: Final = msgspec.json.Decoder(list[str]).decode
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from anyshape.server.asking.exchange import LocalExchange
 from anyshape.server.failures import StoreAwayError
+from anyshape.server.service import Service
 from anyshape.server.stores.link import Signal, StoreLink, failures_of_store
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 _log = logging.getLogger("anyshape.server.stores")
 

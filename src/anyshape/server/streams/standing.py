@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from anyshape.protocol.revision import Revision
 from anyshape.server.features.announcements import Listener, Position, Topic
 from anyshape.server.response import EventStream, write_event
+from anyshape.server.service import Service
 from anyshape.server.streams.event_ids import NewsId, new_stream
-
-if TYPE_CHECKING:
-    from anyshape.protocol.revision import Revision
-    from anyshape.server.service import Service
 
 _MOST_UNREAD: Final = 256
 """Events that wait for their reader. After that the stream ends; who comes back is told what has

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyshape.errors import AskError
 from anyshape.protocol.encoding import encode_data
@@ -25,15 +25,13 @@ from anyshape.server.asking.questions import (
     read_answer,
 )
 from anyshape.server.lazy_object import LazyObject
+from anyshape.server.parameters import CallParameters
+from anyshape.server.request import OpenRequest
 from anyshape.server.tasks.engine import TaskCall, TaskLink
 from anyshape.tools.asking import Asker
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import Interruptible, paused
 from anyshape.tools.tool import Tool
-
-if TYPE_CHECKING:
-    from anyshape.server.parameters import CallParameters
-    from anyshape.server.request import OpenRequest
 
 
 class _AllAnsweredError(BaseException):

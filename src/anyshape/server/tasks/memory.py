@@ -8,10 +8,10 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.failures import busy
+from anyshape.server.service import Service
 from anyshape.server.tasks.engine import (
     CANCELLED,
     TaskCall,
@@ -22,9 +22,6 @@ from anyshape.server.tasks.engine import (
 )
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome, perform
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 
 class _KeptTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import CLIENT_INFO
@@ -13,6 +13,7 @@ from anyshape.protocol.tasks import TaskStatus
 from anyshape.server.failures import translate, unknown_tool
 from anyshape.server.features.calls import read_id
 from anyshape.server.lazy_object import LazyObject
+from anyshape.server.service import Service
 from anyshape.server.tasks.asking import TaskAsker
 from anyshape.server.tasks.engine import TaskCall, TaskLink, TaskOutcome
 from anyshape.tools.context import Context
@@ -21,9 +22,6 @@ from anyshape.tools.failures import timed_out
 from anyshape.tools.routine import give_up
 from anyshape.tools.tool import Tool
 from anyshape.tools.workers import CrowdedError
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 
 async def perform(

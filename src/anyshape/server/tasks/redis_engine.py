@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from docket import Docket
@@ -23,15 +23,13 @@ from redis.exceptions import RedisError
 
 from anyshape.protocol.tasks import TaskSnapshot, TaskStatus
 from anyshape.server.failures import SERVER_BUSY, UnservedError, busy
+from anyshape.server.service import Service
 from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import CANCELLED, TaskCall, TaskEngine, TaskOutcome, next_look
 from anyshape.server.tasks.options import TaskOptions
 from anyshape.server.tasks.performing import failed_outcome
 from anyshape.server.tasks.records import ANSWER, BEGIN, END, read_record
 from anyshape.server.tasks.redis_tasks import RedisTasks
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 WORK: Final = "work_on_anyshape_task"
 """What docket calls the function that works on a task."""

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from docket import Docket, Worker
@@ -17,14 +17,12 @@ from redis.exceptions import RedisError
 from anyshape.errors import ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR
 from anyshape.server.features.tasks import Tasks
+from anyshape.server.service import Service
 from anyshape.server.stores.link import stop
 from anyshape.server.tasks.engine import TaskCall, describe_progress
 from anyshape.server.tasks.performing import failed_outcome, perform
 from anyshape.server.tasks.records import ASK, REPORT, WITHDRAW
 from anyshape.server.tasks.redis_engine import WORK, RedisEngine, channel
-
-if TYPE_CHECKING:
-    from anyshape.server.service import Service
 
 _decode: Final = msgspec.msgpack.Decoder(TaskCall).decode
 _WRITING: Final = 0.5
