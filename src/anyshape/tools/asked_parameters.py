@@ -17,6 +17,7 @@ import msgspec
 from anyshape.errors import ToolDefinitionError, ToolError
 from anyshape.tools.bytecode import attributes_of
 from anyshape.tools.notes import take_note
+from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.tools.context import Context
@@ -132,7 +133,6 @@ async def _ask_all(
     """Return the answers, by parameter: all that is not known is asked for together."""
     from anyshape.tools.asking import elicit
     from anyshape.tools.outcomes import Accepted
-    from anyshape.tools.questions import Unanswered
 
     asker = context.ready_asker()
     answers: dict[str, Any] = {}

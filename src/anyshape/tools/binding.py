@@ -10,20 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from anyshape.documents.pointers import escape
-from anyshape.errors import LimitExceeded
+from anyshape.errors import LimitExceeded, Problem
 from anyshape.protocol.nesting import is_too_deep
-from anyshape.schema import leave_loop
+from anyshape.schema import Schema, leave_loop
 from anyshape.tools.inputs import Inputs
 from anyshape.tools.types import ArgumentsError, ReadArguments
-
-if TYPE_CHECKING:
-    from anyshape.errors import Problem
-    from anyshape.schema import Schema
 
 Bind = Callable[[bytes | None], dict[str, Any]]
 """Returns the values of the parameters by name, or raises `ArgumentsError`."""

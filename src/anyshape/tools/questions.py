@@ -11,6 +11,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, overload
 
+from anyshape.errors import AskError
+
 if TYPE_CHECKING:
     from anyshape.protocol.roots import Root
     from anyshape.protocol.sampling import Sampled, SampleMessages
@@ -154,8 +156,6 @@ class AsksClient:
     def _found_asker(self) -> Asker:
         if self._asker is None:
             if self._find_asker is None:
-                from anyshape.errors import AskError
-
                 raise AskError(
                     "there is no client to ask: only tools, prompts and resources of a server ask"
                 )

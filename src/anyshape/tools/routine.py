@@ -13,17 +13,15 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 from anyshape.errors import ResourceNotFound, ToolDefinitionError
 from anyshape.tools import failures
 from anyshape.tools.asked_parameters import ASKING, ask_first
 from anyshape.tools.context import Context
 from anyshape.tools.deadline import OvertimeError, within
+from anyshape.tools.signature import Signature
 from anyshape.tools.workers import WORKERS, CrowdedError
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Signature
 
 Invoke = Callable[..., Any]
 """Calls the function; takes the values of its parameters by name."""

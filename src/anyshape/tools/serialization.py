@@ -10,20 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from anyshape.errors import NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
 from anyshape.protocol.nesting import is_surely_shallow
-from anyshape.schema import leave_loop
+from anyshape.schema import Schema, compile, leave_loop
 from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.outputs import Output
 from anyshape.tools.types import WriteValue
-
-if TYPE_CHECKING:
-    from anyshape.schema import Schema
 
 EncodeValue = Callable[[Any], bytes]
 """Returns the JSON text of a value; raises `ResultError`, `NotJson` or `LimitExceeded`."""
@@ -189,8 +186,6 @@ def _convert(value: Any) -> Any:
 
 @cache
 def _anything() -> Schema:
-    from anyshape.schema import compile
-
     return compile(True)
 
 

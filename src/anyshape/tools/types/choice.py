@@ -8,12 +8,13 @@ libraries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from anyshape.documents.positions import Node
 from anyshape.errors import ToolDefinitionError
+from anyshape.tools.signature import Parameter
 from anyshape.tools.types import msgspec_types, python_types
 from anyshape.tools.types.library import (
     ParameterTypes,
@@ -22,9 +23,6 @@ from anyshape.tools.types.library import (
     UnsupportedError,
     ValueType,
 )
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Parameter
 
 _LIBRARIES: tuple[TypeLibrary, ...] = (msgspec_types,)
 """The libraries beside pydantic, the first to be asked first."""

@@ -8,15 +8,13 @@ known outside its own module. `docs/internals/changing.md` tells how to add one.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from anyshape.documents.positions import Node
 from anyshape.errors import Problem
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Parameter
+from anyshape.tools.signature import Parameter
 
 ReadArguments: TypeAlias = Callable[[dict[str, Any], bytes | None], dict[str, Any]]
 """Makes the values of parameters, by name, of decoded arguments that the schema has accepted.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Flag
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -16,12 +16,10 @@ from anyshape.documents.positions import Node, nodes
 from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.formats import loosen
 from anyshape.tools.inlining import arrange
+from anyshape.tools.signature import Parameter
 from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ArgumentsError, ParameterTypes, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import with_whole_numbers
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Parameter
 
 FAMILY: str = "a msgspec type"
 NOTES: str = "msgspec.Meta"

@@ -8,7 +8,7 @@ read from strings, and nothing else changes its type.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
+from typing import Any, Final, NotRequired, cast
 
 import msgspec
 import pydantic_core
@@ -21,6 +21,7 @@ from anyshape.errors import Problem
 from anyshape.protocol.encoding import encode_data
 from anyshape.tools.dict_keys import check_keys
 from anyshape.tools.inlining import arrange
+from anyshape.tools.signature import Parameter
 from anyshape.tools.types.library import (
     ArgumentsError,
     ParameterTypes,
@@ -38,9 +39,6 @@ from anyshape.tools.types.pydantic_schemas import (
     generate,
     with_sorted_sets,
 )
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Parameter
 
 _decode = msgspec.json.Decoder().decode
 _values: Final = DescriptionCache[ValueType]()

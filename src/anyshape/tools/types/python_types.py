@@ -14,12 +14,13 @@ import types
 import typing
 from collections.abc import Iterable, Sequence
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 
 from anyshape.documents.positions import Node
 from anyshape.tools.inlining import arrange
+from anyshape.tools.signature import Parameter
 from anyshape.tools.types.constraints import only_constrains
 from anyshape.tools.types.library import ParameterTypes, ReadArguments, UnsupportedError, ValueType
 from anyshape.tools.types.numbers import (
@@ -31,9 +32,6 @@ from anyshape.tools.types.numbers import (
     changes,
     number_reader,
 )
-
-if TYPE_CHECKING:
-    from anyshape.tools.signature import Parameter
 
 _QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
 _NO_EXTRA_ITEMS = ("NoneType", "NoExtraItemsType")
