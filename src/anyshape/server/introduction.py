@@ -1,7 +1,4 @@
-"""What a server says of itself: in a handshake, to `server/discover`, and in modern results.
-
-Each message is encoded when it is first asked for and kept until the server has another feature.
-"""
+"""What a server says of itself: in a handshake, to `server/discover`, and in modern results."""
 
 from __future__ import annotations
 
@@ -30,12 +27,6 @@ class ServerIntroduction:
         self._caching = caching
         self._capabilities = capabilities
         self._infos: dict[Revision, bytes] = {}
-        self._greetings: dict[tuple[Revision, bool], bytes] = {}
-        self._discoveries: dict[Revision, bytes] = {}
-
-    def renew(self) -> None:
-        """Forget what was said: the server can do something else."""
-        self._greetings, self._discoveries = {}, {}
 
     def server_info(self, revision: Revision) -> bytes:
         """Return the `Implementation` of the server as JSON text."""
@@ -46,23 +37,18 @@ class ServerIntroduction:
 
     def greeting(self, revision: Revision, *, tells_changes: bool) -> bytes:
         """Return the `result` of `initialize`."""
-        kept = self._greetings
-        known = kept.get((revision, tells_changes))
-        if known is None:
-            wire: dict[str, Any] = {
+        return self._instructing(
+            {
                 "protocolVersion": revision.value,
                 "capabilities": self._capabilities(revision, tells_changes),
                 "serverInfo": msgspec.Raw(self.server_info(revision)),
             }
-            known = kept[revision, tells_changes] = self._instructing(wire)
-        return known
+        )
 
     def discovery(self, revision: Revision) -> bytes:
         """Return the `result` of `server/discover`."""
-        kept = self._discoveries
-        known = kept.get(revision)
-        if known is None:
-            wire: dict[str, Any] = {
+        return self._instructing(
+            {
                 "resultType": "complete",
                 "supportedVersions": list(SUPPORTED),
                 "capabilities": self._capabilities(revision, True),
@@ -70,8 +56,7 @@ class ServerIntroduction:
                 "cacheScope": self._caching.scope,
                 "_meta": {SERVER_INFO: msgspec.Raw(self.server_info(revision))},
             }
-            known = kept[revision] = self._instructing(wire)
-        return known
+        )
 
     def _instructing(self, wire: dict[str, Any]) -> bytes:
         if self.identity.instructions is not None:

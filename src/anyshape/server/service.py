@@ -82,7 +82,6 @@ class Service:
             feature = kind(self)
             self.features = (*self.features, feature)
             self.methods = {**self.methods, **feature.methods}
-            self.introduction.renew()
         return feature
 
     def find(self, kind: type[SomeFeature]) -> SomeFeature | None:
