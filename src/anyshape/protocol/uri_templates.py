@@ -84,8 +84,6 @@ class _NamedVariables:
 class UriTemplate:
     """A template whose variables can be told from any URI; `ValueError` for any other text."""
 
-    __slots__ = ("_after", "_before", "_ending", "_middle", "names", "optional", "text")
-
     def __init__(self, text: str) -> None:
         pieces, ending = _parse(text)
         self.text = text

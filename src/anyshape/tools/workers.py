@@ -44,8 +44,6 @@ class _ThreadCall:
 class WorkerThreads:
     """A bounded pool of daemon threads whose results come back to the calling event loop."""
 
-    __slots__ = ("_idle", "_jobs", "_limit", "_lock", "_patience", "_size")
-
     def __init__(self, limit: int, patience: float | None = None) -> None:
         """Make a pool of at most `limit` threads; none is started before it is needed.
 

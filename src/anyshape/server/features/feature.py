@@ -34,8 +34,6 @@ class Method:
     with `may_omit_name` the header need not be there.
     """
 
-    __slots__ = ("decode", "handshake", "may_omit_name", "modern", "named")
-
     def __init__(
         self,
         parameters: type[Any],

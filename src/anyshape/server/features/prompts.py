@@ -51,8 +51,6 @@ class GetPromptParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
 class OfferedPrompt(Listed):
     """A prompt that a server offers."""
 
-    __slots__ = ("prompt",)
-
     def __init__(self, prompt: Prompt) -> None:
         super().__init__(prompt.name)
         self.prompt = prompt

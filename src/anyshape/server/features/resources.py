@@ -80,8 +80,6 @@ class OfferedResource(Listed):
     With a `listing` it is one of those that the template stands for.
     """
 
-    __slots__ = ("listing", "resource")
-
     def __init__(self, resource: Resource, listing: ResourceDescription | None = None) -> None:
         self.listing = listing or resource.listing
         super().__init__(self.listing.uri)
@@ -94,8 +92,6 @@ class OfferedResource(Listed):
 
 class _Directory:
     """A file tree that a server offers, and what was listed of it."""
-
-    __slots__ = ("_updating", "listed", "resource", "tree")
 
     def __init__(self, tree: FileTree, resource: Resource) -> None:
         self.tree = tree

@@ -42,8 +42,6 @@ _MOST_PARTS: Final = 64
 class Listed(ABC):
     """One thing that can be listed, with what has been encoded of it."""
 
-    __slots__ = ("entries", "name")
-
     def __init__(self, name: str) -> None:
         self.name = name
         self.entries: dict[tuple[Revision, Needs], bytes] = {}
@@ -69,8 +67,6 @@ class _Roll(Generic[Thing]):
     Things come and go on other threads, too. Whoever makes a page reads one roll and leaves the
     page there; a change in the meantime makes another roll, so no page outlives what it lists.
     """
-
-    __slots__ = ("_parts", "pages", "places", "things")
 
     def __init__(self, things: Iterable[Thing]) -> None:
         self.things = list(things)

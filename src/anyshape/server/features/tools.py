@@ -55,18 +55,6 @@ _finish_any: Final = finisher("", OutputKind.BY_VALUE, encode_json, promises=Fal
 class OfferedTool(Listed):
     """A tool that a server offers, with what has been made for it per revision."""
 
-    __slots__ = (
-        "_additions",
-        "_service",
-        "encoders",
-        "is_guarded",
-        "requires",
-        "takes_context",
-        "task",
-        "timeout",
-        "tool",
-    )
-
     def __init__(
         self,
         tool: Tool,
