@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from anyshape.client.target import Target
@@ -100,34 +100,27 @@ class Fleet:
     @asynccontextmanager
     async def _run(self) -> AsyncGenerator[None]:
         """Hold the connections to all upstreams, and go by the pins that replicas share."""
-        async with AsyncExitStack() as stack:
-            if self._shared_pins is not None:
-                await stack.enter_async_context(self._shared_pins.followed(self._take_pins))
-            await stack.enter_async_context(self._holding_all())
-            yield
+        pins = self._shared_pins
+        async with contextlib.nullcontext() if pins is None else pins.followed(self._take_pins):
+            self.is_stopping = False
+            self.links = {name: self._hold(name) for name in self.upstreams}
+            try:
+                await self._settle(self.links.values())
+                self._adopt(None)
+                yield
+            finally:
+                self.is_stopping = True
+                # While there is a connection, an upstream can be told that nobody waits any more.
+                await asyncio.gather(*(link.held.end() for link in self._holding))
+                holding = list(self._holding.values())
+                for task in holding:
+                    task.cancel()
+                await asyncio.gather(*holding, return_exceptions=True)
+                self.links, self._holding = {}, {}
 
     def _take_pins(self, pins: Pins) -> None:
         self._taken = pins
         self.vet_with(self.vetting)
-
-    @asynccontextmanager
-    async def _holding_all(self) -> AsyncGenerator[None]:
-        """Hold the connections to all upstreams; wait a while until they are there."""
-        self.is_stopping = False
-        self.links = {name: self._hold(name) for name in self.upstreams}
-        try:
-            await self._settle(self.links.values())
-            self._adopt(None)
-            yield
-        finally:
-            self.is_stopping = True
-            # While there is a connection, an upstream can be told that nobody waits any more.
-            await asyncio.gather(*(link.held.end() for link in self._holding))
-            holding = list(self._holding.values())
-            for task in holding:
-                task.cancel()
-            await asyncio.gather(*holding, return_exceptions=True)
-            self.links, self._holding = {}, {}
 
     async def _settle(self, links: Iterable[UpstreamLink]) -> None:
         """Wait a while until it is known of each link whether it is there."""

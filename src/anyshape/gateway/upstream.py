@@ -237,8 +237,8 @@ class UpstreamLink:
             on_elicit=self.relay.elicit,
             on_sample=Sampling(self.relay.sample, tools=True),
             roots=self.relay.roots,
-            on_list_changed=self._hear,
-            on_lost=self._look_after,
+            on_list_changed=lambda _feature: self._wake.set(),
+            on_lost=lambda: self.doubt(self._client),  # nobody may have asked it anything
             on_log=self.relay.log,
         )
 
@@ -249,14 +249,6 @@ class UpstreamLink:
             await client.set_log_level(self.upstream.log_level)
         except ProtocolError as error:
             _log.info("upstream %s logs what it likes: %s", self.name, shorten(str(error), 300))
-
-    def _look_after(self) -> None:
-        """See whether an upstream is there that nobody has asked anything."""
-        if self._client is not None:
-            self.doubt(self._client)
-
-    def _hear(self, _feature: str) -> None:
-        self._wake.set()
 
     def doubt(self, client: Client | None) -> None:
         """Have the connection looked at: others may be in the middle of calls that it serves."""
