@@ -346,19 +346,16 @@ def _older_of(channel: Channel, supported: Sequence[str]) -> _Older:
 
 
 def _agreement(lifecycle: Lifecycle, result: Mapping[str, Any]) -> Agreement:
-    return Agreement(lifecycle, _describe(result), isinstance(result.get("capabilities"), dict))
-
-
-def _describe(result: Mapping[str, Any]) -> ServerInfo:
     meta = as_object(result.get("_meta"))
     info = as_object(meta.get(SERVER_INFO)) or as_object(result.get("serverInfo"))
-    return ServerInfo(
+    server = ServerInfo(
         name=as_string(info.get("name")),
         version=as_string(info.get("version")),
         title=as_string(info.get("title")),
         instructions=as_string(result.get("instructions")),
         capabilities=as_object(result.get("capabilities")),
     )
+    return Agreement(lifecycle, server, isinstance(result.get("capabilities"), dict))
 
 
 def _shorter(one: float | None, other: float) -> float:

@@ -61,11 +61,7 @@ class Listener:
 
     def silence(self) -> None:
         """Never tell again."""
-        self._deliver = _nothing
-
-
-def _nothing(_topic: Topic, _position: Position) -> None:
-    return
+        self._deliver = lambda _topic, _position: None
 
 
 class Listeners:
