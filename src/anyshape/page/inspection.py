@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from functools import partial
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from anyshape.client import Client, ListedTool
 from anyshape.client.findings import ReadSource, find_out, uncover
@@ -27,22 +27,8 @@ _MOST_FORESEEN: Final = 150
 """Tools of a server for which it is found out what every provider makes of them all."""
 
 
-class ConnectWatched(Protocol):
-    """Connects to the server, with somebody who watches and can be asked."""
-
-    def __call__(
-        self,
-        *,
-        on_elicit: Any,
-        on_sample: Any,
-        roots: Any,
-        on_log: Any,
-        on_list_changed: Any,
-        on_frame: Any,
-    ) -> AbstractAsyncContextManager[Client]:
-        """Return the connection, to be entered."""
-        ...
-
+ConnectWatched: TypeAlias = Callable[..., AbstractAsyncContextManager[Client]]
+"""Connects to the server, given the callbacks of somebody who watches and can be asked."""
 
 ComparePins: TypeAlias = Callable[[Client], Awaitable[Mapping[str, Any]]]
 """Tells what is not as it was pinned."""
