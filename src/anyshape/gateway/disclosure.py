@@ -125,8 +125,6 @@ def _described(listing: ToolDescription) -> dict[str, Any]:
 class _CallFound(Tool):
     """Calls a tool by its name; what that returns is what this returns, whatever it is."""
 
-    __slots__ = ("_disclosed",)
-
     _disclosed: DisclosedTools
 
     def __init__(self, disclosed: DisclosedTools, limits: Limits) -> None:

@@ -21,8 +21,6 @@ from anyshape.tools.types import ArgumentsError
 class ForwardedPrompt(Prompt):
     """A prompt that an upstream has."""
 
-    __slots__ = ("_link", "_listed")
-
     _link: UpstreamLink
     _listed: ListedPrompt
 

@@ -28,8 +28,6 @@ _NOT_KEPT: Final = Caching(ttl_ms=0)
 class ForwardedResource(Resource):
     """A resource that an upstream has, or a template of some."""
 
-    __slots__ = "_link"
-
     _link: UpstreamLink
 
     def __init__(self, listed: ListedResource | ListedTemplate, link: UpstreamLink) -> None:

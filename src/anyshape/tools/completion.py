@@ -79,8 +79,6 @@ class Completer:
 class _Suggesting(Routine):
     """A function that completes an argument."""
 
-    __slots__ = ("_given", "_label", "_typed")
-
     _given: str | None
     _label: str
     _typed: str

@@ -27,8 +27,6 @@ from anyshape.tools.words import Words
 class Prompt(Routine):
     """A prompt that a server can list and get, made from a function."""
 
-    __slots__ = ("_label", "_parameters", "completers", "listing", "name")
-
     completers: Mapping[str, Completer]
     """What completes its arguments, by name."""
     listing: PromptDescription

@@ -37,11 +37,6 @@ class Resource(Routine):
     With a template for a URI it stands for many, and the variables are the function's parameters.
     """
 
-    __slots__ = (
-        *("_label", "_lists_contents", "_parameters"),
-        *("caching", "completers", "listing", "template", "uri"),
-    )
-
     caching: Caching
     """How long, and by whom, its contents may be kept."""
     completers: Mapping[str, Completer]

@@ -40,8 +40,6 @@ class RoutineError(Exception):
 class Routine:
     """A function with all that is needed to call it; it does not change once it is made."""
 
-    __slots__ = ("_context", "_invoke", "_start", "_threaded", "function", "timeout")
-
     function: Callable[..., Any]
     """What is called."""
     timeout: float | None

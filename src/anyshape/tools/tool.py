@@ -42,16 +42,6 @@ class Tool(Routine):
     A tool does not change once it is made.
     """
 
-    __slots__ = (
-        "_bind",
-        "_finish",
-        "headers",
-        "input",
-        "listing",
-        "name",
-        "output",
-    )
-
     headers: HeaderPlan
     """Which arguments travel in HTTP headers too."""
     input: Schema
