@@ -155,6 +155,20 @@ async def test_a_client_that_cannot_be_asked_gets_an_error(
     assert "elicitation" in said or "asked" in said or "error inside" in said
 
 
+@pytest.mark.parametrize(
+    ("tool", "required"), [("think", {"sampling": {}}), ("where", {"roots": {}})]
+)
+async def test_a_client_is_told_what_it_would_have_to_declare(
+    curious: Server, tool: str, required: dict[str, Any]
+) -> None:
+    gateway = Gateway({"up": Upstream(target=curious, revision=MODERN)})
+    async with Client(gateway, revision=MODERN) as client:
+        with pytest.raises(ProtocolError) as raised:
+            await client.call_tool(tool)
+    assert raised.value.code == -32021
+    assert raised.value.data == {"requiredCapabilities": required}
+
+
 @pytest.mark.parametrize(("upstream", "front"), ERAS)
 async def test_many_callers_are_each_asked_their_own_question(
     curious: Server, upstream: str, front: str

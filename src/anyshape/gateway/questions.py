@@ -174,7 +174,9 @@ class HeldCall:
                 unanswered = waiting
             except AskError as error:
                 if not answer.done():
-                    answer.set_exception(ProtocolError(str(error), code=INVALID_REQUEST))
+                    refused = ProtocolError(str(error), code=INVALID_REQUEST)
+                    refused.__cause__ = error
+                    answer.set_exception(refused)
             else:
                 if not answer.done():
                     answer.set_result(given)

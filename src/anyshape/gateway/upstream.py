@@ -24,7 +24,7 @@ from anyshape.client.quoting import shorten
 from anyshape.client.resources import ListedResource, ListedTemplate
 from anyshape.client.sampling import Sampling
 from anyshape.client.tools import ListedTool
-from anyshape.errors import AnyshapeError, ProtocolError, TransportError
+from anyshape.errors import AnyshapeError, AskError, ProtocolError, TransportError
 from anyshape.gateway.breaker import Breaker, Permit
 from anyshape.gateway.foreign import as_target
 from anyshape.gateway.health import UpstreamHealth
@@ -419,6 +419,8 @@ class Visit:
                 why=why,
                 is_final=has_asked or is_late,
             ) from error
+        if error is not None and isinstance(error.__cause__, AskError) and error.__cause__.refusal:
+            raise error.__cause__.refusal  # The upstream has no answer: its client cannot be asked.
         if isinstance(error, ProtocolError) and error.code in OF_THE_CONNECTION:
             # A client would take it for a word on its own connection, and end that.
             raise ProtocolError(error.message, code=INTERNAL_ERROR, data=error.data) from error
