@@ -7,12 +7,12 @@ import sys
 from typing import Any
 
 OBJECT: dict[str, Any] = {"type": "object"}
-DOUBLING = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n - 1}"}] * 2} for n in range(1, 27)}
+DOUBLING = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n - 1}"}] * 2} for n in range(1, 61)}
 BAD: dict[str, dict[str, Any]] = {
     "elsewhere": {"type": "object", "$ref": "https://example.com/other.json"},
     "doubling": {
         "type": "object",
-        "$ref": "#/$defs/d26",
+        "$ref": "#/$defs/d60",
         "$defs": {"d0": {"required": ["x"]}, **DOUBLING},
     },
 }
