@@ -47,7 +47,7 @@ class Listener:
     def __init__(self, topics: Iterable[Topic], deliver: Callable[[Topic, Position], None]) -> None:
         self.topics = tuple(topics)
         self._loop = asyncio.get_running_loop()
-        self._deliver = deliver
+        self._deliver: Callable[[Topic, Position], None] = deliver
         self._pending: dict[Topic, Position] = {}
 
     def notify(self, topic: Topic, position: Position) -> None:
