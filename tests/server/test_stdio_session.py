@@ -147,5 +147,6 @@ async def test_a_long_answer_costs_in_proportion_to_its_length() -> None:
     mebibyte = 1024 * 1024
     short = min([await _seconds_to_write(4 * mebibyte) for _ in range(3)])
     long = min([await _seconds_to_write(64 * mebibyte) for _ in range(3)])
-    # Sixteen times as long: what is copied again for every piece takes 256 times as much.
-    assert long < 80 * short
+    # Sixteen times as long, and on a busy machine all of it comes from memory where the short one
+    # stays in the caches; what is copied again for every piece takes 256 times as much before that.
+    assert long < 200 * short
