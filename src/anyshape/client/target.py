@@ -74,8 +74,9 @@ def make_transport(
     check_target(target)
     if isinstance(target, str):
         from anyshape.client.transports.http import HttpTransport
+        from anyshape.client.transports.sending import HttpSender
 
-        return HttpTransport(target, http, auth, bounds, deadlines)
+        return HttpTransport(HttpSender(target, http, auth, bounds, deadlines))
     if isinstance(target, Connectable):
         return MemoryTransport(target, bounds)
     from anyshape.client.transports.process import ProcessTransport

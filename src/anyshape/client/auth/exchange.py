@@ -15,10 +15,11 @@ from urllib.parse import urljoin
 import aiohttp
 
 from anyshape.client.answers import as_object, decode_value
-from anyshape.client.auth.reach import Reach, VettingResolver, origin_of
+from anyshape.client.auth.reach import Reach, VettingResolver
 from anyshape.client.options import Http
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.transports.http_failures import cause_of, words_of
+from anyshape.client.transports.origins import origin_of
 from anyshape.client.transports.proxies import proxy_for
 from anyshape.errors import AnyshapeError, AuthorizationError
 

@@ -25,6 +25,7 @@ from aiohttp.resolver import DefaultResolver
 
 from anyshape.addresses import is_literal, is_loopback, read_host, special_use
 from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.transports.origins import origin_of
 from anyshape.errors import AuthorizationError
 
 _CHARACTERS: Final = re.compile(r"(?:[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
@@ -32,14 +33,6 @@ _LONGEST: Final = 2048
 _PUBLIC: Final = 0
 _RANKS: Final = {"private": 1, "shared by a provider's customers (CGNAT)": 1, "loopback": 2}
 _NEVER: Final = 3
-_PORTS: Final = {"http": 80, "https": 443}
-
-
-def origin_of(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of a URL in canonical form."""
-    parts = urlsplit(url)
-    scheme = parts.scheme.lower()
-    return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme)
 
 
 class Reach:
@@ -78,7 +71,7 @@ class Reach:
         except ValueError:
             raise AuthorizationError(f"{shown}: its host or port is malformed") from None
         scheme, host, _ = origin
-        if scheme not in _PORTS or "@" in parts.netloc or read_host(host) != host:
+        if scheme not in ("http", "https") or "@" in parts.netloc or read_host(host) != host:
             raise AuthorizationError(f"{shown}: expected an https URL without a user name")
         if origin not in self._origins and scheme != "https" and not is_loopback(host):
             raise AuthorizationError(f"{shown}: expected https, got {scheme}")

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit, urlunsplit
 from anyshape.client.answers import as_list
 from anyshape.client.auth.challenge import AuthChallenge
 from anyshape.client.auth.exchange import AuthReply, Exchange
-from anyshape.client.auth.reach import origin_of
 from anyshape.client.quoting import shorten, without_secrets
+from anyshape.client.transports.origins import origin_of
 from anyshape.errors import AuthorizationError
 from anyshape.protocol.issuers import RESOURCE_PLACE
 
