@@ -2,19 +2,16 @@
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 
-What the child writes is split into lines as it comes, each bounded; a line that is no message is
-skipped and remembered, so that an error can show it. Of many lines at once some are taken at each
-turn of the loop, and the child has to wait. The child gets its own process group, so that its
-children go when it goes.
+What the child writes is split into lines as it comes, each bounded. Of many lines at once some are
+taken at each turn of the loop, and the child has to wait. The child gets its own process group, so
+that its children go when it goes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
-import re
 import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -23,19 +20,16 @@ from typing import Any, cast
 from anyshape.client.options import Bounds, Process
 from anyshape.client.quoting import last_words, name_program, shorten
 from anyshape.client.request import Outgoing
-from anyshape.client.transports.frames import read_frame
+from anyshape.client.transports.conversation import Conversation
 from anyshape.client.transports.transport import (
     ConnectionLost,
     OnMessage,
     Transport,
     cancellation,
-    too_long,
 )
-from anyshape.errors import ProtocolError, TransportError
-from anyshape.protocol.jsonrpc import Malformed, Notification, Request, Response
-from anyshape.protocol.lines import KEPT, Line, LineSplitter, LongLine
-
-logger = logging.getLogger(__name__)
+from anyshape.errors import TransportError
+from anyshape.protocol.jsonrpc import Response
+from anyshape.protocol.lines import Line, LineSplitter, LongLine
 
 _MOMENT = 0.5
 _LINES_AT_ONCE = 200
@@ -43,8 +37,6 @@ _LINES_AT_ONCE = 200
 _ERRORS_KEPT = 16 * 1024
 """Of what a child writes to its standard error; errors of Node are long."""
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-_ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,')
-_ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class ProcessTransport(Transport):
@@ -159,18 +151,10 @@ class _Child(asyncio.SubprocessProtocol):
         self._tell_end = ended
         self._place = place
         self._process = process
-        self._bounds = bounds
-        self._listener = listener
-        self._waiting: dict[bytes, asyncio.Future[Response]] = {}
-        self._endless = 0
-        """How many of those stay open, and are answered by what comes before their answer."""
+        self._conversation = Conversation(place, bounds, listener, self._reply)
         self._lines = LineSplitter(bounds.max_answer_bytes)
         self._untaken: deque[Line] = deque()
         self._is_paused = False
-        self._unanswered = 0
-        self._skipped = 0
-        self._last_skipped = b""
-        self._stray: bytes | None = None
         self._errors = bytearray()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -194,14 +178,12 @@ class _Child(asyncio.SubprocessProtocol):
             return
         if self.lost is not None:
             return
-        if len(self._waiting) > self._endless:
-            self._unanswered += len(data)
+        self._conversation.count(len(data))
         self._untaken.extend(self._lines.feed(data))
         if not self._is_paused:
             self._take_lines()
-        most = 2 * self._bounds.max_answer_bytes
-        if self._unanswered > most:
-            # Enough for any answer and all that may come before it: this is a stream without end.
+        if self._conversation.is_endless:
+            most = self._conversation.most_unanswered
             self._lose(f"wrote more than {most} bytes without an answer and was ended")
             self._signal(_KILL)
 
@@ -234,10 +216,7 @@ class _Child(asyncio.SubprocessProtocol):
     # What the transport asks.
 
     async def request(self, outgoing: Outgoing) -> Response:
-        key = b"%d" % outgoing.id
-        answer: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        self._waiting[key] = answer
-        self._endless += outgoing.endless
+        answer = self._conversation.begin(outgoing)
         try:
             await self.write(outgoing.frame)
             try:
@@ -248,8 +227,7 @@ class _Child(asyncio.SubprocessProtocol):
                     self._write_now(cancellation(outgoing.id))
                 raise
         finally:
-            self._waiting.pop(key, None)
-            self._endless -= outgoing.endless
+            self._conversation.end(outgoing)
 
     async def write(self, frame: bytes) -> None:
         if not self._writable.is_set():
@@ -257,14 +235,7 @@ class _Child(asyncio.SubprocessProtocol):
         self._write_now(frame)
 
     def explain_silence(self) -> str:
-        said = self._words()
-        if self._skipped:
-            said += (
-                f"; lines of its output that are no JSON-RPC message: {self._skipped}, "
-                f"the last one: {shorten(self._last_skipped)!r}"
-            )
-        if self._stray is not None:
-            said += f"; it answered what was not asked, id {shorten(self._stray, 40)}"
+        said = self._words() + self._conversation.explain_silence("lines of its output")
         if self._lines.unfinished:
             said += f"; its last line has not ended: {shorten(self._lines.unfinished)!r}"
         return said
@@ -297,9 +268,9 @@ class _Child(asyncio.SubprocessProtocol):
             for _ in range(min(len(self._untaken), _LINES_AT_ONCE)):
                 line = self._untaken.popleft()
                 if isinstance(line, LongLine):
-                    self._refuse_line(line)
+                    self._conversation.refuse(line)
                 else:
-                    self._take_line(line)
+                    self._conversation.take(line)
         finally:  # a callback of the caller that raises costs no answer behind it
             if self._untaken:
                 self._pause(is_paused=True)
@@ -318,54 +289,10 @@ class _Child(asyncio.SubprocessProtocol):
         else:
             output.resume_reading()
 
-    def _take_line(self, line: bytes) -> None:
-        for message in read_frame(line):
-            if isinstance(message, Response):
-                self._take_answer(message)
-            elif isinstance(message, Request | Notification):
-                reply = self._listener(message)
-                # A server that asks and does not read gets no answers, or they would pile up here.
-                if reply is not None and self._writable.is_set():
-                    self._write_now(reply)
-            else:
-                self._skip(line, message)
-
-    def _take_answer(self, message: Response) -> None:
-        if message.id is not None:
-            answer = self._waiting.get(message.id)
-        else:
-            # An error about an id that the server could not read: whose, if not the only one's?
-            answer = next(iter(self._waiting.values())) if len(self._waiting) == 1 else None
-        if answer is None:
-            self._stray = message.id
-            logger.debug("%s answered what was not asked (id %s)", self._place, message.id)
-        elif not answer.done():
-            self._unanswered = 0
-            self._stray = None
-            answer.set_result(message)
-
-    def _skip(self, line: bytes, flaw: Malformed) -> None:
-        self._skipped += 1
-        self._last_skipped = line[:KEPT]
-        id = flaw.id or _guess_id(line, line)
-        answer = None if id is None else self._waiting.get(id)
-        if answer is not None and not answer.done():
-            what = f"{self._place} sent an answer that is no JSON-RPC response"
-            error = ProtocolError(f"{what} ({flaw.message}): {shorten(line)!r}", code=flaw.code)
-            answer.set_exception(error)
-        logger.debug("%s wrote a line that is no message: %s", self._place, shorten(line))
-
-    def _refuse_line(self, line: LongLine) -> None:
-        """Fail the call that a line too long to read would have answered, where that shows."""
-        id = _guess_id(line.head, line.tail)
-        if id is not None:
-            answer = self._waiting.get(id)
-        elif line.tail is not None and len(self._waiting) == 1:
-            answer = next(iter(self._waiting.values()))
-        else:
-            answer = None
-        if answer is not None and not answer.done():
-            answer.set_exception(too_long(self._place, self._bounds.max_answer_bytes))
+    def _reply(self, frame: bytes) -> None:
+        # A server that asks and does not read gets no answers, or they would pile up here.
+        if self._writable.is_set():
+            self._write_now(frame)
 
     # Ends.
 
@@ -388,9 +315,8 @@ class _Child(asyncio.SubprocessProtocol):
         status = "" if code is None else f" with exit status {code}"
         self.lost = ConnectionLost(f"{self._place} {how}{status}{self._words()}", sent=True)
         self._writable.set()
-        for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(ConnectionLost(str(self.lost), sent=True))
+        reason = str(self.lost)
+        self._conversation.fail(lambda: ConnectionLost(reason, sent=True))
         if self._tell_end is not None:
             self._tell_end()
 
@@ -409,11 +335,3 @@ class _Child(asyncio.SubprocessProtocol):
                     self._transport.kill()
             else:
                 os.killpg(self._group, number)
-
-
-def _guess_id(head: bytes, tail: bytes | None) -> bytes | None:
-    """Return the id of an answer that cannot be read, if it is the first or the last member."""
-    found = _ID_FIRST.search(head[:KEPT])
-    if found is None and tail is not None:
-        found = _ID_LAST.search(tail[-KEPT:])
-    return found[1] if found else None
