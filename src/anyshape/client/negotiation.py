@@ -122,6 +122,8 @@ class Negotiator:
 
         `modern` are the revisions without a handshake that will do, the best last.
         """
+        if self._channel.transport.has_handshake:
+            return await self.handshake(LATEST_HANDSHAKE, HANDSHAKE)
         server = self._channel.transport.key
         known = eras.recall(server)
         agreement = None
@@ -212,6 +214,8 @@ class Negotiator:
 
     async def _discover(self, modern: Sequence[Revision]) -> Agreement | _Older:
         """Return the agreement with a modern server, or what is known of an older one."""
+        if self._channel.transport.has_handshake:
+            return _Older("it was to be reached in a way that begins with a handshake")
         self._channel.transport.set_era(stateful=False)
         revision = modern[-1]
         for _ in range(2):

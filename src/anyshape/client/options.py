@@ -70,6 +70,8 @@ class Bounds:
 class Http:
     """How to reach a server over HTTP."""
 
+    transport: Literal["auto", "sse"] = "auto"
+    """Streamable HTTP, or HTTP+SSE of 2024-11-05 if that is what is found; or HTTP+SSE at once."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Sent with every request, beside those that the protocol asks for."""
     tls: ssl.SSLContext | bool = True
@@ -81,9 +83,13 @@ class Http:
     max_connections: int = 100
     """Connections open at once; further calls wait for one. Listening for changes has its own."""
     connect_timeout: float = 10.0
-    """Seconds to wait for one connection."""
+    """Seconds to wait for one connection; with HTTP+SSE, for the endpoint as well."""
     reconnects: int = 2
     """Times a request that is safe to repeat is sent again after the connection was lost."""
+
+    def __post_init__(self) -> None:
+        if self.transport not in ("auto", "sse"):
+            raise ValueError(f"Http(transport={self.transport!r}): expected 'auto' or 'sse'")
 
 
 _INHERITED = (

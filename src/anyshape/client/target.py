@@ -73,10 +73,12 @@ def make_transport(
     """Return the transport to a target; what it needs is imported only now."""
     check_target(target)
     if isinstance(target, str):
-        from anyshape.client.transports.http import HttpTransport
         from anyshape.client.transports.sending import HttpSender
+        from anyshape.client.transports.sse import SseTransport
+        from anyshape.client.transports.url import UrlTransport
 
-        return HttpTransport(HttpSender(target, http, auth, bounds, deadlines))
+        sender = HttpSender(target, http, auth, bounds, deadlines)
+        return SseTransport(sender) if http.transport == "sse" else UrlTransport(sender)
     if isinstance(target, Connectable):
         return MemoryTransport(target, bounds)
     from anyshape.client.transports.process import ProcessTransport

@@ -19,10 +19,6 @@ JSON = "application/json"
 EVENTS = "text/event-stream"
 
 _EXCERPT = 2048
-_OF_EVENTS = (
-    "; /sse is where servers have the HTTP+SSE transport of 2024-11-05, which is not spoken here: "
-    "try /mcp"
-)
 
 
 def media_type_of(response: HttpResponse) -> str:
@@ -47,8 +43,7 @@ def explain_refusal(
         return HttpStatus(f"{place} wants other credentials (HTTP 401){hint}", status=401)
     if status >= 300 or status in (202, 204):
         reason = f"HTTP {status}" + (f" {response.reason}" if response.reason else "")
-        advice = _OF_EVENTS if status in (404, 405) and place.endswith("/sse") else ""
-        message = f"{place} answered {method} with {shorten(reason, 60)}{said}{advice}"
+        message = f"{place} answered {method} with {shorten(reason, 60)}{said}"
         return HttpStatus(message, status=status)
     kind = media_type_of(response)
     if kind != JSON:

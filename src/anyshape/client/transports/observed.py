@@ -42,7 +42,7 @@ class ObservedTransport(Transport):
         self._tell = on_frame
         self.place, self.key = transport.place, transport.key
         self.is_shared, self.has_headers = transport.is_shared, transport.has_headers
-        self.attempts = transport.attempts
+        self.has_handshake, self.attempts = transport.has_handshake, transport.attempts
         self.tell_end = transport.tell_end
         self.set_era = transport.set_era
         self.overhear = transport.overhear

@@ -33,6 +33,8 @@ class Transport(Protocol):
     """What tells this server from others; `None` if there is nothing to remember it by."""
     is_shared: bool = False
     """Whether others use the server too, and nothing here could start it again."""
+    has_handshake: bool = False
+    """Whether nothing is said this way without a handshake, whatever the server is."""
     has_headers: bool = False
     """Whether requests have headers that repeat parts of them."""
     attempts: int = 0
