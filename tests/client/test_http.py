@@ -106,20 +106,6 @@ def answer_to(message: Json, value: Any = 42) -> Json:
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
-@pytest.mark.parametrize("status", [404, 405])
-async def test_an_address_of_the_older_transport_is_told_apart(
-    serve_http: ServeHttp, status: int
-) -> None:
-    async def events_only(request: web.BaseRequest) -> web.StreamResponse:
-        return web.Response(status=status, text=f"Cannot POST {request.path}")
-
-    async with serve_http(events_only) as url:
-        for address, is_told in ((url, False), (url.replace("/mcp", "/sse"), True)):
-            with pytest.raises(TransportError, match=f"HTTP {status}") as raised:
-                await Client(address).__aenter__()
-            assert ("try /mcp" in str(raised.value)) is is_told
-
-
 async def test_modern_requests_repeat_themselves_in_headers(serve_http: ServeHttp) -> None:
     endpoint = Endpoint()
     endpoint.tools = [{"name": "naïve tool", "inputSchema": {"type": "object"}}]

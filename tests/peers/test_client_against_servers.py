@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import socket
@@ -35,7 +36,18 @@ PEERS: dict[str, list[tuple[str, str]]] = {
 }
 NO_NULL = {"mcp_low.py", "mcp_low.py older"}
 REPORTS_PROGRESS = {"mcp_high.py", "fastmcp_high.py"}
-CASES = [(peer, *revisions) for peer, pairs in PEERS.items() for revisions in pairs]
+EVENTS = ["mcp_high.py", "fastmcp_high.py", "typescript1_high.mjs"]
+"""Those that are also served over HTTP+SSE, which begins with a handshake."""
+CASES = [
+    (peer, *revisions, transport)
+    for peer, pairs in PEERS.items()
+    for revisions in pairs
+    for transport in ("stdio", "http")
+] + [
+    (peer, *revisions, "sse")
+    for peer in EVENTS
+    for revisions in [("auto", "2025-11-25"), ("2025-06-18", "2025-06-18")]
+]
 
 
 @pytest.fixture(scope="session")
@@ -61,32 +73,30 @@ def running(command: list[str], **options: Any) -> Generator[subprocess.Popen[st
 
 
 @pytest.fixture(scope="session")
-def url_of(command: Command) -> Iterator[Callable[[str], str]]:
-    """Return what gives the URL of a peer server, started once."""
+def url_of(command: Command) -> Iterator[Callable[[str, str], str]]:
+    """Return what gives the URL of a peer server over a transport, started once."""
     with contextlib.ExitStack() as stack:
-        started: dict[str, str] = {}
 
-        def url_of(peer: str) -> str:
-            if peer not in started:
-                process = stack.enter_context(running(command(peer, "http")))
-                assert process.stdout is not None
-                started[peer] = f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
-            return started[peer]
+        @functools.cache
+        def url_of(peer: str, transport: str) -> str:
+            process = stack.enter_context(running(command(peer, transport)))
+            assert process.stdout is not None
+            path = "/sse" if transport == "sse" else "/mcp"
+            return f"http://127.0.0.1:{int(process.stdout.readline())}{path}"
 
         yield url_of
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize(("peer", "revision", "agreed"), CASES)
+@pytest.mark.parametrize(("peer", "revision", "agreed", "transport"), CASES)
 async def test_the_same_calls_give_the_same_values(
     command: Command,
-    url_of: Callable[[str], str],
+    url_of: Callable[[str, str], str],
     peer: str,
     revision: str,
     agreed: str,
     transport: str,
 ) -> None:
-    target = command(peer, "stdio") if transport == "stdio" else url_of(peer)
+    target = command(peer, "stdio") if transport == "stdio" else url_of(peer, transport)
     async with Client(target, revision=revision, timeout=PATIENCE) as client:
         assert client.revision.value == agreed
         assert client.server.name == "peer"
@@ -160,16 +170,17 @@ async def test_server_everything_over_stdio(node: Command) -> None:
         assert list(client.rejected) == ["simulate-research-query"]
 
 
-@pytest.fixture
-def everything(node: Command) -> Iterator[str]:
+@pytest.fixture(params=[("streamableHttp", "/mcp"), ("sse", "/sse")])
+def everything(node: Command, request: pytest.FixtureRequest) -> Iterator[str]:
     """Serve the reference server over HTTP; it takes its port from the environment."""
+    transport, path = request.param
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    command = node("@modelcontextprotocol/server-everything", "streamableHttp")
+    command = node("@modelcontextprotocol/server-everything", transport)
     environment = {**os.environ, "PORT": str(port)}
     with running(command, env=environment, stderr=subprocess.DEVNULL):
         until(lambda: is_listening(port))
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield f"http://127.0.0.1:{port}{path}"
 
 
 async def test_server_everything_over_http(everything: str) -> None:

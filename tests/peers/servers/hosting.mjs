@@ -1,4 +1,4 @@
-// How every TypeScript peer server is started: `stdio`, or `http` with its port on the first line.
+// How TypeScript peer servers are started: `stdio`; `http` or `sse`, the port on the first line.
 import { createServer } from "node:http";
 
 export const transport = process.argv[2];

@@ -1,4 +1,4 @@
-"""How every Python peer server is started: `stdio`, or `http` with its port on the first line."""
+"""How Python peer servers are started: `stdio`; `http` or `sse`, the port on the first line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any
 
 def is_http() -> bool:
     return sys.argv[1:2] == ["http"]
+
+
+def is_sse() -> bool:
+    return sys.argv[1:2] == ["sse"]
 
 
 def serve(application: Any) -> None:

@@ -66,5 +66,7 @@ async def count_to(number: int, context: Context) -> int:
 if __name__ == "__main__":
     if hosting.is_http():
         hosting.serve(server.streamable_http_app())
+    elif hosting.is_sse():
+        hosting.serve(server.sse_app())
     else:
         server.run("stdio")
