@@ -18,6 +18,7 @@ endpoints = "both"
 
 [upstreams.github]
 url = "https://example.com/mcp"
+type = "sse"
 headers = { Authorization = "Bearer ${FLEET_TOKEN}" }
 prefix = "gh_"
 allow = ["get_*"]
@@ -66,6 +67,7 @@ def test_a_file_of_ours_says_everything(tmp_path: Path, monkeypatch: pytest.Monk
     assert config.endpoints == "both"
     assert config.upstreams["github"] == Upstream(
         target="https://example.com/mcp",
+        type="sse",
         headers={"Authorization": "Bearer s3cret"},
         prefix="gh_",
         allow=("get_*",),
@@ -107,6 +109,8 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
             """{"mcpServers": {
               "files": {"command": "npx", "args": ["files", "/srv"], "env": {"A": "b"}},
               "web": {"type": "http", "url": "https://example.com/mcp", "headers": {"X": "y"}},
+              "old": {"type": "sse", "url": "https://example.com/sse"},
+              "fast": {"transport": "sse", "url": "https://example.com/sse"},
               "off": {"command": "x", "disabled": true}
             }}""",
             "mcp.json",
@@ -115,6 +119,8 @@ def test_the_json_of_hosts_is_read(tmp_path: Path) -> None:
     assert config.upstreams == {
         "files": Upstream(target=["npx", "files", "/srv"], env={"A": "b"}),
         "web": Upstream(target="https://example.com/mcp", headers={"X": "y"}),
+        "old": Upstream(target="https://example.com/sse", type="sse"),
+        "fast": Upstream(target="https://example.com/sse", type="sse"),
     }
 
 
@@ -233,7 +239,14 @@ def test_what_is_wrong_is_told_with_line_and_key(
             r'{"mcpServers": {"a": {"command": "x", "env": {"A": "${\ud800}"}}}}',
             r"the environment has no variable '\ud800'",
         ),
-        ('{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', "expected Streamable HTTP"),
+        (
+            '{"mcpServers": {"a": {"type": "sse", "command": "x"}}}',
+            "mcpServers.a.type: 'sse': expected a URL to go with it",
+        ),
+        (
+            '[upstreams.a]\nurl = "http://x"\ntype = "ws"',
+            "upstreams.a.type: 'ws': expected 'auto' or 'sse'",
+        ),
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str, said: str) -> None:

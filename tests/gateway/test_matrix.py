@@ -6,10 +6,11 @@ What each sees is what the table says: natural values at 2026-07-28, envelopes w
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from patience import PATIENCE
@@ -48,19 +49,40 @@ NATURAL: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def command(node: Callable[..., list[str]]) -> Callable[[str], list[str]]:
-    def make(peer: str) -> list[str]:
+def command(node: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    def make(peer: str, transport: str = "stdio") -> list[str]:
         path = SERVERS / peer
-        return [*(node(path) if peer.endswith(".mjs") else [sys.executable, str(path)]), "stdio"]
+        return [*(node(path) if peer.endswith(".mjs") else [sys.executable, str(path)]), transport]
 
     return make
 
 
 @pytest.mark.parametrize(("peer", "revision"), UPSTREAMS)
 async def test_every_client_sees_every_upstream_in_its_own_form(
-    command: Callable[[str], list[str]], peer: str, revision: str
+    command: Callable[..., list[str]], peer: str, revision: str
 ) -> None:
-    upstream = Upstream(target=command(peer), revision=revision, timeout=PATIENCE)
+    await expect_every_form(Upstream(target=command(peer), revision=revision, timeout=PATIENCE))
+
+
+@pytest.fixture(params=["mcp_high.py", "fastmcp_high.py"])
+def events(command: Callable[..., list[str]], request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve a peer over HTTP+SSE, and give its URL."""
+    started = command(request.param, "sse")
+    with subprocess.Popen(started, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/sse"
+        process.kill()
+
+
+@pytest.mark.parametrize("type", ["auto", "sse"])
+async def test_every_client_sees_an_upstream_of_http_and_sse(
+    events: str, type: Literal["auto", "sse"]
+) -> None:
+    await expect_every_form(Upstream(target=events, type=type, timeout=PATIENCE))
+
+
+async def expect_every_form(upstream: Upstream) -> None:
+    """Have clients of three eras call everything, and compare what they see with the table."""
     gateway = Gateway({"peer": upstream}, patience=PATIENCE)
     seen: dict[str, dict[str, Any]] = {}
     texts: dict[str, str] = {}
@@ -91,7 +113,7 @@ async def test_every_client_sees_every_upstream_in_its_own_form(
 
 @pytest.mark.parametrize("revision", [LATER, "2025-06-18"])
 async def test_what_an_author_wrapped_by_hand_stays_wrapped(
-    command: Callable[[str], list[str]], revision: str
+    command: Callable[..., list[str]], revision: str
 ) -> None:
     upstream = Upstream(target=command("typescript1_high.mjs"), revision=revision, timeout=PATIENCE)
     async with Client(Gateway({"peer": upstream}, patience=PATIENCE), unwrap=False) as client:

@@ -259,13 +259,9 @@ def _is_disabled(entry: object) -> bool:
 def _read_host(table: dict[str, Any], folder: Path, *keys: str) -> Upstream:
     """Return a server as hosts describe one; what else they say of it is theirs."""
     _check_name(*keys)
-    if table.get("type") == "sse":
-        raise SettingError(
-            "the HTTP+SSE transport of 2024-11-05 is not spoken; expected Streamable HTTP",
-            *keys,
-            "type",
-        )
     options: dict[str, Any] = {}
+    if "sse" in (table.get("type"), table.get("transport")):
+        options["type"] = "sse"
     if isinstance(table.get("command"), str):
         arguments = read_texts(table.get("args", []), *keys, "args")
         options["target"] = [table["command"], *arguments]

@@ -48,6 +48,8 @@ class Upstream:
 
     target: Target
     """A URL, a command, or a server in this process."""
+    type: Literal["auto", "sse"] = "auto"
+    """How a URL is spoken to: as is found out, or by HTTP+SSE of 2024-11-05 at once."""
     prefix: str | None = None
     """What names begin with; by default nothing for one upstream, `name_` for several."""
     rename: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -84,6 +86,10 @@ class Upstream:
     def __post_init__(self) -> None:
         check_target(as_target(self.target), "Upstream")
         choose_revision(self.revision)
+        if self.type not in ("auto", "sse"):
+            raise ValueError(f"type={self.type!r}: expected 'auto' or 'sse'")
+        if self.type == "sse" and not isinstance(self.target, str):
+            raise ValueError("type='sse': expected a URL to go with it")
         if self.check not in ("enforce", "warn", "off"):
             raise ValueError(f"check={self.check!r}: expected 'enforce', 'warn' or 'off'")
         if self.when_down not in ("keep", "hide"):

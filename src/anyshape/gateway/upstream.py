@@ -231,7 +231,7 @@ class UpstreamLink:
             check_arguments=False,
             check_results=upstream.check == "enforce",
             limits=self._limits,
-            http=Http(headers=upstream.headers),
+            http=Http(transport=upstream.type, headers=upstream.headers),
             process=Process(environment=upstream.env, directory=upstream.cwd, restarts=0),
             identity=IDENTITY,
             on_elicit=self.relay.elicit,
