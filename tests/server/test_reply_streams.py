@@ -352,6 +352,16 @@ async def test_a_reply_is_kept_for_some_time_and_then_forgotten() -> None:
         assert (streams.archive._size, streams.archive._sizes) == (0, {})
 
 
+async def test_nothing_is_kept_of_a_reply_that_is_not_wanted_any_more(stepping: Stepping) -> None:
+    async with stepping.browser() as browser:
+        call = stepping.call(browser)
+        await stepping.step(call, "one", 1)
+        cancellation = {"method": "notifications/cancelled", "params": {"requestId": 9}}
+        await browser.start("POST", {"jsonrpc": "2.0", **cancellation}).over()
+        await call.over()
+        assert stepping.kept == 0
+
+
 async def test_ending_a_session_ends_what_it_was_told(stepping: Stepping) -> None:
     async with stepping.browser() as browser:
         call = stepping.call(browser)

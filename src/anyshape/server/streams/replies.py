@@ -66,9 +66,13 @@ class ReplyStream:
 
     async def finish(self, answer: bytes | None, status: int = 200) -> None:
         """Send the answer, if anybody waits for it, and end the response."""
-        event = b"" if answer is None else self._keep(answer)
         self.is_over = True
-        self._archive.retire(self)
+        if answer is None:
+            event = b""
+            self._archive.forget(self)
+        else:
+            event = self._keep(answer)
+            self._archive.retire(self)
         response, left = self._part()
         if response is not None:
             await response.end(event, status)
