@@ -83,6 +83,59 @@ async def test_what_answers_take_together_is_bounded_and_the_rest_is_not_begun(
 
 
 @TRANSPORTS
+async def test_what_answers_take_that_wait_for_others_is_bounded_over_all_batches(
+    exchange: Exchange,
+) -> None:
+    server = Server("s", options=ServerOptions(max_batch_bytes=10_000))
+    over = asyncio.Event()
+
+    @server.tool
+    async def wait() -> None:
+        await over.wait()
+
+    @server.tool
+    async def repeat() -> str:
+        return "x" * 7000
+
+    batch = [_request(id, "tools/call", name=name) for id, name in enumerate(("repeat", "wait"))]
+    async with asyncio.timeout(PATIENCE):
+        held = [asyncio.ensure_future(exchange(server, batch)) for _ in range(10)]
+        while server._service.waiting < 10:
+            await asyncio.sleep(0)
+        refused, listed = await exchange(server, [batch[0], _request(2, "ping")])
+        over.set()
+        answers = await asyncio.gather(*held)
+    assert (refused["error"]["code"], listed["result"]) == (503, {})
+    assert sum("result" in first for first, _ in answers) == 5
+    assert "result" in (await exchange(server, batch))[0]
+
+
+@TRANSPORTS
+async def test_a_request_that_cancels_its_own_task_leaves_the_others_their_answers(
+    exchange: Exchange,
+) -> None:
+    server = Server("s")
+
+    @server.tool
+    async def cancel(wait: bool) -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        if wait:
+            await asyncio.sleep(PATIENCE)
+        return "done"
+
+    batch = [
+        _request(0, "tools/call", name="cancel", arguments={"wait": True}),
+        _request(1, "tools/call", name="cancel", arguments={"wait": False}),
+        _request(2, "ping"),
+    ]
+    failed, *answered = await exchange(server, batch)
+    assert failed["error"]["code"] == -32603
+    assert [answer["id"] for answer in answered if "result" in answer] == [1, 2]
+
+
+@TRANSPORTS
 async def test_many_listings_in_one_batch_do_not_multiply(exchange: Exchange) -> None:
     server = Server("s", options=ServerOptions(max_batch_bytes=50_000))
     for number in range(100):

@@ -40,9 +40,9 @@ class ServerOptions:
     `max_message_bytes` bounds one message and `max_message_depth` how deeply arrays and objects
     nest in it, itself included (a value in the arguments of a call is on level 4); a batch, which
     one revision has, holds at most `max_batch` messages and is answered in at most
-    `max_batch_bytes`; `grace` seconds remain for calls in flight when the server stops;
-    `tasks` bounds the calls that become tasks; `store` is what the replicas of a server share, if
-    there are several.
+    `max_batch_bytes`, all batches together in four times that; `grace` seconds remain for calls in
+    flight when the server stops; `tasks` bounds the calls that become tasks; `store` is what the
+    replicas of a server share, if there are several.
 
     A call that asks its client something at 2026-07-28 is remembered by that client, sealed.
     `state_keys` are secrets of 16 bytes or more that the replicas of a server share: the first

@@ -55,6 +55,8 @@ class Service:
         self.waiting = 0
         """Calls that have begun and wait for something."""
         self.most_waiting = options.max_concurrent_calls
+        self.batched_bytes = 0
+        """What answers take that wait for others of their batches."""
         self.subscriptions: set[asyncio.Future[None]] = set()
         """Open subscriptions; resolving one ends it gracefully."""
         self.layers: Layers | None = None
