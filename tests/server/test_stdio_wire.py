@@ -511,17 +511,31 @@ def test_a_tool_that_raises_what_ends_programs_is_answered_and_ends_nothing(
 
 
 @pytest.mark.behaviour("transport.stdio.concurrent")
-def test_a_tool_that_ends_its_own_task_ends_no_other_call(start_pipe: Callable[..., Any]) -> None:
-    pipe = start_pipe(
-        sys.executable, "-c", RUDE.format(end="asyncio.current_task().cancel() if 1 else 0")
-    )
-    for id, name in ((1, "stay"), (2, "leave"), (3, "stay"), (4, "leave"), (5, "stay")):
-        params = {"name": name, "_meta": META}
-        pipe.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-        if name == "stay":
-            while (answer := pipe.receive())["id"] != id:
-                assert answer["id"] == id - 1
-            assert answer["result"]["structuredContent"] == 1
+def test_a_tool_that_cancels_its_own_task_is_answered_and_ends_no_other_call(
+    start_pipe: Callable[..., Any],
+) -> None:
+    script = """
+import asyncio
+from anyshape import Server
+server = Server("rude")
+@server.tool
+async def cancel(wait: bool) -> int:
+    asyncio.current_task().cancel()
+    if wait:
+        await asyncio.sleep(600)
+    return 1
+@server.tool
+def stay() -> int:
+    return 2
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    pipe.revision = MODERN
+    for _ in range(2):
+        assert pipe.call("cancel", {"wait": False})["result"]["structuredContent"] == 1
+        assert pipe.call("stay")["result"]["structuredContent"] == 2
+        assert pipe.call("cancel", {"wait": True})["error"]["code"] == -32603
+        assert pipe.call("stay")["result"]["structuredContent"] == 2
     assert pipe.finish() == 0
 
 

@@ -157,9 +157,12 @@ class OpenRequest(msgspec.Struct, eq=False):
             self._begin_waiting()
             try:
                 result = await rest
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 if self.interruption is None:
-                    raise
+                    if not (self.peer.shares_task or self.batched):
+                        raise
+                    # The task is ours, and would be interrupted: whoever is called has done this.
+                    raise RuntimeError("a request has cancelled its own task") from error
             finally:
                 self._end_waiting()
             if self.interruption is Interruption.CANCELLED:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from typing import cast
 
 from anyshape.protocol.lines import Line, LineSplitter
 from anyshape.server.connection import Connection
@@ -133,6 +134,7 @@ class StdioSession:
         lines = self._lines
         receive = self._connection.receive
         queue, flush = self._writer.queue, self._writer.flush
+        is_cancelled = cast("asyncio.Task[None]", asyncio.current_task()).cancelling
         while True:
             term = self._term
             turn = 0
@@ -146,7 +148,7 @@ class StdioSession:
                         answer = None
                     else:
                         answer = self._connection.oversized(line.head, line.tail)
-                    if term != self._term:
+                    if term != self._term or is_cancelled():
                         if answer is not None:
                             # Others may end in the same turn of the loop.
                             self._writer.write(answer)
@@ -165,9 +167,11 @@ class StdioSession:
                 if term == self._term:
                     self._step_back()  # A tool has ended its task, which is no end of the others.
                 raise
+            if is_cancelled() and term == self._term:
+                self._step_back()  # A tool has cancelled its task: nobody else's shall run there.
             if self._quiet is not None and not self._is_busy() and not self._quiet.done():
                 self._quiet.set_result(None)
-            if len(self._idle) >= _IDLE_RUNNERS:
+            if is_cancelled() or len(self._idle) >= _IDLE_RUNNERS:
                 return
             wake: asyncio.Future[None] = self._loop.create_future()
             self._idle.append(wake)
