@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Server
 from anyshape.server import ServerOptions
@@ -100,8 +100,7 @@ async def test_what_answers_take_that_wait_for_others_is_bounded_over_all_batche
     batch = [_request(id, "tools/call", name=name) for id, name in enumerate(("repeat", "wait"))]
     async with asyncio.timeout(PATIENCE):
         held = [asyncio.ensure_future(exchange(server, batch)) for _ in range(10)]
-        while server._service.waiting < 10:
-            await asyncio.sleep(0)
+        await turn_until(lambda: server._service.waiting == 10)
         refused, listed = await exchange(server, [batch[0], _request(2, "ping")])
         over.set()
         answers = await asyncio.gather(*held)
