@@ -33,6 +33,7 @@ EXTENDED = (
     "data_received",
     "handle_websocket_upgrade",
     "on_body",
+    "on_headers_complete",
     "on_message_complete",
     "pause_writing",
     "resume_writing",

@@ -3,8 +3,10 @@
 uvicorn's protocol on httptools reads a head of any length and waits for it for ever; it waits just
 as long for its answers to be read. Here a head has a greatest length, whatever the peer owes us has
 to come in time, and writes are joined with those of other connections
-(`anyshape.server.joined_writes`). When uvicorn stops, the application drains while its connections
-are waited for.
+(`anyshape.server.joined_writes`). A request that offers to go on in another protocol, such as
+HTTP/2, is answered in this one, where httptools takes its body for that other protocol; and
+trailers are no headers. When uvicorn stops, the application drains while its connections are waited
+for.
 
 What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
 """
@@ -17,6 +19,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
 
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
     from anyshape.server.http import HttpApplication
 
 _DEFAULTS: Final = HttpOptions()
-_parse: Final = HttpToolsProtocol.data_received
+_INVALID: Final = "Invalid HTTP request received."
+_UPGRADE: Final = b"upgrade"
+_take_head: Final = HttpToolsProtocol.on_headers_complete
 _take_body: Final = HttpToolsProtocol.on_body
 _take_end: Final = HttpToolsProtocol.on_message_complete
 _MOST_PIPELINED: Final = 64
@@ -48,6 +53,7 @@ _LOOKS: Final = 5
 class HttpProtocol(HttpToolsProtocol):
     """A connection; uvicorn makes one for each."""
 
+    parser: HttpRequestParser
     _joining: JoiningTransport
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -62,6 +68,8 @@ class HttpProtocol(HttpToolsProtocol):
         self.most_unread = options.max_unread_bytes
         self._unparsed = 0
         self._refused = False
+        self._is_offer = False
+        """Whether the head that was read last is to be read again, without its offer."""
         self._owed: tuple[str, object] | None = None
         self._since = 0.0
 
@@ -108,7 +116,7 @@ class HttpProtocol(HttpToolsProtocol):
         taken = self._unparsed + len(data)
         if taken < self._longest_head:
             self._unparsed = taken
-            _parse(self, data)
+            self._parse(data)
         else:
             self._parse_warily(data)
         if len(self.pipeline) > _MOST_PIPELINED:
@@ -121,9 +129,43 @@ class HttpProtocol(HttpToolsProtocol):
             piece = data[: longest - self._unparsed]
             data = data[len(piece) :]
             self._unparsed += len(piece)
-            _parse(self, piece)
+            self._parse(piece)
             if self._unparsed >= longest:
                 self._refuse(431, f"The head of the request is not whole after {longest} bytes")
+
+    def _parse(self, data: bytes) -> None:
+        """Parse as uvicorn does, except that an upgrade which is not made is none at all."""
+        self._unset_keepalive_if_required()
+        while True:
+            try:
+                self.parser.feed_data(data)
+            except HttpParserUpgrade as upgrade:
+                if self._is_offer:
+                    data = self._decline() + data[upgrade.args[0] :]
+                    continue
+                if self._should_upgrade():
+                    self.handle_websocket_upgrade()
+            except HttpParserError:
+                self.logger.warning(_INVALID)
+                self.send_400_response(_INVALID)
+            return
+
+    def _decline(self) -> bytes:
+        """Return the head that was read last as one that does not offer to upgrade."""
+        self._is_offer = False
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        fields = [b"%b: %b\r\n" % field for field in self.headers if field[0] != _UPGRADE]
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self.url, version, b"".join(fields))
+
+    def on_headers_complete(self) -> None:
+        """Take a head, unless it is to be read again."""
+        if not self.parser.should_upgrade():
+            _take_head(self)
+            self.headers = []  # Whatever follows are trailers.
+        elif self._should_upgrade() or all(name != _UPGRADE for name, _ in self.headers):
+            _take_head(self)
+        else:
+            self._is_offer = True
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body: the head before it is done with."""
@@ -133,7 +175,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Take the end of a request: whatever follows is another one."""
         self._unparsed = 0
-        _take_end(self)
+        if not self._is_offer:
+            _take_end(self)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close a silent connection, unless a request waits there that nobody had time to read."""
