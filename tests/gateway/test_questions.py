@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from patience import PATIENCE, PAUSE, turn_until
 
-from anyshape import Client, Context, Message, Server
+from anyshape import Client, Context, Message, Server, Text
 from anyshape.client import Elicitation, Sampled, SamplingRequest
 from anyshape.errors import ProtocolError
 from anyshape.gateway import Gateway, RoomOptions, Upstream, questions
@@ -89,6 +89,22 @@ async def test_the_model_and_the_roots_are_asked(
     async with Client(gateway, revision=front, on_sample=sample, roots=["file:///home"]) as client:
         assert (await client.call_tool("think")).value == "a nap"
         assert (await client.call_tool("where")).value == ["file:///home"]
+
+
+@pytest.mark.parametrize(("upstream", "front"), ERAS)
+async def test_what_the_model_says_stays_one_block_or_several(upstream: str, front: str) -> None:
+    """A server that samples without tools knows a block, and no array of one."""
+    server = Server("up")
+
+    @server.tool
+    async def think(context: Context) -> bool:
+        return isinstance((await context.sample("What now?")).content, tuple)
+
+    for given, several in (("a nap", False), ([Text("a nap")], True)):
+        gateway = Gateway({"up": Upstream(target=server, revision=upstream)})
+        said = Sampled(given, model="m")
+        async with Client(gateway, revision=front, on_sample=lambda _, said=said: said) as client:
+            assert await client.call("think") is several
 
 
 @pytest.mark.parametrize("front", ["2024-11-05", "2025-06-18", LATER, MODERN])

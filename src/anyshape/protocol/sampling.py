@@ -141,7 +141,8 @@ def read_sampled(wire: Mapping[str, Any]) -> Sampled:
         raise ValueError("content: expected a content block, or an array of them")
     if not isinstance(model, str) or not isinstance(reason, str | None):
         raise ValueError("model: expected a string, and so stopReason if it is there")
-    return Sampled(tuple(map(read_content, blocks)), model, reason)
+    read = tuple(map(read_content, blocks))
+    return Sampled(read if isinstance(content, list) else read[0], model, reason)
 
 
 def find_tool_flaw(turns: Iterable[_Turn]) -> str | None:
