@@ -482,3 +482,22 @@ def test_older_dialects_are_written_in_today_s_words() -> None:
         },
         "dependentRequired": {"at": ["n"]},
     }
+
+
+@pytest.mark.parametrize("name", ["openai-strict", "anthropic-strict", "deepseek", "outlines"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"additionalProperties": False},
+        {"unevaluatedProperties": False},
+        {"items": {"type": "string"}, "additionalProperties": False},
+    ],
+    ids=str,
+)
+def test_what_json_text_no_longer_says_of_objects_is_a_loss(
+    name: str, said: dict[str, object]
+) -> None:
+    document = {"type": "object", "properties": {"v": said}, "required": ["v"]}
+    lowered = lower(document, name)
+    assert lowered.document["properties"]["v"]["type"] == "string"
+    assert any(loss.path == "/properties/v" for loss in lowered.losses)

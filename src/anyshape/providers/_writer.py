@@ -216,7 +216,7 @@ class Writer:
             if not case.plain:
                 for said in (*case.said.values(), *case.more):
                     self.losses.assertion(said)
-                if case.values or case.properties or case.prefix or case.required:
+                if case.values or case.shaped:
                     self.losses.add(case.place, "type", "any value")
         if self.profile.any_value is AnyValue.TEXT:
             form = text_form("any value", notes)
