@@ -86,7 +86,7 @@ class ServerRequests:
         while tasks := list(self._tasks.values()):  # more may be asked until the transport closes
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks)  # gather would not let go of the loop if all are done
 
     async def _answer(self, message: Request, headers: Mapping[str, str]) -> None:
         with self._deadlines.paused():
