@@ -26,7 +26,6 @@ EMPTY = inspect.Parameter.empty
 """Stands for an annotation or a default that was not written."""
 
 _UNBOUND = ("self", "cls")
-_NO_TYPES: tuple[Any, ...] = (typing.ClassVar, typing.Final, typing.Generic, typing.Protocol)
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -247,7 +246,7 @@ def _resolve_hints(function: Any, label: str) -> dict[str, Any]:
     if not getattr(function, "__annotations__", None):
         return {}
     try:
-        return _resolve_quickly(function) or typing.get_type_hints(function, include_extras=True)
+        return typing.get_type_hints(function, include_extras=True)
     except NameError:
         pass
     except (TypeError, SyntaxError) as error:
@@ -258,49 +257,6 @@ def _resolve_hints(function: Any, label: str) -> dict[str, Any]:
         )
     except NameError as error:
         raise _undefined(label, error) from None
-
-
-def _resolve_quickly(function: Any) -> dict[str, Any] | None:
-    """Do what `get_type_hints` does, without parsing the same text for one function after another.
-
-    Returns `None` where anything is not plainly a type, or a name is found nowhere; and for a
-    function with type parameters (Python 3.12), whose names come before those of its module.
-    """
-    if type(function) is not types.FunctionType or getattr(function, "__type_params__", ()):
-        return None
-    names = function.__globals__
-    found: dict[str, Any] = {}
-    try:
-        for name, annotation in function.__annotations__.items():
-            if isinstance(annotation, str):
-                code = _parse(annotation)
-                if code is None:
-                    return None
-                annotation = eval(code, names)  # noqa: S307 - written by the author of the tool
-                if not _is_type(annotation):
-                    return None
-            found[name] = annotation
-        # Names inside, as in list["Item"], are resolved by the one who knows how.
-        holder = types.SimpleNamespace(__annotations__=found)
-        return typing.get_type_hints(holder, names, names, include_extras=True)
-    except NameError:
-        return None
-
-
-@functools.lru_cache(maxsize=1_024)
-def _parse(annotation: str) -> types.CodeType | None:
-    try:
-        return compile(annotation, "<annotation>", "eval", dont_inherit=True)
-    except SyntaxError:
-        return None
-
-
-def _is_type(value: Any) -> bool:
-    """Tell whether `value` is a type beyond doubt; `get_type_hints` judges all others."""
-    origin = get_origin(value)
-    if origin is None:
-        return value is None or (isinstance(value, type) and value not in _NO_TYPES)
-    return origin not in _NO_TYPES
 
 
 def _undefined(label: str, error: NameError) -> ToolDefinitionError:
