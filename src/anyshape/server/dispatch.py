@@ -19,7 +19,7 @@ from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.revision import BY_NAME, MODERN
 from anyshape.server.failures import method_not_found, missing_meta, unsupported_version
 from anyshape.server.features.feature import Handler, Method
-from anyshape.server.parameters import BareParameters, CallParameters, Parameters
+from anyshape.server.parameters import BareParameters, CallParameters
 
 if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
@@ -37,7 +37,7 @@ def dispatch(
     """
     method = request.peer.service.methods.get(name, _UNKNOWN)
     if isinstance(parameters, CallParameters):
-        read: Parameters = parameters
+        read: BareParameters = parameters
     else:
         read = _read(request, name, method, parameters or _EMPTY)
     handler = _choose(request, name, method, read)
@@ -56,7 +56,7 @@ def _read(request: OpenRequest, name: str, method: Method, raw: msgspec.Raw) -> 
         raise
 
 
-def _choose(request: OpenRequest, name: str, method: Method, parameters: Parameters) -> Handler:
+def _choose(request: OpenRequest, name: str, method: Method, parameters: BareParameters) -> Handler:
     """Settle the revision of a request, and return who answers the method there."""
     peer = request.peer
     meta = parameters.meta

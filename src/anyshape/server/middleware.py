@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision
     from anyshape.server.authorization import AccessToken
     from anyshape.server.features.feature import Handler, Method
-    from anyshape.server.parameters import Parameters
+    from anyshape.server.parameters import BareParameters
     from anyshape.server.peer import Peer
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
@@ -52,7 +52,7 @@ class MiddlewareRequest:
     """The request as the server knows it."""
 
     def __init__(
-        self, method: str, named: str | None, read: Parameters | None, opened: OpenRequest
+        self, method: str, named: str | None, read: BareParameters | None, opened: OpenRequest
     ) -> None:
         self.method = method
         self._named = named
@@ -200,7 +200,7 @@ class Layers:
         self._functions = (*self._functions, function)
 
     async def answer(
-        self, method: Method, handler: Handler, name: str, read: Parameters, opened: OpenRequest
+        self, method: Method, handler: Handler, name: str, read: BareParameters, opened: OpenRequest
     ) -> bytes:
         """Return the result of a request that `handler` answers, through every layer."""
         functions = self._functions
@@ -251,7 +251,7 @@ class Layers:
     def _complete(self, members: Mapping[str, Any], request: MiddlewareRequest) -> bytes:
         if not request.revision.is_modern:
             return encode_data(members)
-        info = msgspec.Raw(self._service.introduction.server_info(request.revision))
+        info = msgspec.Raw(self._service.server_info(request.revision))
         meta = {SERVER_INFO: info, **members.get("_meta", {})}
         return encode_data({"resultType": "complete", **members, "_meta": meta})
 

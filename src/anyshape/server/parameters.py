@@ -47,12 +47,17 @@ class Meta(msgspec.Struct, gc=False, frozen=True):
 NO_META: Final = Meta()
 
 
-class RoundParameters(msgspec.Struct, gc=False, frozen=True, kw_only=True):
+class BareParameters(msgspec.Struct, gc=False, frozen=True, kw_only=True):
+    """Metadata, which all have, and nothing else: `server/discover`, `ping`, unknown methods."""
+
+    meta: Meta = msgspec.field(default=NO_META, name="_meta")
+
+
+class RoundParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """What a request brings whose first answer was that the server wants input."""
 
     input_responses: Raw | UnsetType = msgspec.field(default=UNSET, name="inputResponses")
     request_state: str | UnsetType = msgspec.field(default=UNSET, name="requestState")
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -60,17 +65,10 @@ class RoundParameters(msgspec.Struct, gc=False, frozen=True, kw_only=True):
         raise NotImplementedError
 
 
-class BareParameters(msgspec.Struct, gc=False, frozen=True):
-    """Nothing but metadata: `server/discover`, `ping`, and methods we do not know."""
-
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
-
-
-class ListParameters(msgspec.Struct, gc=False, frozen=True):
+class ListParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`tools/list` and the like: the page wanted, the first without a cursor."""
 
     cursor: str | None = None
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
 class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
@@ -86,35 +84,31 @@ class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
         return (TOOLS_CALL, self.name, given or {})
 
 
-class InitializeParameters(msgspec.Struct, gc=False, frozen=True):
+class InitializeParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`initialize`: the revision asked for and what the client says of itself."""
 
     protocol_version: str = msgspec.field(name="protocolVersion")
     capabilities: Raw | UnsetType = UNSET
     client_info: Raw | UnsetType = msgspec.field(default=UNSET, name="clientInfo")
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class ListenParameters(msgspec.Struct, gc=False, frozen=True):
+class ListenParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`subscriptions/listen`: what to be told of; each feature reads the members it knows."""
 
     notifications: dict[str, Raw]
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class TaskParameters(msgspec.Struct, gc=False, frozen=True):
+class TaskParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`tasks/get` and `tasks/cancel`: the task meant."""
 
     task_id: str = msgspec.field(name="taskId")
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
-class TaskUpdateParameters(msgspec.Struct, gc=False, frozen=True):
+class TaskUpdateParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`tasks/update`: answers to questions of a task, unread."""
 
     task_id: str = msgspec.field(name="taskId")
     input_responses: dict[str, Raw] = msgspec.field(name="inputResponses")
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
 class CancelledParameters(msgspec.Struct, gc=False, frozen=True):
@@ -134,8 +128,3 @@ def read_cancellation(raw: Raw | None) -> tuple[bytes, str] | None:
         return request_key(bytes(parameters.request_id)), parameters.reason or ""
     except (msgspec.DecodeError, ValueError):
         return None
-
-
-Parameters = (
-    BareParameters | ListParameters | CallParameters | InitializeParameters | ListenParameters
-)

@@ -108,7 +108,7 @@ class OpenRequest(msgspec.Struct, eq=False):
     @property
     def server_info(self) -> bytes:
         """What its answer says of this server, as JSON text."""
-        return self.peer.service.introduction.server_info(self.revision)
+        return self.peer.service.server_info(self.revision)
 
     @property
     def client(self) -> Mapping[str, Any] | None:

@@ -95,12 +95,12 @@ class Server:
     @property
     def name(self) -> str:
         """The name clients are told."""
-        return self._service.introduction.identity.name
+        return self._service.identity.name
 
     @property
     def version(self) -> str:
         """The version clients are told."""
-        return self._service.introduction.identity.version
+        return self._service.identity.version
 
     @property
     def options(self) -> ServerOptions:

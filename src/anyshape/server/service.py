@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyshape.protocol.clients import KnownClients
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.identity import ServerIdentity
 from anyshape.protocol.revision import Revision
 from anyshape.server.failures import busy
 from anyshape.server.features.announcements import Listeners, Topic
 from anyshape.server.features.feature import Feature, Method
 from anyshape.server.features.tools import Tools
-from anyshape.server.introduction import ServerIntroduction
 from anyshape.server.keys import process_key
 from anyshape.server.lifespan import Lifespan, Opening
 from anyshape.server.methods import METHODS
@@ -49,7 +49,8 @@ class Service:
             from anyshape.server.stores.link import open_link
 
             self.lifespan.add(partial(open_link, self, options.store))
-        self.introduction = ServerIntroduction(identity, options.caching, self._capabilities)
+        self.identity = identity
+        self._infos: dict[Revision, bytes] = {}
         self.clients = KnownClients(options.shape.known_clients)
         self.listeners = Listeners()
         self.waiting = 0
@@ -162,7 +163,15 @@ class Service:
             if not subscription.done():
                 subscription.set_result(None)
 
-    def _capabilities(self, revision: Revision, tells_changes: bool) -> dict[str, Any]:
+    def server_info(self, revision: Revision) -> bytes:
+        """Return the `Implementation` of the server, as a revision words it, as JSON text."""
+        info = self._infos.get(revision)
+        if info is None:
+            info = self._infos[revision] = encode_data(self.identity.implementation(revision))
+        return info
+
+    def capabilities(self, revision: Revision, *, tells_changes: bool) -> dict[str, Any]:
+        """Return what the server can do; `tells_changes` as for a feature."""
         capabilities: dict[str, Any] = {}
         for feature in self.features:
             capabilities.update(feature.capabilities(revision, tells_changes=tells_changes))

@@ -17,7 +17,7 @@ from anyshape.protocol.revision import Revision
 from anyshape.server.failures import invalid_params
 from anyshape.server.features.calls import check_room, end_reports, make_context
 from anyshape.server.features.feature import Feature, Method
-from anyshape.server.parameters import NO_META, Meta
+from anyshape.server.parameters import BareParameters
 from anyshape.server.request import OpenRequest
 
 if TYPE_CHECKING:
@@ -43,13 +43,12 @@ class _Given(msgspec.Struct, gc=False, frozen=True):
     arguments: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-class CompleteParameters(msgspec.Struct, gc=False, frozen=True):
+class CompleteParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`completion/complete`: what is completed, what was typed, and the arguments there are."""
 
     ref: _Reference
     argument: _Argument
     context: _Given = msgspec.field(default_factory=_Given)
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
 class Completion(Feature):

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.methods import SET_LOG_LEVEL
 from anyshape.protocol.revision import Revision
 from anyshape.server.features.feature import Feature, Method
-from anyshape.server.parameters import NO_META, Meta
+from anyshape.server.parameters import BareParameters
 from anyshape.server.peer import Peer
 from anyshape.server.request import OpenRequest
 from anyshape.server.request_log import RequestLog
@@ -26,11 +25,10 @@ from anyshape.server.service import Service
 _MOST_SESSIONS: Final = 4096
 
 
-class SetLevelParameters(msgspec.Struct, gc=False, frozen=True):
+class SetLevelParameters(BareParameters, gc=False, frozen=True, kw_only=True):
     """`logging/setLevel`: the least severe level that the client wants to be told of."""
 
     level: LogLevel
-    meta: Meta = msgspec.field(default=NO_META, name="_meta")
 
 
 class LogMessages(Feature):

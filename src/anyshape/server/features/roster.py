@@ -193,7 +193,7 @@ class Roster(Generic[Thing]):
             await _entries(listed, revision, needs),
             _cursor(listed[-1].name) if stop < len(roll.things) else None,
             caching=caching,
-            server_info=self._service.introduction.server_info(revision),
+            server_info=self._service.server_info(revision),
         )
         # A cursor from before a change may start anywhere; keeping all of those could take room
         # for as many listings as there are things.

@@ -92,7 +92,7 @@ class OfferedTool(Listed):
         encode = self.encoders[revision] = shape(revision).result_encoder(
             self.tool.listing.output_schema,
             self._service.options.shape,
-            self._service.introduction.server_info(revision),
+            self._service.server_info(revision),
         )
         return encode
 
@@ -198,7 +198,7 @@ class Tools(Feature):
         offered = self._find(name)
         if offered is not None:
             return (offered.encoders.get(revision) or offered.make_encoder(revision))(result)
-        info = self._service.introduction.server_info(revision)
+        info = self._service.server_info(revision)
         return shape(revision).result_encoder(ABSENT, self._service.options.shape, info)(result)
 
 

@@ -75,7 +75,7 @@ class StoreLink:
         """Called when the store is there again."""
         self._service = service
         self._reader: Redis = store.connect(_BLOCK)
-        name = service.introduction.identity.name
+        name = service.identity.name
         self._namespace = store.namespace or f"anyshape:{name}"
         self._news, self.signals = self.key("news"), self.key("signals")
         self._at: dict[str, bytes] = {}
