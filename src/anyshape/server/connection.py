@@ -38,7 +38,7 @@ from anyshape.server.failures import missing_meta
 from anyshape.server.features.announcements import Listener, Position, Topic
 from anyshape.server.incoming import Call, read
 from anyshape.server.lazy_object import LazyObject
-from anyshape.server.lifespan import Lease
+from anyshape.server.lifespan import OpenLifespan
 from anyshape.server.parameters import InitializeParameters, read_cancellation
 from anyshape.server.peer import Peer
 from anyshape.server.request import (
@@ -84,7 +84,7 @@ class Connection(Peer):
         self._is_unopened = opens and service.lifespan.is_needed
         if self._is_unopened:
             service.lifespan.refuse_itself()
-        self._opening: asyncio.Task[Lease] | None = None
+        self._opening: asyncio.Task[OpenLifespan | None] | None = None
         self._max_depth = service.options.max_message_depth
         self._max_batch = service.options.max_batch
         self._send = send
@@ -204,7 +204,7 @@ class Connection(Peer):
                 opening.cancel()
                 await asyncio.wait([opening])
             if not opening.cancelled() and opening.exception() is None:
-                await opening.result().release()
+                await self.service.lifespan.give_back(opening.result())
 
     async def _open_and_receive(self, frame: bytes) -> Answer:
         if self._opening is None:

@@ -26,8 +26,8 @@ class Lifespan:
     def __init__(self, opening: Opening | None) -> None:
         self._opening = opening
         self._inner: tuple[Opening, ...] = ()
-        self._open: _Open | None = None
-        self._last: _Open | None = None
+        self._open: OpenLifespan | None = None
+        self._last: OpenLifespan | None = None
         """What was opened last, which may be closing by now."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Those that open, hold open or close."""
@@ -49,11 +49,11 @@ class Lifespan:
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
         """Keep it open for the time of an `async with`."""
-        lease = await self.acquire()
+        held = await self.acquire()
         try:
             yield
         finally:
-            await lease.release()
+            await self.give_back(held)
 
     def refuse_itself(self) -> None:
         """Raise if this is called by what is being opened or closed: that would wait for itself."""
@@ -63,13 +63,13 @@ class Lifespan:
                 "call the function that the tool is made from"
             )
 
-    async def acquire(self) -> Lease:
-        """Wait until it is open; it stays so until the lease, and all others, are released."""
+    async def acquire(self) -> OpenLifespan | None:
+        """Wait until it is open; it stays so until all who have acquired it give it back, once."""
         if not self.is_needed:
-            return Lease(None, self)
+            return None
         self.refuse_itself()
         if self._open is None or self._open.is_of_another_loop:
-            self._open = self._last = _Open(self._opening, self._inner, self._last)
+            self._open = self._last = OpenLifespan(self._opening, self._inner, self._last)
             self._tasks.add(self._open.task)
             self._open.task.add_done_callback(self._tasks.discard)
         held = self._open
@@ -80,10 +80,12 @@ class Lifespan:
         except BaseException:
             await self.give_back(held)
             raise
-        return Lease(held, self)
+        return held
 
-    async def give_back(self, held: _Open) -> None:
-        """Close what was held, if this was its last user."""
+    async def give_back(self, held: OpenLifespan | None) -> None:
+        """Close what was acquired, if this was its last user; that one waits until it is closed."""
+        if held is None:
+            return
         held.users -= 1
         if held.users == 0:
             if self._open is held:
@@ -91,25 +93,11 @@ class Lifespan:
             await held.close()
 
 
-class Lease:
-    """One user's hold on what is open."""
-
-    def __init__(self, held: _Open | None, lifespan: Lifespan) -> None:
-        self._held = held
-        self._lifespan = lifespan
-
-    async def release(self) -> None:
-        """Let go; the last one waits until all is closed. Once is enough."""
-        held, self._held = self._held, None
-        if held is not None:
-            await self._lifespan.give_back(held)
-
-
-class _Open:
+class OpenLifespan:
     """The task that holds the author's context manager."""
 
     def __init__(
-        self, opening: Opening | None, inner: tuple[Opening, ...], before: _Open | None
+        self, opening: Opening | None, inner: tuple[Opening, ...], before: OpenLifespan | None
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.users = 0
@@ -121,6 +109,7 @@ class _Open:
 
     @property
     def is_of_another_loop(self) -> bool:
+        """Whether whoever asks runs on another event loop."""
         return self._loop is not asyncio.get_running_loop()
 
     async def _hold(
@@ -146,6 +135,7 @@ class _Open:
             self.ready.set_exception(error)
 
     async def close(self) -> None:
+        """Have the context manager left, and wait until it is."""
         self._last_left.set()
         if not self.ready.done():
             self.task.cancel()  # Nobody waits for it to open any more.

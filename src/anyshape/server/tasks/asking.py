@@ -126,7 +126,7 @@ class TaskAsker(WaitingAsker):
         with paused(self._clock):
             try:
                 async with asyncio.timeout(self._timeout):
-                    return (await self._link.ask({key: question.text}))[key]
+                    return await self._link.ask(key, question.text)
             except TimeoutError:
                 await self._link.withdraw(key)
                 raise AskError(

@@ -67,8 +67,8 @@ class TaskLink(Protocol):
         """Have the task say how far the work has come."""
         ...
 
-    async def ask(self, questions: Mapping[str, bytes]) -> Mapping[str, bytes]:
-        """Put requests to the client, and wait for the result of each; all are JSON text.
+    async def ask(self, key: str, question: bytes) -> bytes:
+        """Put a request to the client, and wait for its result; both are JSON text.
 
         A key may be used once in the life of a task. An answer that was given to an earlier attempt
         at the same work is returned at once.

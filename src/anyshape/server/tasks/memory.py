@@ -63,16 +63,14 @@ class _KeptTask:
             self.message = describe_progress(progress, total, message)
             self.updated = time.time()
 
-    async def ask(self, questions: Mapping[str, bytes]) -> Mapping[str, bytes]:
-        answers = {key: self.loop.create_future() for key in questions}
-        self._answers.update(answers)
-        self._questions.update(questions)
+    async def ask(self, key: str, question: bytes) -> bytes:
+        answer = self._answers[key] = self.loop.create_future()
+        self._questions[key] = question
         self.enter(TaskStatus.INPUT_REQUIRED)
         try:
-            return {key: await answer for key, answer in answers.items()}
+            return await answer
         finally:
-            for key in questions:
-                self._forget(key)
+            self._forget(key)
 
     async def withdraw(self, key: str) -> None:
         self._forget(key)

@@ -114,16 +114,10 @@ ASK: Final = (
     _IS_OVER
     + """
 local task = KEYS[1]
-local id, now, channel = ARGV[1], ARGV[2], ARGV[3]
+local id, now, channel, key, question = unpack(ARGV)
 if is_over(task) then return 0 end
-local waits = false
-for place = 4, #ARGV, 2 do
-    if redis.call('HEXISTS', task, 'answer:' .. ARGV[place]) == 0 then
-        redis.call('HSET', task, 'question:' .. ARGV[place], ARGV[place + 1])
-        waits = true
-    end
-end
-if waits then
+if redis.call('HEXISTS', task, 'answer:' .. key) == 0 then
+    redis.call('HSET', task, 'question:' .. key, question)
     redis.call('HSET', task, 'status', 'input_required', 'updated', now)
     redis.call('PUBLISH', channel, id)
 end

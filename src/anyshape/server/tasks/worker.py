@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
 
@@ -166,23 +166,19 @@ class _StoredLink:
                 _log.warning("progress could not be written", exc_info=True)
             await asyncio.sleep(_WRITING)
 
-    async def ask(self, questions: Mapping[str, bytes]) -> Mapping[str, bytes]:
-        asked = [part for pair in questions.items() for part in pair]
-        await _insist(lambda: self._run(ASK, self._id, time.time(), channel(self._docket), *asked))
-        fields = [f"answer:{key}" for key in questions]
+    async def ask(self, key: str, question: bytes) -> bytes:
+        run, told = self._run, channel(self._docket)
+        await _insist(lambda: run(ASK, self._id, time.time(), told, key, question))
         pause = _FIRST_LOOK
 
-        async def look() -> list[bytes | None]:
+        async def look() -> bytes | None:
             async with self._docket.redis() as redis:
-                return await cast("Any", redis).hmget(self._key, fields)
+                return await cast("Any", redis).hget(self._key, f"answer:{key}")
 
-        while True:
-            answers = await _insist(look)
-            found = {key: each for key, each in zip(questions, answers, strict=True) if each}
-            if len(found) == len(questions):
-                return found
+        while (answer := await _insist(look)) is None:
             await asyncio.sleep(pause)
             pause = min(_LAST_LOOK, pause * 1.5)
+        return answer
 
     async def withdraw(self, key: str) -> None:
         run, told = self._run, channel(self._docket)
