@@ -53,6 +53,7 @@ REFUSED_BY_US = {
     "taken for 2020-12; the engine lets both pass",
     "regular expression": "the engine takes more than ECMA-262 has, such as (?i) and a++",
     "is taken|twice|duplicate": "two places with one name: the engine takes one",
+    "means nothing in": "an unknown keyword that the engine follows for unevaluated*",
     "expected": "the engine does not hold embedded resources and unused places to a metaschema",
 }
 """Why we may refuse a document that the engine takes: part of our message, and the reason."""
