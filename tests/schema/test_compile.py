@@ -24,6 +24,7 @@ from anyshape.schema import (
     compile,
     compile_here,
 )
+from anyshape.schema._compile import intake
 from anyshape.schema._compile.intake import admit_document
 
 SUPPORTED = (
@@ -371,6 +372,27 @@ class TestDocuments:
 
         with pytest.raises(LimitExceeded) as raised:
             compile({"enum": [text] * 1_000_000})
+
+        assert raised.value.limit == "document_bytes"
+
+    @pytest.mark.parametrize(
+        "inner",
+        [
+            [1] * 1_000_001,
+            [[] for _ in range(1_000_001)],
+            [[[1] * 20] for _ in range(60_000)],
+            ["x" * 400] * 20_000,
+        ],
+        ids=["numbers", "arrays", "nested", "texts"],
+    )
+    def test_a_document_that_is_too_large_is_not_read_a_second_time(
+        self, inner: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # Finding out what else might be wrong with it took 1.5 s and 220 MB.
+        monkeypatch.setattr(intake, "read_json", None)
+
+        with pytest.raises(LimitExceeded, match="has more than 1000000 bytes as JSON") as raised:
+            compile({"default": inner})
 
         assert raised.value.limit == "document_bytes"
 

@@ -73,10 +73,12 @@ def admit_document(
     try:
         copied, has_constants = _copy_plain(document, limits.depth, short)
         text = canonical.encode(copied)
-    except (_UnusualError, ValueError):
+    except (_UnusualError, ValueError) as reason:
         if when_long is not None:
             when_long()
             return admit_document(document, limits, uri)
+        if isinstance(reason, _TooLongError):
+            raise _too_long(limits, None, uri) from None
         plain = False
         copied = _read_document(document, limits, uri)
         text = canonical.encode(copied)
@@ -93,12 +95,17 @@ def admit_document(
 
 
 class _UnusualError(Exception):
-    """The value is not plain JSON, or too large; `read_json` can tell."""
+    """The value is not plain JSON, or too deep; `read_json` can tell."""
+
+
+class _TooLongError(_UnusualError):
+    """Its text is longer than allowed, for certain."""
 
 
 def _copy_plain(document: object, depth: int, most: int) -> tuple[Any, bool]:
     """Return a copy of plain JSON, and whether `const` or `enum` has arrays or objects in it.
 
+    A member takes two bytes of text at least, so no more of them are looked at than there may be.
     Several times as fast as `read_json`, and as silent. Level by level, because recursion is many
     times as slow at those depths at which every call makes the interpreter's stack grow.
     """
@@ -108,7 +115,9 @@ def _copy_plain(document: object, depth: int, most: int) -> tuple[Any, bool]:
     for _ in range(depth + 1):
         below: list[tuple[Any, Any]] = []
         for source, copied in level:
-            most -= len(source) + 1
+            most -= 2 * len(source)
+            if most < 0:
+                raise _TooLongError
             has_keys = type(source) is dict
             for key, item in cast("Any", source.items() if has_keys else enumerate(source)):
                 made: Any = item
@@ -130,7 +139,7 @@ def _copy_plain(document: object, depth: int, most: int) -> tuple[Any, bool]:
                 else:
                     raise _UnusualError
             if most < 0:
-                raise _UnusualError
+                raise _TooLongError
         if not below:
             return holder[0], has_constants
         level = below
@@ -161,9 +170,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _too_long(limits: Limits, found: int, uri: str) -> LimitExceeded:
+def _too_long(limits: Limits, found: int | None, uri: str) -> LimitExceeded:
+    counted = "" if found is None else f", {found}"
     return LimitExceeded(
-        f"the schema{_at(uri)} has {found} bytes as JSON, more than {limits.document_bytes} "
+        f"the schema{_at(uri)} has more than {limits.document_bytes} bytes as JSON{counted} "
         "(limit: document_bytes)",
         limit="document_bytes",
         allowed=limits.document_bytes,
