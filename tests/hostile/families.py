@@ -83,6 +83,8 @@ def scalars(variant: int, count: int) -> list[Json]:
         lambda n: {f"k{n}": None},
         lambda n: 10**200 + n,
         lambda n: n if n % 2 else f"{n}",
+        lambda n: 2**63 + n,
+        lambda n: 5e-324 * (n + 1),
     )
     return [make(n) for n in range(count)]
 
@@ -99,6 +101,29 @@ def names(count: int, width: int = 5) -> list[str]:
 def unique_items(of: Numbers) -> Part:
     items = scalars(of.variant, of.length)
     return Part({"uniqueItems": True}, items, [*items, items[0]] if items else [1, 1])
+
+
+@family
+def few_unique_items(of: Numbers) -> Part:
+    few = scalars(of.variant, min(of.size, 15) + 1)
+    good: Json = [few] * of.length
+    compared: list[Json] = [{"uniqueItems": True}] * (1 + of.count % 12)
+    return Part({"items": {"allOf": compared}}, good, [*good, [1, 1]])
+
+
+@family
+def metaschema(of: Numbers) -> Part:
+    uri = "https://json-schema.org/draft/2020-12/schema"
+    good: Json = [{"required": scalars(of.variant, of.size + 1)}] * (1 + of.count % 50)
+    return Part({"items": {"not": {"$ref": uri}}}, good, [*good, {}])
+
+
+@family
+def constants_of_a_type(of: Numbers) -> Part:
+    constants: list[Json] = [1e-320 * (n + 1) for n in range(min(of.size, 400))]
+    excluded: Json = {"type": "integer", "enum": [*constants, -1]}
+    good: Json = [one_of(of.variant, 1, 7, 1e300, 2**63)] * of.length
+    return Part({"items": {"not": excluded}}, good, [*good, -1])
 
 
 @family
@@ -129,6 +154,7 @@ def pattern(of: Numbers) -> Part:
         (r"\p{L}{1,200}!", "é", "é"),
         ("|".join(names(min(of.size, 600))), "n0000", "m0000"),
         ("(a*)*b", "a", "a"),
+        ("a*!|" + "[]" * min(of.size, 2_000), "a", "a"),
     )
     return Part({"pattern": text}, good * of.length, good * of.length + bad)
 

@@ -63,14 +63,15 @@ _MEMBER: Final = 400
 _NUMBER_MEMBER: Final = 5_000
 _DEPENDENT: Final = 15
 _REQUIRED: Final = 20
-_UNIQUE: Final = 2_500
+_UNIQUE: Final = 16_000
+"""To compare items: up to fifteen are compared pairwise, 15 µs for two such as 1e-323."""
 _FORMAT: Final = 100
 _CONTENT: Final = 60
 _IGNORED: Final = 150
 """For a keyword that the engine has to be told to ignore, and asks about each value."""
 _EMPTY: Final = 50
 """For `""` alone, with which the engine compares ten times as slowly as with any other text."""
-_METASCHEMA: Final = 500
+_METASCHEMA: Final = 500 + _UNIQUE
 _SMALL_PATTERN: Final = 1_024
 """Bytes of a compiled pattern up to which matching takes `_MATCHING`, and else more by its size."""
 _MATCHING: Final = 60
@@ -81,7 +82,8 @@ PATTERN_BYTES: Final = 300_000
 _PATTERN_TEXT: Final = 16_000
 _PATTERN_CLASSES: Final = 500
 _PATTERN_PROPERTIES: Final = 32
-_CLASS: Final = re.compile(r"\\[dDsSwW]")
+_CLASS: Final = re.compile(r"\\[dDsSwW]|\[\^?\]")
+"""What the engine has to be told as a class such as `\\s`: its time grows with their square."""
 _PROPERTY: Final = re.compile(r"\\[pP]")
 _FOLDING: Final = re.compile(r"\(\?[a-z]*i")
 _WIDE: Final = re.compile(r"\\[pPuxDSW]|[^\x00-\x7f]")
@@ -89,11 +91,6 @@ _WIDE: Final = re.compile(r"\\[pPuxDSW]|[^\x00-\x7f]")
 _PAIRS: Final = 100_000
 _EVALUATED: Final = 24
 """Subschemas in place that `unevaluated*` may have to look through."""
-_UNIQUE_BYTES: Final = 4_000
-"""Text of arrays whose items the engine compares pairwise, when it meets bad ones.
-
-Such as integers beyond 2^53: 170 of them, all that 4,000 bytes have room for, take it 9 ms.
-"""
 
 _DYNAMIC: Final = frozenset(
     ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary")
@@ -200,7 +197,7 @@ def classify(
 ) -> Cost:
     """Return the bound for a schema on the list; raise `NotCheap` for any other."""
     if official:
-        return _cost(_METASCHEMA, math.inf)
+        return _cost(_METASCHEMA)
     if len({node.spot.dialect for node in graph.nodes if not _is_foreign(node)}) > 1:
         raise NotCheap("it mixes dialects")
     if graph.recursive and graph.longest_chain * instance_depth > _FRAMES:
@@ -216,13 +213,13 @@ def classify(
     bounds = _bound(graph, own, scalar)
     targets = {e.target.index for node in graph.nodes for e in node.edges if e.remembered}
     rate = bounds[graph.root.index] + sum(bounds[target] for target in targets)
-    return _cost(rate, weights.most)
+    return _cost(rate)
 
 
-def _cost(rate: float, most: float) -> Cost:
+def _cost(rate: float) -> Cost:
     if not rate < _BUDGET / _LEAST:
         raise NotCheap("one place of a value may be judged too many times")
-    return Cost(False, int(min(_BUDGET / rate, most)), math.ceil(rate))
+    return Cost(False, int(_BUDGET / rate), math.ceil(rate))
 
 
 def _is_foreign(node: GraphNode) -> bool:
@@ -308,12 +305,11 @@ def _has_unevaluated(node: GraphNode) -> bool:
 
 
 class _Weights:
-    """Weighs the keywords of each subschema; `most` is a bound on the text of any value."""
+    """Weighs the keywords of each subschema."""
 
     def __init__(self, patterns: Patterns, *, formats: bool) -> None:
         self._patterns = patterns
         self._formats = formats
-        self.most = math.inf
 
     def weigh(self, node: GraphNode) -> float:
         """Return nanoseconds for each byte of text, of the keywords that `node` has itself."""
@@ -342,7 +338,6 @@ class _Weights:
             rate += _REQUIRED
         if schema.get("uniqueItems") is True:
             # Whatever `items` says: the engine compares the items before it looks at each.
-            self.most = min(self.most, _UNIQUE_BYTES)
             rate += _UNIQUE
         if _has_unevaluated(node):
             rate += _BASE * _evaluated(node)
@@ -391,8 +386,8 @@ def _constants_rate(values: Any, types: object) -> float:
     """Return what comparing with each of some constants takes; texts alone are looked up.
 
     Integers are looked up too, unless the value is a float or beyond 64 bits. What takes longest
-    are fractions next to zero, which `type` keeps away, except within arrays and objects: the
-    engine looks at it first.
+    are fractions next to zero, as constants and as values; the latter `type` keeps away, except
+    within arrays and objects: the engine looks at it first.
     """
     whole = types is not None and "number" not in cast("str | list[str]", types)
     if all(isinstance(value, str) for value in values):
@@ -405,7 +400,8 @@ def _constants_rate(values: Any, types: object) -> float:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if not -_SMALL < value < _SMALL:
                 raise NotCheap("a constant beyond 2^53")
-            rate += _MEMBER if whole and index < len(values) else _NUMBER_MEMBER
+            looked_up = whole and isinstance(value, int) and index < len(values)
+            rate += _MEMBER if looked_up else _NUMBER_MEMBER
         else:
             rate += _MEMBER
     return rate
