@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from random import Random
 
+import psutil
 import pytest
 from patience import PATIENCE
 
@@ -144,3 +146,20 @@ def test_many_small_schemas_are_all_kept() -> None:
 
     for number, schema in enumerate(schemas):
         assert compile({"const": f"small {number}"})._judge is schema._judge
+
+
+def test_what_matching_leaves_behind_is_counted() -> None:
+    # A matcher keeps what it worked out about texts, and a stranger chooses these.
+    random = Random(1)
+    patterns = {f"p{n}": {"pattern": f"[ab]*a[ab]{{{12 + n % 5}}}c{n}"} for n in range(40)}
+    schema = compile({"properties": patterns})
+    assert not schema.cost.confined
+    process = psutil.Process()
+    before = process.memory_info().rss
+    for name in patterns:
+        for _ in range(3):
+            text = "".join(random.choices("ab", k=schema.cost.free_bytes - 100))
+            assert not schema.accepts_parsed({name: text}, schema.cost.free_bytes)
+            assert schema.problems({name: text}, size=schema.cost.free_bytes)
+
+    assert process.memory_info().rss - before < 1.5 * schema.weight

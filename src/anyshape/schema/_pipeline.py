@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 _KEPT_BYTES = 64_000_000
 _BYTES_PER_SUBSCHEMA = 8_000
 """What a compiled subschema was seen to take at most, patterns aside."""
+_BYTES_PER_PATTERN = 320_000
+"""What a pattern was seen to take at most, matched and explained with the worst of texts."""
 
 _cache: Cache[Judge] = Cache(most=_KEPT_BYTES)
 
@@ -198,9 +200,12 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
             return confined, confined.weight
         core = build(self.sources, self.limits, self.formats, self.analysis)
         core.rate = self.cost.rate or 0
-        recursive = self.analysis is None or self.analysis.reached.graph.recursive
-        count = 1 if self.analysis is None else len(self.analysis.reached.spots)
-        weight = _BYTES_PER_SUBSCHEMA * count + confined.weight
+        recursive, weight = True, _BYTES_PER_SUBSCHEMA + confined.weight
+        if self.analysis is not None:
+            reached, patterns = self.analysis.reached, self.analysis.patterns
+            recursive = reached.graph.recursive
+            weight += _BYTES_PER_SUBSCHEMA * len(reached.spots)
+            weight += _BYTES_PER_PATTERN * len(patterns.all)
         return InProcess(core, confined, weight, recursive=recursive), weight
 
 

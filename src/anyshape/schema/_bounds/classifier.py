@@ -74,7 +74,7 @@ _EMPTY: Final = 50
 _METASCHEMA: Final = 500 + _UNIQUE
 _SMALL_PATTERN: Final = 1_024
 """Bytes of a compiled pattern up to which matching takes `_MATCHING`, and else more by its size."""
-_MATCHING: Final = 60
+_MATCHING: Final = 70
 _PATTERN_BYTES: Final = 4
 
 _PATTERNS: Final = 64

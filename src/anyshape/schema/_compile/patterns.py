@@ -28,8 +28,11 @@ from anyshape.schema._limits import Limits
 
 _UNLIMITED: Final = 10**15
 """Steps back that no match gets to: it is stopped by the clock, and a verdict is a verdict."""
-_CACHE: Final = 1 << 20
-"""Bytes that a matcher may keep of what it worked out about one pattern."""
+_CACHE: Final = 1 << 16
+"""Bytes that a matcher may keep, in each direction, of what it worked out about one pattern.
+
+Ordinary patterns need a few thousand. Texts are chosen by strangers, and so is how much is kept.
+"""
 _SIZES: Final = (1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
 _LARGEST: Final = 1 << 26
 """Bytes within which any text of bounded length compiles that counts nothing."""
