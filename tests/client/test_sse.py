@@ -451,6 +451,26 @@ async def test_a_stream_that_breaks_costs_the_call_and_the_next_opens_another(
     assert lost == [1, 1]
 
 
+async def test_a_subscription_outlives_its_stream(serve_http: ServeHttp) -> None:
+    changed: list[str] = []
+    lost: list[int] = []
+    server = EventServer()
+    server.capabilities = {"resources": {"subscribe": True}}
+    async with (
+        serve_http(server) as url,
+        Client(at(url), http=SSE, on_lost=lambda: lost.append(1)) as client,
+    ):
+        await client.subscribe("notes://1", changed.append)
+        server.drop()  # and nobody calls
+        await turn_until(lambda: changed)
+        assert (len(server.streams), lost) == (2, [1])
+        assert len(server.said("resources/subscribe")) == 2
+        params = {"uri": "notes://1"}
+        update = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}
+        await server.send(update)
+        await turn_until(lambda: len(changed) == 2)
+
+
 async def test_a_listing_is_asked_for_again_on_another_stream(serve_http: ServeHttp) -> None:
     async def answer(server: EventServer, message: Json) -> Any:
         if len(server.streams) > 1:

@@ -199,7 +199,7 @@ class Channel:
                     raise
                 if self.lifecycle is None:  # closed meanwhile
                     raise
-                await self._recover()
+                await self.recover()
                 if generation == self._generation:
                     await asyncio.sleep(pause_after(losses))
             except SessionLost:
@@ -209,7 +209,7 @@ class Channel:
                     raise
                 if generation == self._generation:
                     self._is_agreed = False
-                await self._recover()
+                await self.recover()
             attempt = self._send(self.agreed(), request)
 
     def agreed(self) -> Lifecycle:
@@ -228,7 +228,7 @@ class Channel:
 
     # After a loss.
 
-    async def _recover(self) -> None:
+    async def recover(self) -> None:
         """Get ready to send, and agree again with a server that starts anew.
 
         All who need that wait for one task, which none of them takes along when it is given up:
@@ -265,7 +265,7 @@ class Channel:
 
     async def _recover_and_send(self, request: ClientRequest) -> Received:
         """Send a request as soon as the server was agreed with again."""
-        await self._recover()
+        await self.recover()
         answer = self._send(self.agreed(), request)
         return answer if isinstance(answer, Received) else await answer
 

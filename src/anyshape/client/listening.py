@@ -200,7 +200,7 @@ class Listening:
                 await asyncio.sleep(min(pause_after(attempt), _LONGEST_DELAY))
                 stream.id = self._channel.next_id()
             started = clock()
-            if not await self._follow(stream):
+            if not await self._follow(stream, is_again=attempt > 0):
                 return
             if self._on_lost is not None and self._stream is stream:
                 self._on_lost()
@@ -213,15 +213,17 @@ class Listening:
             stream.fail(TransportError(f"{place} ends every stream on which it should tell"))
             self._stream = stream.step_back()
 
-    async def _follow(self, stream: _Stream) -> bool:
+    async def _follow(self, stream: _Stream, *, is_again: bool) -> bool:
         """Return whether a stream ended and another may be asked for."""
         lifecycle = self._channel.lifecycle
         if lifecycle is None:
             return False
         try:
             if lifecycle.stateful:
-                headers = lifecycle.headers("")
-                return await self._channel.transport.overhear(headers, stream.opened.set)
+                transport = self._channel.transport
+                if is_again and transport.attempts:
+                    await self._channel.recover()  # where the stream is the session, too
+                return await transport.overhear(lifecycle.headers(""), stream.opened.set)
             members = b'"notifications":%b' % encode_data(self._wanted())
             request = ClientRequest(LISTEN, members, repeatable=True)
             await self._channel.ask(lifecycle, request, endless=True, id=stream.id)

@@ -140,6 +140,14 @@ class SseTransport(Transport):
         if self._stream is not None and self._stream.lost is None:
             await self._stream.notify(frame, headers)
 
+    async def overhear(self, headers: Mapping[str, str], opened: Callable[[], object]) -> bool:
+        """Wait for the end of the stream, on which everything is heard."""
+        stream = self._stream
+        if stream is not None and stream.lost is None:
+            opened()
+            await stream.wait()
+        return True
+
     async def revive(self) -> bool:
         """Say whether the stream was lost, so that there has to be a handshake."""
         return self._stream is None or self._stream.lost is not None
@@ -173,6 +181,7 @@ class _EventStream:
         self.endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Where messages are posted to."""
         self.lost: TransportError | None = None
+        self._over = asyncio.Event()
         self._response = response
         self._task = sender.spawn(self._follow())
         if self._task is None:
@@ -284,6 +293,10 @@ class _EventStream:
 
     # Ends.
 
+    async def wait(self) -> None:
+        self._tell_end = None  # it is told by this
+        await self._over.wait()
+
     def close(self) -> None:
         self._tell_end = None
         if self._task is not None:
@@ -295,6 +308,7 @@ class _EventStream:
         if self.lost is not None:
             return
         self.lost = error
+        self._over.set()
         if not self.endpoint.done():
             self.endpoint.set_exception(error)
             self.endpoint.exception()  # nobody has to wait for it
