@@ -179,6 +179,36 @@ def serve_http() -> ServeHttp:
 
 
 @pytest.fixture
+async def proxy() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """Serve a proxy for plain HTTP, and note the first line of what it is asked."""
+    asked: list[bytes] = []
+
+    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = await reader.readline()
+        asked.append(line)
+        host, port = line.split(b" ")[1].split(b"/")[2].split(b":")
+        upstream, downstream = await asyncio.open_connection(host.decode(), int(port))
+        downstream.write(line)
+        await asyncio.gather(pipe(reader, downstream), pipe(upstream, writer))
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+    finally:
+        server.close()
+
+
+@pytest.fixture
 async def url(server: Server) -> AsyncIterator[str]:
     """Serve our server over HTTP in this loop."""
     import uvicorn

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -814,36 +814,6 @@ async def test_a_certificate_is_verified() -> None:
                 assert await client.call("plain") == 42
     finally:
         await runner.cleanup()
-
-
-@pytest.fixture
-async def proxy() -> AsyncIterator[tuple[str, list[bytes]]]:
-    """Serve a proxy for plain HTTP, and note the first line of what it is asked."""
-    asked: list[bytes] = []
-
-    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while data := await reader.read(65536):
-                writer.write(data)
-                await writer.drain()
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = await reader.readline()
-        asked.append(line)
-        host, port = line.split(b" ")[1].split(b"/")[2].split(b":")
-        upstream, downstream = await asyncio.open_connection(host.decode(), int(port))
-        downstream.write(line)
-        await asyncio.gather(pipe(reader, downstream), pipe(upstream, writer))
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
-    finally:
-        server.close()
 
 
 @pytest.mark.parametrize("source", ["option", "environment"])

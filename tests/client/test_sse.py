@@ -565,6 +565,29 @@ async def test_credentials_go_with_the_stream_and_with_every_post(serve_http: Se
     } == {("Bearer new", "1")}
 
 
+async def test_stream_and_posts_go_by_the_proxy(
+    serve_http: ServeHttp, proxy: tuple[str, list[bytes]]
+) -> None:
+    address, asked = proxy
+    http = Http(transport="sse", connect_timeout=PATIENCE, proxy=address)
+    async with serve_http(EventServer()) as url:
+        async with Client(at(url), http=http) as client:
+            assert (await client.call_tool("plain")).text == "42"
+        wanted = {f"GET {at(url)}", f"POST {url.replace('/mcp', '/messages?session=1')}"}
+    assert {line.removesuffix(b" HTTP/1.1\r\n").decode() for line in asked} == wanted
+
+
+@pytest.mark.parametrize("http", [AUTO, SSE])
+async def test_a_client_can_be_opened_again(serve_http: ServeHttp, http: Http) -> None:
+    server = EventServer()
+    async with serve_http(server) as url:
+        client = Client(at(url), http=http)
+        for opened in (1, 2):
+            async with client:
+                assert (await client.call_tool("plain")).text == "42"
+            assert len(server.streams) == opened
+
+
 @pytest.mark.parametrize(
     ("flood", "reason"),
     [
