@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from aiohttp import web
 from patience import PATIENCE, turn_until
 
 from anyshape import Client
-from anyshape.client import Bounds, Http, Sampled, eras
+from anyshape.client import Bounds, Http, Sampled, SamplingRequest, eras
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.protocol.content import Text
 
@@ -29,6 +30,14 @@ TOOLS: list[Json] = [
     {"name": "plain", "inputSchema": {"type": "object"}},
     {"name": "other", "inputSchema": {"type": "object"}},
 ]
+
+
+PARAMS: Json = {
+    "params": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Say it"}}],
+        "maxTokens": 5,
+    }
+}
 
 
 def event(message: Json) -> bytes:
@@ -362,12 +371,8 @@ async def test_a_server_is_answered_and_tells_of_changes(serve_http: ServeHttp) 
 
     async def call(server: EventServer, message: Json) -> Any:
         async def work() -> None:
-            sampling = {
-                "messages": [{"role": "user", "content": {"type": "text", "text": "Say it"}}],
-                "maxTokens": 5,
-            }
             said = [
-                (await ask(server, "sampling/createMessage", sampling))["content"]["text"],
+                (await ask(server, "sampling/createMessage", PARAMS["params"]))["content"]["text"],
                 (await ask(server, "roots/list", {}))["roots"][0]["uri"],
                 await ask(server, "ping", {}),
             ]
@@ -401,6 +406,34 @@ async def test_a_server_is_answered_and_tells_of_changes(serve_http: ServeHttp) 
         await turn_until(lambda: changed)
         assert client.listed is None
     assert server.said("initialize")[-1]["params"]["capabilities"].keys() >= {"sampling", "roots"}
+
+
+async def test_who_opens_a_stream_again_is_not_asked_for_everybody(serve_http: ServeHttp) -> None:
+    caller: ContextVar[str] = ContextVar("caller", default="nobody")
+    asked: list[str] = []
+
+    def sample(question: SamplingRequest) -> Sampled:
+        asked.append(caller.get())
+        return Sampled("said", model="m")
+
+    async def call(server: EventServer, message: Json) -> Any:
+        await server.send({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage"} | PARAMS)
+        await turn_until(lambda: [each for _, _, each, _ in server.seen if "result" in each])
+        return text_of("42")
+
+    server, lost = EventServer(call), asyncio.Event()
+    async with (
+        serve_http(server) as url,
+        Client(at(url), http=SSE, on_sample=sample, on_lost=lost.set) as client,
+    ):
+        server.drop()
+        await lost.wait()
+        caller.set("the first")
+        await client.list_tools()
+        assert len(server.streams) == 2
+        caller.set("the second")
+        await client.call_tool("plain")
+    assert asked == ["nobody"]
 
 
 async def test_a_call_that_is_given_up_is_told(serve_http: ServeHttp) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import copy_context
 from typing import Any, TypeAlias, cast
 
 import msgspec
@@ -70,6 +71,7 @@ class Channel:
         self.deadlines = deadlines
         self._requests = ServerRequests(transport, answering, bounds, deadlines)
         self._relays: dict[int | str, Relay[Progress]] = {}
+        self._context = copy_context()
         self._recovery: asyncio.Task[None] | None = None
         self._is_agreed = True
         """Whether what was agreed on holds; not while a server that knows nothing of it is told."""
@@ -79,6 +81,7 @@ class Channel:
     async def open(self) -> None:
         """Open the transport."""
         self._is_agreed = True
+        self._context = copy_context()
         await self.transport.open(self._hear)
 
     async def close(self) -> None:
@@ -87,6 +90,14 @@ class Channel:
             await self._requests.close()
         finally:
             await self.transport.close()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start what belongs to the connection, and not to the call that happens to need it first.
+
+        What a server asks on a stream is heard in the context in which that was opened: in that of
+        one call, the questions of all others would be taken for its own.
+        """
+        return asyncio.get_running_loop().create_task(work, context=self._context.copy())
 
     def on(self, method: str, hear: Callable[[msgspec.Raw | None], None]) -> None:
         """Have a function called with the parameters of every such notification."""
@@ -237,7 +248,7 @@ class Channel:
         self.agreed()
         recovery = self._recovery
         if recovery is None or recovery.done():
-            recovery = asyncio.get_running_loop().create_task(self._agree_again())
+            recovery = self.spawn(self._agree_again())
             recovery.add_done_callback(_retrieve)
             self._recovery = recovery
         try:

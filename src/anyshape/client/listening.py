@@ -186,7 +186,7 @@ class Listening:
         before = self._stream
         if before is None or not stateful:
             stream = self._stream = _Stream(self._channel.next_id(), before, is_awaited)
-            stream.task = asyncio.get_running_loop().create_task(self._hear(stream))
+            stream.task = self._channel.spawn(self._hear(stream))
             await asyncio.sleep(0)
             return stream
         return before
