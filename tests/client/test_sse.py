@@ -624,7 +624,7 @@ async def test_a_client_can_be_opened_again(serve_http: ServeHttp, http: Http) -
 @pytest.mark.parametrize(
     ("flood", "reason"),
     [
-        (b"data: " + b"x" * 3_000 + b"\n\n", "one event is longer than 2000 bytes"),
+        (b"data: " + b"x" * 3_000 + b"\n\n", "sent an event longer than 2000 bytes"),
         (b"data: x\n\n" * 1_000, "sent more than 4000 bytes without an answer"),
         (b": comment\n" * 1_000, "sent more than 4000 bytes without an answer"),
     ],

@@ -30,7 +30,7 @@ EVENTS = [
 @given(st.sampled_from([b"\n", b"\r\n", b"\r"]), st.lists(st.integers(0, len(STREAM) * 2)))
 def test_events_are_the_same_however_they_are_cut(ending: bytes, cuts: list[int]) -> None:
     text = STREAM.replace(b"\n", ending)
-    reader = EventReader(1000)
+    reader = EventReader("the server", 1000)
     events: list[ReceivedEvent] = []
     for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True):
         events += reader.feed(text[start:end])
@@ -39,21 +39,21 @@ def test_events_are_the_same_however_they_are_cut(ending: bytes, cuts: list[int]
 
 
 def test_every_line_counts_of_a_stream_that_comes_byte_by_byte() -> None:
-    reader = EventReader(100)
+    reader = EventReader("the server", 100)
     pieces = [b"data: x", b"\r", b"\n", b"\n", b"data: y", b"\r", b"\n", b"\r", b"\n"]
     assert [event.data for piece in pieces for event in reader.feed(piece)] == [b"x", b"y"]
 
 
 @pytest.mark.parametrize("text", [b"data: " + b"x" * 200, b"data: xxxxxxxxx\n" * 20])
 def test_an_event_that_grows_without_end_is_refused(text: bytes) -> None:
-    reader = EventReader(100)
+    reader = EventReader("the server", 100)
     pieces = [text[start : start + 7] for start in range(0, len(text), 7)]
     with pytest.raises(TransportError, match="100 bytes"):
         any(map(reader.feed, pieces))
 
 
 def test_many_small_events_are_not_one_large_one() -> None:
-    reader = EventReader(100)
+    reader = EventReader("the server", 100)
     assert len(reader.feed(b"data: x\n\n" * 1000)) == 1000
 
 

@@ -63,7 +63,7 @@ def lines(*chunks: bytes) -> list[Line]:
 
 def events(*chunks: bytes) -> list[ReceivedEvent] | None:
     """Return the events of a stream, `None` if it was refused."""
-    reader = EventReader(512)
+    reader = EventReader("the server", 512)
     try:
         return [event for chunk in chunks for event in reader.feed(chunk)]
     except TransportError:

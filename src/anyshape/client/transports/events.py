@@ -22,9 +22,11 @@ class ReceivedEvent:
 class EventReader:
     """Turns chunks of a stream into events; `last_id` and `retry` are for resuming it."""
 
-    def __init__(self, max_event_bytes: int) -> None:
+    def __init__(self, place: str, max_event_bytes: int) -> None:
+        """Read what a place sends, events of so many bytes at most."""
         self.last_id: str | None = None
         self.retry: float | None = None
+        self._place = place
         self._max_event_bytes = max_event_bytes
         self.restart()
 
@@ -101,4 +103,6 @@ class EventReader:
 
     def _check_size(self, size: int) -> None:
         if size > self._max_event_bytes:
-            raise TransportError(f"one event is longer than {self._max_event_bytes} bytes")
+            raise TransportError(
+                f"{self._place} sent an event longer than {self._max_event_bytes} bytes"
+            )

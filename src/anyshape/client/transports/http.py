@@ -67,11 +67,11 @@ class HttpTransport(Transport):
         self._listener: OnMessage | None = None
         self._ending: set[HttpResponse] = set()
         self._stateful = False
-        self._overheard = EventReader(self._bounds.max_answer_bytes)
+        self.place, self.key = sender.place, sender.url
+        self._overheard = EventReader(self.place, self._bounds.max_answer_bytes)
         self._session: str | None = None
         self._last: Mapping[str, str] = {}
         self.attempts = sender.http.reconnects
-        self.place, self.key = sender.place, sender.url
 
     async def open(self, listener: OnMessage) -> None:
         """Get ready; nothing is sent yet."""
@@ -82,7 +82,7 @@ class HttpTransport(Transport):
         """Start without a session; the answer to `initialize` may bring one."""
         self._stateful = stateful
         self._session = None
-        self._overheard = EventReader(self._bounds.max_answer_bytes)
+        self._overheard = EventReader(self.place, self._bounds.max_answer_bytes)
 
     async def request(self, outgoing: Outgoing) -> Received:
         """Post the request and read until its answer."""
@@ -180,7 +180,7 @@ class HttpTransport(Transport):
         raise self._sender.explain_refusal(outgoing.method, response, body)
 
     async def _read_stream(self, response: HttpResponse, outgoing: Outgoing) -> Received:
-        reader = EventReader(self._bounds.max_answer_bytes)
+        reader = EventReader(self.place, self._bounds.max_answer_bytes)
         resumptions = 0
         try:
             while True:

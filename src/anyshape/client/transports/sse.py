@@ -238,7 +238,7 @@ class _EventStream:
     # Reading.
 
     async def _follow(self) -> None:
-        reader = EventReader(self._sender.bounds.max_answer_bytes)
+        reader = EventReader(self._place, self._sender.bounds.max_answer_bytes)
         seen = taken = 0
         error: TransportError = ConnectionLost(f"{self._place} ended the stream", sent=True)
         try:
