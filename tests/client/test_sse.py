@@ -453,6 +453,30 @@ async def test_a_call_that_is_given_up_is_told(serve_http: ServeHttp) -> None:
         assert (await client.call_tool("other")).text == "there"
 
 
+async def test_a_call_that_is_given_up_before_it_left_never_leaves(serve_http: ServeHttp) -> None:
+    held = asyncio.Event()
+    server = EventServer()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if b"other" in await request.read():
+            await held.wait()
+        return await server(request)
+
+    http = Http(transport="sse", connect_timeout=PATIENCE, max_connections=1)
+    async with serve_http(handle) as url, Client(at(url), http=http) as client:
+        await client.list_tools()
+        first = asyncio.create_task(client.call_tool("other"))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(client.call_tool("plain"))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        second.cancel()
+        held.set()
+        assert (await first).text == "42"
+        assert (await client.call_tool("other")).text == "42"
+    assert [call["params"]["name"] for call in server.said("tools/call")] == ["other", "other"]
+
+
 @pytest.mark.parametrize("part", [b"", b'data: {"jsonrpc": "2.0", "id": 4, "res'])
 async def test_a_stream_that_breaks_costs_the_call_and_the_next_opens_another(
     serve_http: ServeHttp, part: bytes

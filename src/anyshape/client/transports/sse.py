@@ -201,16 +201,19 @@ class _EventStream:
             await asyncio.wait({post, answer}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 post.result()
-            return await answer
-        except asyncio.CancelledError:
-            if outgoing.cancellable and self.lost is None:
+            answered = await answer
+        except BaseException as error:
+            post.cancel()  # it may have to leave yet, and nobody wants it any more
+            is_given_up = isinstance(error, asyncio.CancelledError)
+            if is_given_up and outgoing.cancellable and self.lost is None:
                 self._sender.spawn(self.notify(cancellation(outgoing.id), headers))
             raise
         finally:
             self._conversation.end(outgoing)
-            if not post.done():
-                timer = asyncio.get_running_loop().call_later(_GRACE, post.cancel)
-                post.add_done_callback(lambda _: timer.cancel())
+        if not post.done():
+            timer = asyncio.get_running_loop().call_later(_GRACE, post.cancel)
+            post.add_done_callback(lambda _: timer.cancel())
+        return answered
 
     async def _post(self, outgoing: Outgoing, headers: Mapping[str, str]) -> None:
         endpoint = self.endpoint.result()
