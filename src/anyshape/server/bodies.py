@@ -19,7 +19,7 @@ from anyshape.server.whole_messages import take_request
 
 Receive: TypeAlias = Callable[[], Awaitable[Event]]
 
-_TIMED_OUT: Final = 408
+TIMED_OUT: Final = 408
 _TOO_LONG: Final = 413
 _BUSY: Final = 503
 
@@ -91,7 +91,7 @@ class Bodies:
                     event = receive()
         except TimeoutError:
             raise BodyRefusedError(
-                _TIMED_OUT, f"The body did not arrive within {self._patience:g} seconds"
+                TIMED_OUT, f"The body did not arrive within {self._patience:g} seconds"
             ) from None
         finally:
             self._held -= held

@@ -31,7 +31,7 @@ from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.admission import admit, challenge
 from anyshape.server.authorization import AccessToken
 from anyshape.server.batches import answer_requests
-from anyshape.server.bodies import Bodies, BodyRefusedError, Receive, first_event
+from anyshape.server.bodies import TIMED_OUT, Bodies, BodyRefusedError, Receive, first_event
 from anyshape.server.failures import unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
@@ -426,8 +426,13 @@ class HttpApplication:
 
 
 async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:
-    """Refuse a body; what is left of it is not read, so nothing can follow on its connection."""
-    await refuse(send, refusal.status, refusal.reason, (b"connection", b"close"))
+    """Refuse a body; one that is not waited for any longer ends its connection.
+
+    Most clients send all of it before they read the refusal, which a connection that is closed
+    meanwhile takes with it. So hosts are left to drop the rest, as they do where nobody reads it.
+    """
+    ending = ((b"connection", b"close"),) if refusal.status == TIMED_OUT else ()
+    await refuse(send, refusal.status, refusal.reason, *ending)
 
 
 def _is_over(length: bytes, limit: int) -> bool:
