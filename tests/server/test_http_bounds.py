@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import select
 import signal
 import socket
@@ -48,12 +49,13 @@ def bounded(processes: int) -> Generator[Web]:
         yield web
 
 
-def _read_all(connection: socket.socket) -> bytes:
-    """Return what comes until the other end is closed."""
+def _read_all(connection: socket.socket, enough: float = math.inf) -> bytes:
+    """Return what comes until the other end is closed, or there is enough of it."""
     parts: list[bytes] = []
     try:
-        while part := connection.recv(65_536):
+        while enough > 0 and (part := connection.recv(65_536)):
             parts.append(part)
+            enough -= len(part)
     except ConnectionResetError:
         pass
     return b"".join(parts)
@@ -200,14 +202,14 @@ server = Server("unread")
 @server.tool
 async def repeat(times: int) -> str:
     return "x" * times
-options = HttpOptions(max_unread_bytes=5_000_000)
-server.run("http", port=int(sys.argv[1]), options=options, log_level="critical")
+options = HttpOptions(max_unread_bytes=int(sys.argv[1]))
+server.run("http", port=int(sys.argv[2]), options=options, log_level="critical")
 """
 
 
 def test_answers_that_nobody_reads_hold_a_bounded_room_together() -> None:
     head, body = _request("repeat", times=10_000_000)
-    with run_web("-c", UNREAD) as web, contextlib.ExitStack() as stack:
+    with run_web("-c", UNREAD, "5000000") as web, contextlib.ExitStack() as stack:
         slow: list[socket.socket] = []
         for _ in range(4):
             slow.append(stack.enter_context(web.open()))
@@ -220,6 +222,22 @@ def test_answers_that_nobody_reads_hold_a_bounded_room_together() -> None:
         whole = 0
         while whole < 20_000_000:  # The text is there twice.
             whole += len(newest.recv(65_536))
+
+
+def test_an_answer_that_is_read_in_part_takes_the_room_of_a_whole_one() -> None:
+    head, body = _request("repeat", times=10_000_000)
+    with run_web("-c", UNREAD, "45000000") as web, contextlib.ExitStack() as stack:
+        slow: list[tuple[socket.socket, int]] = []
+        for _ in range(4):
+            connection = stack.enter_context(web.open())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+            connection.sendall(head + body)
+            read = 0
+            while read < 12_000_000:  # The text is there twice, and the network holds some of it.
+                read += len(connection.recv(65_536))
+            slow.append((connection, read))
+        is_whole = [read + len(_read_all(each, 8_000_000)) >= 20_000_000 for each, read in slow]
+    assert is_whole == [False, False, True, True]
 
 
 def test_bodies_that_are_not_whole_hold_a_bounded_room_together(alone: Web) -> None:

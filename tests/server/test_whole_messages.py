@@ -74,6 +74,9 @@ class Kept(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
 
 def _head(
     length: bytes, *headers: bytes, version: bytes = b"1.1", method: bytes = b"POST"

@@ -90,6 +90,11 @@ class HttpProtocol(HttpToolsProtocol):
         """How many bytes wait for the peer to read them."""
         return self._joining.get_write_buffer_size()
 
+    @property
+    def kept(self) -> int:
+        """How many bytes are in memory until it has."""
+        return self._joining.kept
+
     def pause_writing(self) -> None:
         """Write no more for now: what has been written is not read fast enough."""
         super().pause_writing()
@@ -258,11 +263,11 @@ class _Watch:
     def hold(self, connection: HttpProtocol) -> None:
         """Know a connection that is read too slowly; close older ones if all are too much."""
         self._unread[connection] = None
-        total = sum(each.unread for each in self._unread)
+        total = sum(each.kept for each in self._unread)
         while total > connection.most_unread and len(self._unread) > 1:
             oldest = next(iter(self._unread))
             del self._unread[oldest]
-            total -= oldest.unread
+            total -= oldest.kept
             oldest.transport.abort()
 
     def release(self, connection: HttpProtocol) -> None:

@@ -48,6 +48,10 @@ class JoiningTransport(asyncio.Transport):
         self._turn = _turn_of(loop)
         self._pieces: list[bytes | bytearray | memoryview] = []
         self._size = 0
+        self._handed = 0
+        """Bytes of large pieces that were handed on since nothing waited to be read."""
+        # What has been read is told of when nothing waits any more: until then all is kept.
+        transport.set_write_buffer_limits(high=_LARGE, low=0)
         self.get_extra_info = transport.get_extra_info
         self.is_closing = transport.is_closing
         self.pause_reading = transport.pause_reading
@@ -63,13 +67,27 @@ class JoiningTransport(asyncio.Transport):
         if not self._pieces:
             if len(self._answering) < _SEVERAL:
                 if not self.is_closing():
-                    self._transport.write(data)
+                    self._hand_on(data)
                 return
             self._turn.add(self)
         self._pieces.append(data)
         self._size += len(data)
         if self._size >= _LARGE:
             self.flush()
+
+    def _hand_on(self, data: bytes | bytearray | memoryview) -> None:
+        if len(data) >= _LARGE:
+            self._handed = len(data) + (self._handed if self.get_write_buffer_size() else 0)
+        self._transport.write(data)
+
+    @property
+    def kept(self) -> int:
+        """How many bytes are in memory until the peer has read all that waits.
+
+        An event loop keeps a piece as it is until the last byte of it has left.
+        """
+        unread = self.get_write_buffer_size()
+        return max(unread, self._handed) if unread else 0
 
     def flush(self) -> None:
         """Write what waits, unless there is nobody to write to any more."""
@@ -80,7 +98,7 @@ class JoiningTransport(asyncio.Transport):
         try:
             if size >= _LARGE:
                 for piece in pieces:
-                    self._transport.write(piece)
+                    self._hand_on(piece)
             else:
                 self._transport.write(b"".join(pieces))
         except Exception:
