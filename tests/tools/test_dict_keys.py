@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import enum
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 import pytest
@@ -225,7 +225,27 @@ class Pairs(BaseModel):
     counts: dict[tuple[int, int], int]
 
 
-@pytest.mark.parametrize("annotation", [dict[Share, int], Steps, list[Pairs]], ids=repr)
+class PairStruct(msgspec.Struct):
+    counts: dict[tuple[int, int], int]
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+UNREAD = [
+    dict[Share, int],
+    Steps,
+    list[Pairs],
+    PairStruct,
+    dict[tuple[int, int], str],
+    list[Mapping[frozenset[int], int]],
+    dict[Spot, int],
+    dict[str, dict[PairStruct, int]],
+]
+
+
+@pytest.mark.parametrize("annotation", UNREAD, ids=repr)
 def test_keys_that_are_never_read_from_json_are_refused_at_definition(annotation: Any) -> None:
     def tool(it: Any) -> None:
         pass

@@ -563,6 +563,15 @@ def test_a_parameter_without_a_schema_is_named_with_the_fix() -> None:
         Tool.from_function(tool)
 
 
+@pytest.mark.parametrize("annotation", [typing.Self, list[typing.Self] | None])
+def test_self_outside_a_class_is_told_what_to_write(annotation: Any) -> None:
+    def tool(query: str, other: Any) -> None: ...
+
+    tool.__annotations__["other"] = annotation
+    with pytest.raises(ToolDefinitionError, match=r"parameter 'other' .* write the name of that"):
+        Tool.from_function(tool)
+
+
 def test_a_union_with_a_member_that_has_no_schema_is_not_published_without_it() -> None:
     def tool(it: int | typing.Callable[[], int]) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Flag
 from typing import Any, get_args, get_origin, get_type_hints
@@ -50,6 +50,7 @@ def describe_parameters(
 ) -> ParameterTypes:
     """Describe parameters; `used` are names of definitions that others have taken."""
     types = {parameter.name: parameter.annotation for parameter in parameters}
+    _refuse_unread_keys(types.values())
     schemas, definitions = _schemas_of(list(types.values()))
     if not definitions.keys().isdisjoint(used):
         schemas, definitions = _schemas_of(list(types.values()), suffix="Struct")
@@ -151,14 +152,29 @@ def _check_keys_first(value: Any) -> Any:
 
 def _has_other_keys(annotation: Any) -> bool:
     """Tell whether a dict somewhere in `annotation` may have keys that are no strings."""
+    return any(key is not str for key in _keys(annotation))
+
+
+def _refuse_unread_keys(annotations: Iterable[Any]) -> None:
+    """Refuse dicts whose keys msgspec describes, and reads from no name of a property."""
+    for key in (key for annotation in annotations for key in _keys(annotation)):
+        (schema,), definitions = _schemas_of([key])
+        if arrange(schema, definitions).get("type") in ("array", "null", "object"):
+            raise UnsupportedError(
+                "keys of a dict are strings in JSON, which none of these are read from; "
+                "use strings, or take a list of pairs"
+            )
+
+
+def _keys(annotation: Any) -> Iterator[Any]:
+    """Yield the type of the keys of each dict in `annotation`, `Any` where it has none."""
     for part in _parts(annotation):
         arguments = get_args(part)
         origin: Any = get_origin(part)
         if origin is None and part in _UNTYPED:
-            return True
-        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments[:1] != (str,):
-            return True
-    return False
+            yield Any
+        if isinstance(origin, type) and issubclass(origin, Mapping) and arguments:
+            yield arguments[0]
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -18,7 +18,10 @@ from anyshape.documents.positions import Node, nodes
 
 _DEFINITIONS: Final = "#/$defs/"
 _NEVER_READ: Final = frozenset(
-    ("dataclass", "frozenset", "list", "model", "none", "set", "tuple", "typed-dict")
+    (
+        *("dataclass", "frozenset", "list", "model", "named-tuple", "none", "set", "tuple"),
+        *("typed-dict", "call"),  # The latter is a named tuple of older versions.
+    )
 )
 """Types of core schemas for what pydantic reads from no string."""
 

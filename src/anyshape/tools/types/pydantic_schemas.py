@@ -213,6 +213,8 @@ def describe_fields(schema: Mapping[str, Any], annotations: Mapping[str, Any]) -
     definitions: list[Any] = []
     if schema["type"] == "definitions":
         definitions, schema = schema["definitions"], schema["schema"]
+    if schema["type"] == "definition-ref":  # The parameters themselves: Self of no class.
+        raise UnsupportedError("Self is known only inside a class; write the name of that")
     fields: Mapping[str, Any] = schema["fields"]
     parts: list[ParameterTypes] = []
     others: dict[str, Any] = {}
