@@ -213,6 +213,14 @@ async def test_keys_of_a_named_type_are_read_as_they_are_written(
     assert (outcome.is_error, seen) == ((True, []) if taken is None else (False, [taken]))
 
 
+async def test_a_key_that_does_not_fit_is_told_from_its_value(call: Any) -> None:
+    async def tool(it: dict[int, str]) -> None: ...
+
+    outcome = await call(tool, {"it": {"1": "a", "x\n": "b"}})
+    assert outcome.is_error
+    assert outcome.text.startswith('/it: property name "x\\n": ')
+
+
 class Share(enum.Enum):
     HALF = 0.5
 

@@ -213,6 +213,10 @@ def variable_keywords(**options: int) -> int:
     return sum(options.values())
 
 
+def bare_wrapper(*args: Any, **kwargs: Any) -> Any:
+    return args, kwargs
+
+
 def generator(n: int) -> Any:
     yield n
 
@@ -262,6 +266,7 @@ no_expression.__annotations__["it"] = "int or"
     [
         (variable_positional, r"variable_positional\(\): parameter '\*numbers'.*list"),
         (variable_keywords, r"variable_keywords\(\): parameter '\*\*options'.*input_schema="),
+        (bare_wrapper, r"bare_wrapper\(\): parameter '\*args'.*decorator.*functools.wraps"),
         (generator, r"generator\(\): a generator.*return a list"),
         (async_generator, r"async_generator\(\): a generator.*return a list"),
         (Shop.price, r"Shop.price\(\): parameter 'self'.*instance.method"),

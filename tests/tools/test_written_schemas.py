@@ -118,6 +118,23 @@ async def test_a_looser_schema_does_not_loosen_the_types(call: Any) -> None:
         assert "/number" in outcome.text
 
 
+class Step(BaseModel):
+    x: int
+    y: int
+
+
+async def test_what_only_a_type_misses_is_named(call: Any) -> None:
+    def tool(step: Step, pair: tuple[int, int] = (0, 0)) -> int:
+        return step.x
+
+    made = Tool.from_function(tool, input_schema={"type": "object", "required": ["step"]})
+    outcome = await call(made, {"step": {"x": 1}, "pair": [1]})
+    assert (outcome.is_error, outcome.text) == (
+        True,
+        '/step: missing required property "y"\n/pair: missing required item 1',
+    )
+
+
 class Line(msgspec.Struct):
     count: int
     parts: list[Line] = []

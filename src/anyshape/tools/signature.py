@@ -92,9 +92,11 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
             continue
         annotation = annotation_of(name, raw.annotation)
         if raw.kind is raw.VAR_POSITIONAL:
+            advice = f"take a list instead, as in '{name}: list[...]'"
+            if any(each.kind is raw.VAR_KEYWORD for each in written.parameters.values()):
+                advice = "if a decorator made this function, put functools.wraps above it there"
             raise ToolDefinitionError(
-                f"{label}: parameter '*{name}' has no name a caller could use; "
-                f"take a list instead, as in '{name}: list[...]'"
+                f"{label}: parameter '*{name}' has no name a caller could use; {advice}"
             )
         if raw.kind is raw.VAR_KEYWORD:
             if not allow_variable:

@@ -42,6 +42,8 @@ from anyshape.tools.types.pydantic_schemas import (
 
 _decode = msgspec.json.Decoder().decode
 _values: Final = DescriptionCache[ValueType]()
+_KEY: Final = "[key]"
+"""The last step of where pydantic finds a wrong key of a dict."""
 
 
 def describe_parameters(
@@ -160,14 +162,25 @@ def default_to_json(value: Any) -> Any:
 def _problems_of(error: ValidationError, arguments: Any) -> list[Problem]:
     """Return what pydantic found wrong with `arguments`, with paths that point into them."""
     return [
-        Problem(
-            keyword=entry["type"],
-            path=_path_of(entry["loc"], arguments),
-            message=entry["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, "),
-            schema_path="",
-        )
+        _problem_at(entry["loc"], entry["type"], entry["msg"], arguments)
         for entry in error.errors(include_url=False, include_context=False, include_input=False)
     ]
+
+
+def _problem_at(
+    location: tuple[int | str, ...], kind: str, message: str, arguments: Any
+) -> Problem:
+    """Return one problem; what is missing has no place, and a wrong key is not its value."""
+    message = message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    path = _path_of(location, arguments)
+    if kind == "missing":
+        what = "item" if isinstance(location[-1], int) else "property"
+        message = f"missing required {what} {encode_data(location[-1]).decode()}"
+    elif location[-1:] == (_KEY,) and not path.endswith(f"/{_KEY}"):
+        name = encode_data(str(location[-2])[:100]).decode()
+        message = f"property name {name}: {message}"
+        path = _path_of(location[:-2], arguments)
+    return Problem(keyword=kind, path=path, message=message, schema_path="")
 
 
 def _path_of(location: tuple[int | str, ...], arguments: Any) -> str:
