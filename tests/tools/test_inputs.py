@@ -563,7 +563,10 @@ def test_a_parameter_without_a_schema_is_named_with_the_fix() -> None:
         Tool.from_function(tool)
 
 
-@pytest.mark.parametrize("annotation", [typing.Self, list[typing.Self] | None])
+SELF: Any = vars(typing)["Self"]
+
+
+@pytest.mark.parametrize("annotation", [SELF, list[SELF] | None])
 def test_self_outside_a_class_is_told_what_to_write(annotation: Any) -> None:
     def tool(query: str, other: Any) -> None: ...
 

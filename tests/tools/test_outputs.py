@@ -9,12 +9,12 @@ import itertools
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NoReturn, TypeVar, cast
 from uuid import UUID
 
 import jsonschema
@@ -382,6 +382,69 @@ async def test_mappings_and_sequences_of_any_class_are_objects_and_arrays(
 ) -> None:
     outcome = await call(returning(annotation, value))
     assert outcome.value == sent
+
+
+class Array:
+    """What numpy's numbers and arrays, and pandas' columns, have in common: it says what it is."""
+
+    def __init__(self, holds: Any) -> None:
+        self._holds = holds
+
+    def __repr__(self) -> str:
+        return f"Array({self._holds})"
+
+    def tolist(self) -> Any:
+        return self._holds
+
+
+class Frame:
+    """A table, which Python takes for a collection of the names of its columns."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["a"])
+
+    def __contains__(self, name: object) -> bool:
+        return name == "a"
+
+
+@dataclass
+class Measured:
+    count: int
+    parts: list[float]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "sent"),
+    [
+        (int, Array(3), 3),
+        (bool, Array(True), True),
+        (list[list[int]], Array([[1], [2]]), [[1], [2]]),
+        (dict[str, Any], {"a": Array(1.5), "b": [Array([1])]}, {"a": 1.5, "b": [[1]]}),
+        (dict[str, int], {"a": Array(1)}, {"a": 1}),
+        (list[datetime.date], Array([datetime.date(2026, 1, 2)]), ["2026-01-02"]),
+        (Measured, Measured(cast("Any", Array(1)), cast("Any", Array([0.5]))), None),
+    ],
+    ids=str,
+)
+async def test_numbers_and_arrays_of_other_libraries_are_what_they_hold(
+    call: Any, annotation: Any, value: Any, sent: Any
+) -> None:
+    outcome = await call(returning(annotation, value))
+    assert outcome.value == (sent or {"count": 1, "parts": [0.5]})
+    assert type(outcome.value) is type(sent or {})
+
+
+@pytest.mark.parametrize("annotation", [Any, list[str], dict[str, Any], "none"], ids=str)
+async def test_a_collection_that_holds_more_than_it_lists_is_refused(
+    call: Any, annotation: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    value = {"a": Frame()} if annotation == dict[str, Any] else Frame()
+    tool = untyped(value) if annotation == "none" else returning(annotation, value)
+    assert (await call(tool)).is_error
+    assert "Frame is no JSON type; return a dict, a list or a model" in caplog.text
 
 
 def test_a_decimal_is_a_string(call: Any) -> None:

@@ -7,7 +7,7 @@ written null or something of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set, ValuesView
 from decimal import Decimal
 from functools import cache
 from typing import Any, Final, cast
@@ -177,11 +177,11 @@ def _convert(value: Any) -> Any:
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, Iterator):
         raise TypeError("an iterator is no JSON value, and may have no end; return a list")
-    if hasattr(value, "model_dump") or not isinstance(value, Collection):
-        from anyshape.tools.types.pydantic_types import to_json_value
+    if not hasattr(value, "model_dump") and isinstance(value, Sequence | Set | ValuesView):
+        return list(cast("Collection[Any]", value))
+    from anyshape.tools.types.pydantic_types import to_json_value
 
-        return to_json_value(value)
-    return list(cast("Collection[Any]", value))
+    return to_json_value(value)
 
 
 @cache

@@ -146,12 +146,21 @@ def to_json_value(value: Any) -> Any:
 
 
 def _to_builtin(value: Any) -> Any:
-    """Return what pydantic does not know as a dict or a list, if it is one by another name."""
+    """Return what pydantic does not know as a dict or a list, if it is one by another name.
+
+    Numbers and arrays of numpy, and of those who follow it, say by `tolist` what they are.
+    """
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, Sequence):
         return list(cast("Sequence[Any]", value))
-    raise TypeError(f"Unable to serialize unknown type: {type(value)}")
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    cls = cast("type[Any]", type(value))
+    raise TypeError(
+        f"{cls.__module__}.{cls.__qualname__} is no JSON type; return a dict, a list or a model of "
+        f"what it holds"
+    )
 
 
 def default_to_json(value: Any) -> Any:
