@@ -41,7 +41,14 @@ FRONT_DOOR_NAMES: Final = {
     "CallToolResult": "write ToolResult(structured=…, content=[…], is_error=…)",
     "CancelledElicitation": "write Cancelled",
     "ClientSession": "write Client(target), where target is a URL, a command or a Server",
-    "Completion": "write Annotated[str, Complete(function)] where the parameter is",
+    "CacheHint": "write Caching(…), from anyshape.server",
+    **dict.fromkeys(
+        (
+            *("Completion", "CompletionArgument", "CompletionContext", "PromptReference"),
+            "ResourceTemplateReference",
+        ),
+        _COMPLETE,
+    ),
     **dict.fromkeys(("CurrentAccessToken", "CurrentHeaders", "CurrentRequest"), _ACCESS),
     "CurrentContext": "write Context as the annotation of a parameter",
     "DeclinedElicitation": "write Declined",
@@ -62,11 +69,15 @@ FRONT_DOOR_NAMES: Final = {
     "Resolve": "write Annotated[T, Ask(message)] to ask the user; else call the function yourself",
     **dict.fromkeys(("ReadResourceContents", "ResourceContent", "ResourceResult"), _CONTENTS),
     "ResourceNotFoundError": "write ResourceNotFound",
+    "ResourceSecurity": "write Server.directory(uri, path) for files, which cannot be left",
+    "SamplingMessage": "write Message(content, role)",
     "StdioServerParameters": "write Client([command, argument, …])",
     "TextContent": "write Text(text)",
     "TextResourceContents": "write EmbeddedResource(uri, text=…), or Contents(text) in a resource",
     "TokenClaim": _ACCESS,
+    "UrlElicitationRequiredError": "write Context, and await its elicit_url(…)",
     "UserMessage": "write Message(content)",
+    "create_proxy": "write Gateway({name: target}), from anyshape.gateway",
 }
 """What somebody may want to import from `anyshape`."""
 
@@ -291,5 +302,6 @@ CONTEXT_NAMES: Final = {
     "protocol_version": "write capabilities for what the client can be asked; shapes are seen to",
     "request_context": "write state for what the lifespan yields, meta for the request's _meta",
     "send_notification": "write progress",
+    "transport": "leave it out: a function is called alike, whatever carries the request",
 }
 """Attributes of a context."""

@@ -205,9 +205,14 @@ async def test_what_does_not_match_or_convert_is_not_found(revision: Revision) -
 
     asker = Asker(server, revision)
     code = -32602 if revision.is_natural else -32002
+    for uri, reason in (
+        ("u://x", 'expected an integer ≥ 1, got "x" (a string)'),
+        ("u://0", "expected an integer ≥ 1, got 0"),
+    ):
+        error = await asker.error("resources/read", uri=uri)
+        message = f"Resource not found: /id: {reason}"
+        assert error == {"code": code, "message": message, "data": {"uri": uri}}
     for uri in (
-        "u://x",
-        "u://0",
         "u://",
         "u://1/2",
         "v://1",

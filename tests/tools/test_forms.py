@@ -153,6 +153,12 @@ def test_a_written_schema_that_is_no_form_is_refused(written: Any) -> None:
         form_of(written, "it")
 
 
+@pytest.mark.parametrize("choices", [["a", "b"], [["a", "b"]], ("a",)], ids=str)
+def test_choices_that_are_no_type_are_told_to_be_one(choices: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match=r"^it: choices .* Literal\['a', 'b'\]"):
+        form_of(choices, "it")
+
+
 def test_a_choice_of_null_only_is_no_form() -> None:
     with pytest.raises(ToolDefinitionError):
         form_of(Literal["a", 1], "it")

@@ -637,6 +637,11 @@ def test_what_is_no_schema_document_is_refused_at_definition(schema: Any) -> Non
         Tool.from_function(returning(Any, 1), output_schema=schema)
 
 
+def test_a_class_is_no_output_schema_but_a_return_type() -> None:
+    with pytest.raises(ToolDefinitionError, match=r"output_schema .* a class; .* return type"):
+        Tool.from_function(returning(Any, 1), output_schema=cast("Any", Forecast))
+
+
 async def test_a_written_output_schema_judges_the_serialized_value(call: Any) -> None:
     schema = {"type": "object", "properties": {"temp": {"maximum": 50}}, "required": ["hour"]}
     good = returning(Forecast, Forecast(hour="1", temp=10))

@@ -6,7 +6,7 @@ import copy
 import datetime
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 import pytest
@@ -361,6 +361,13 @@ def test_a_document_that_is_no_input_schema_is_refused_at_definition(schema: Any
     if schema is not None:
         with pytest.raises(ToolDefinitionError, match=r"tool\(\)"):
             Tool.from_function(tool, input_schema=schema)
+
+
+def test_a_class_is_no_input_schema_but_parameters() -> None:
+    def tool(arguments: dict[str, Any]) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match=r"input_schema .* a class; take its fields"):
+        Tool.from_function(tool, input_schema=cast("Any", Step))
 
 
 def test_any_mapping_will_do_as_a_document() -> None:

@@ -156,8 +156,10 @@ def _published(output: Output, checked: Schema | None) -> dict[str, Any] | bool 
 def _compile_written(written: Mapping[str, Any], label: str, limits: Limits) -> tuple[Node, Schema]:
     """Return a copy of what an author wrote, so that changing it later changes no tool."""
     if not isinstance(cast("object", written), Mapping):
+        is_class = isinstance(cast("object", written), type)
+        got = "a class; take its fields as parameters" if is_class else type(written).__name__
         raise ToolDefinitionError(
-            f"{label}: input_schema has to be a JSON Schema object, got {type(written).__name__}"
+            f"{label}: input_schema has to be a JSON Schema object, got {got}"
         )
     schema = compile_schema(written, "input", label, limits)
     return cast("Node", schema.document), schema

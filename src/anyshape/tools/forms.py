@@ -65,6 +65,11 @@ def form_of(kind: Any, label: str) -> UserForm:
         return UserForm({"type": "object", "properties": {}}, (), _ignore)
     if isinstance(kind, Mapping):
         return _written_form(cast("Mapping[str, Any]", kind), label)
+    if isinstance(kind, list | tuple):
+        raise ToolDefinitionError(
+            f"{label}: choices are written as a type, Literal['a', 'b'], or for several of them "
+            f"list[Literal['a', 'b']]"
+        )
     try:
         return _derived_form(kind, label)
     except TypeError:  # No key for a cache, as what is annotated with a list.

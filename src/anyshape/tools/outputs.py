@@ -80,8 +80,8 @@ def describe_output(annotation: Any, written: GivenOutputSchema, label: str) -> 
     content = _content_members(annotation)
     if content is False:
         raise ToolDefinitionError(
-            f"{label}: its return annotation mixes content with other values; return ToolResult "
-            f"with content= and structured= instead"
+            f"{label}: its return annotation has content beside or inside other types; return it "
+            f"alone or in a list, or return ToolResult with content= and structured="
         )
     if content:
         if document is not ABSENT:
@@ -101,9 +101,12 @@ def _read_written(written: GivenOutputSchema, label: str) -> dict[str, Any] | bo
     if isinstance(written, Mapping):
         return cast("dict[str, Any]", written)
     got = "null" if cast("object", written) is None else type(written).__name__
+    fix = "pass UNSTRUCTURED for none"
+    if isinstance(cast("object", written), type):
+        got, fix = "a class", "annotate the function with it, as its return type"
     raise ToolDefinitionError(
         f"{label}: output_schema has to be a JSON Schema document (an object, True or False), got "
-        f"{got}; pass UNSTRUCTURED for none"
+        f"{got}; {fix}"
     )
 
 

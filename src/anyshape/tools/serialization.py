@@ -134,8 +134,8 @@ def _to_json_types(value: Any) -> Any:
     blocks = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
     if any(isinstance(block, CONTENT_TYPES) for block in blocks):
         raise NotJson(
-            "it is content, where the return annotation promises a value; annotate the content's "
-            "type, or return ToolResult(structured=..., content=[...])"
+            "it holds content, which is no JSON value; annotate the content's type, or return "
+            "ToolResult(structured=..., content=[...])"
         )
     try:
         check_keys(value, _to_builtins)

@@ -109,8 +109,7 @@ class Prompts(Feature):
         try:
             values = await prompt.read(_texts(parameters.arguments))
         except ArgumentsError as error:
-            found = "; ".join(" ".join(str(problem).split("\n")) for problem in error.problems)
-            raise invalid_params(f"arguments of prompt {prompt.name!r}: {found}") from None
+            raise invalid_params(f"arguments of prompt {prompt.name!r}: {error}") from None
         context = (
             make_context(parameters.meta, request, parameters) if prompt.takes_context else None
         )

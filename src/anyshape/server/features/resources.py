@@ -264,14 +264,15 @@ class Resources(Feature):
         offered = self.roster.things.get(uri)
         if offered is not None and offered.resource.template is None:
             return offered.resource, {}
+        reason = self._service.absence
         for template in tuple(self.templates.things.values()):
             variables = template.resource.match(uri)
             if variables is not None:
                 try:
                     return template.resource, await template.resource.bind(variables)
-                except ArgumentsError:
-                    continue  # Another template may stand for it.
-        raise resource_not_found(revision, uri, self._service.absence)
+                except ArgumentsError as error:
+                    reason = reason or str(error)  # Another template may stand for it.
+        raise resource_not_found(revision, uri, reason)
 
     async def _can_be_watched(self, uri: str) -> bool:
         if len(uri) > _LONGEST_WATCHED or self.find(uri) is None:

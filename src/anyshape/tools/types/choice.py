@@ -126,7 +126,8 @@ def _share_out(parameters: Sequence[Parameter], label: str) -> list[ParameterTyp
             if library is None:
                 raise ToolDefinitionError(
                     f"{label}: parameter '{parameter.name}' has no JSON Schema ({reason}); use a "
-                    f"type that pydantic or msgspec understands, or bind it with functools.partial"
+                    f"type that pydantic or msgspec understands, such as a dataclass, or bind it "
+                    f"with functools.partial"
                 ) from error
             if library.overlooks(parameter.annotation):
                 where = f"parameter '{parameter.name}'"
@@ -201,7 +202,8 @@ def _no_schema(annotation: Any, label: str, reason: str) -> ToolDefinitionError:
     name = getattr(annotation, "__name__", None) or str(annotation)
     return ToolDefinitionError(
         f"{label}: return type {name} has no JSON Schema ({reason}); return a type that pydantic "
-        f"or msgspec understands, write output_schema=, or pass output_schema=UNSTRUCTURED"
+        f"or msgspec understands, such as a dataclass, write output_schema=, or pass "
+        f"output_schema=UNSTRUCTURED"
     )
 
 

@@ -38,6 +38,10 @@ class ArgumentsError(Exception):
         super().__init__()
         self.problems = problems
 
+    def __str__(self) -> str:
+        """Return all problems in one line."""
+        return "; ".join(" ".join(str(problem).split("\n")) for problem in self.problems)
+
     @classmethod
     def at(cls, path: str, message: str) -> ArgumentsError:
         """Return the error for one problem that no keyword of the schema has found."""
