@@ -216,6 +216,5 @@ def _lost_notes(library: TypeLibrary, label: str, what: str) -> ToolDefinitionEr
 
 def _unread_notes(label: str, where: str, reason: str) -> ToolDefinitionError:
     return ToolDefinitionError(
-        f"{label}: {where} has notes that only pydantic reads, and pydantic does not read its type "
-        f"({reason})"
+        f"{label}: {where} has notes that only pydantic reads, which does not take them ({reason})"
     )

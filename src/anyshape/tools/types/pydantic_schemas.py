@@ -25,10 +25,11 @@ from anyshape.tools.types.flags import describe_flags
 from anyshape.tools.types.library import ParameterTypes, UnsupportedError
 from anyshape.tools.types.property_names import has_missing, leave_out_other_names, list_names
 from anyshape.tools.types.pydantic_cache import DescriptionCache, is_pydantics, key_of
+from anyshape.tools.types.pydantic_constraints import patterns_in, state_bounds, state_pattern
 
 _MISTAKES = (
     *(PydanticUserError, PydanticUndefinedAnnotation, pydantic_core.PydanticSerializationError),
-    *(NameError, TypeError, AttributeError),
+    *(NameError, TypeError, AttributeError, pydantic_core.SchemaError),
 )
 _JSON_SCALARS = frozenset((str, int, bool, type(None)))
 
@@ -71,6 +72,7 @@ class CompactSchema(GenerateJsonSchema):
         if self.mode == "validation":
             _refuse_paths(schema)
         document = super().generate_inner(schema)
+        state_bounds(document, schema)
         if "keys_schema" in schema:
             self._describe_names(self.resolve_ref_schema(document), schema["keys_schema"])
         if schema["type"] == "enum":
@@ -94,6 +96,15 @@ class CompactSchema(GenerateJsonSchema):
             ((pattern, values),) = document.pop("patternProperties").items()
             document["additionalProperties"] = values
             document["propertyNames"] = {**document.get("propertyNames", {}), "pattern": pattern}
+
+    def chain_schema(self, schema: core_schema.ChainSchema) -> JsonSchemaValue:
+        patterns = patterns_in(schema["steps"])
+        if patterns is None:
+            return super().chain_schema(schema)
+        document = self.generate_inner(schema["steps"][0])
+        for pattern in patterns:
+            state_pattern(document, pattern)
+        return document
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
         return _loosened(super().datetime_schema(schema), schema)
@@ -184,8 +195,15 @@ def explain_mistakes() -> Generator[None]:
     except _MISTAKES as error:
         if getattr(error, "code", None) == "class-not-fully-defined":
             raise UnsupportedError(
-                "a type it refers to is not defined yet; define that before the tool"
+                "a type it refers to is not defined yet, or inside a function; define that before "
+                "the tool, in its module"
             ) from error
+        if isinstance(error, pydantic_core.SchemaError):
+            # The last line; those before it say where, in pydantic's own terms.
+            reason = str(error).rpartition("\n")[2].strip().removeprefix("error: ")
+            if "regex" in str(error):
+                reason += "; write Field(json_schema_extra={'pattern': …}), which is enforced too"
+            raise UnsupportedError(reason) from error
         # Its first sentence; what follows is about configuring models.
         raise UnsupportedError(re.split(r"\.?\n|\. |\.$", str(error).strip())[0]) from error
 

@@ -55,6 +55,8 @@ def describe_parameters(
     its definitions has a name that is `used`.
     """
     make_typed_dict: Any = TypedDict  # the names are known only now, so no checker can follow
+    if any(isinstance(parameter.annotation, dict) for parameter in parameters):
+        raise UnsupportedError("a dict is no type")  # Pydantic takes it for a schema of its own.
     try:
         arguments = make_typed_dict(
             "Arguments",
