@@ -131,17 +131,17 @@ class ResourceLink:
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
-        wire: dict[str, Any] = {"type": "resource_link", "uri": self.uri, "name": self.name}
-        if self.title is not None:
-            wire["title"] = self.title
-        if self.description is not None:
-            wire["description"] = self.description
-        if self.mime_type is not None:
-            wire["mimeType"] = self.mime_type
-        if self.size is not None:
-            wire["size"] = self.size
-        if self.icons is not None:
-            wire["icons"] = published_icons(self.icons)
+        icons = None if self.icons is None else published_icons(self.icons)
+        wire = _given(
+            type="resource_link",
+            uri=self.uri,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            mimeType=self.mime_type,
+            size=self.size,
+            icons=icons,
+        )
         return _with_common(wire, self.annotations, self.meta)
 
 
@@ -170,17 +170,10 @@ class EmbeddedResource:
 
     def wire(self) -> dict[str, Any]:
         """Return the JSON form."""
-        resource: dict[str, Any] = {"uri": self.uri}
-        if self.mime_type is not None:
-            resource["mimeType"] = self.mime_type
-        if self.blob is not None:
-            resource["blob"] = _to_base64(self.blob)
-        else:
-            resource["text"] = self.text
-        if self.resource_meta is not None:
-            resource["_meta"] = dict(self.resource_meta)
-        wire: dict[str, Any] = {"type": "resource", "resource": resource}
-        return _with_common(wire, self.annotations, self.meta)
+        blob = None if self.blob is None else _to_base64(self.blob)
+        given = _given(uri=self.uri, mimeType=self.mime_type, blob=blob, text=self.text)
+        resource = _with_common(given, None, self.resource_meta)
+        return _with_common({"type": "resource", "resource": resource}, self.annotations, self.meta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,47 +241,42 @@ def read_content(wire: object) -> Content:
 
 
 def _read_text(block: dict[str, Any]) -> Content:
-    return Text(_string(block["text"]), _object(block, "annotations"), _object(block, "_meta"))
+    return Text(block["text"], *_common(block))
 
 
 def _read_media(block: dict[str, Any]) -> Content:
-    return _MEDIA[block["type"]](
-        _from_base64(block["data"]),
-        _string(block["mimeType"]),
-        _object(block, "annotations"),
-        _object(block, "_meta"),
-    )
+    data = base64.b64decode(block["data"], validate=True)
+    return _MEDIA[block["type"]](data, block["mimeType"], *_common(block))
 
 
 def _read_resource_link(block: dict[str, Any]) -> Content:
+    icons = _member(block, "icons", list)
+    annotations, meta = _common(block)
     return ResourceLink(
-        uri=_string(block["uri"]),
-        name=_string(block["name"]),
-        title=_optional_string(block, "title"),
-        description=_optional_string(block, "description"),
-        mime_type=_optional_string(block, "mimeType"),
+        uri=block["uri"],
+        name=block["name"],
+        title=_member(block, "title", str),
+        description=_member(block, "description", str),
+        mime_type=_member(block, "mimeType", str),
         size=_optional_integer(block, "size"),
-        icons=_optional_icons(block),
-        annotations=_object(block, "annotations"),
-        meta=_object(block, "_meta"),
+        icons=None if icons is None else received_icons(icons),
+        annotations=annotations,
+        meta=meta,
     )
 
 
 def _read_resource(block: dict[str, Any]) -> Content:
-    resource = block["resource"]
-    if not isinstance(resource, dict):
-        raise TypeError
-    contents = cast("dict[str, Any]", resource)
-    text = contents.get("text")
+    contents: dict[str, Any] = _member(block, "resource", dict) or {}
     blob = contents.get("blob")
+    annotations, meta = _common(block)
     return EmbeddedResource(
-        uri=_string(contents["uri"]),
-        text=None if text is None else _string(text),
-        blob=None if blob is None else _from_base64(blob),
-        mime_type=_optional_string(contents, "mimeType"),
-        annotations=_object(block, "annotations"),
-        meta=_object(block, "_meta"),
-        resource_meta=_object(contents, "_meta"),
+        uri=contents["uri"],
+        text=contents.get("text"),
+        blob=None if blob is None else base64.b64decode(blob, validate=True),
+        mime_type=_member(contents, "mimeType", str),
+        annotations=annotations,
+        meta=meta,
+        resource_meta=_member(contents, "_meta", dict),
     )
 
 
@@ -327,19 +315,21 @@ def _to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _from_base64(value: object) -> bytes:
-    return base64.b64decode(_string(value), validate=True)
+def _given(**members: Any) -> dict[str, Any]:
+    """Return the members of a block that are there."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
-def _string(value: object) -> str:
-    if not isinstance(value, str):
+def _member(block: dict[str, Any], key: str, kind: type) -> Any:
+    """Return a member that may be missing; `TypeError` if it is of another kind."""
+    value = block.get(key)
+    if value is not None and not isinstance(value, kind):
         raise TypeError
     return value
 
 
-def _optional_string(block: dict[str, Any], key: str) -> str | None:
-    value = block.get(key)
-    return None if value is None else _string(value)
+def _common(block: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    return _member(block, "annotations", dict), _member(block, "_meta", dict)
 
 
 def _optional_integer(block: dict[str, Any], key: str) -> int | None:
@@ -349,21 +339,3 @@ def _optional_integer(block: dict[str, Any], key: str) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     raise TypeError
-
-
-def _optional_icons(block: dict[str, Any]) -> list[dict[str, Any]] | None:
-    value = block.get("icons")
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise TypeError
-    return received_icons(cast("list[object]", value))
-
-
-def _object(block: dict[str, Any], key: str) -> dict[str, Any] | None:
-    value = block.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise TypeError
-    return cast("dict[str, Any]", value)
