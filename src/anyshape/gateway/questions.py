@@ -25,9 +25,8 @@ from anyshape.protocol.jsonrpc import INVALID_REQUEST
 from anyshape.protocol.messages import Message
 from anyshape.protocol.roots import Root
 from anyshape.protocol.sampling import Sampled
-from anyshape.tools.context import Context
+from anyshape.tools.context import Context, Unanswered
 from anyshape.tools.outcomes import Accepted
-from anyshape.tools.questions import Unanswered
 
 Answered = TypeVar("Answered")
 Ask = Callable[[Context, str], Awaitable[Any]]

@@ -24,7 +24,7 @@ from anyshape.errors import OutputMismatch, ProtocolError
 from anyshape.gateway.refusal import UpstreamError
 from anyshape.protocol.revision import Revision
 from anyshape.server.telemetry import Traced, active_tracer
-from anyshape.tools.questions import Unanswered
+from anyshape.tools.context import Unanswered
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram

@@ -25,7 +25,7 @@ from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ToolResult
 from anyshape.server.lazy_object import LazyObject
 from anyshape.tools import failures
-from anyshape.tools.questions import Unanswered
+from anyshape.tools.context import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.protocol.revision import Revision

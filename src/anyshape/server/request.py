@@ -25,7 +25,7 @@ from anyshape.resumption import start
 from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import Failure, duplicate_id, stopping, translate
 from anyshape.server.lazy_object import LazyObject
-from anyshape.tools.questions import Unanswered
+from anyshape.tools.context import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.server.asking.rounds import RoundAsker

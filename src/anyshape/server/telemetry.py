@@ -20,7 +20,7 @@ from anyshape._version import __version__
 from anyshape.protocol.methods import PROMPTS_GET, RESOURCES_READ, TOOLS_CALL
 from anyshape.protocol.result import EncodedResult
 from anyshape.server.failures import told_of
-from anyshape.tools.questions import Unanswered
+from anyshape.tools.context import Unanswered
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

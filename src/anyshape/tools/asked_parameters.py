@@ -16,8 +16,8 @@ import msgspec
 
 from anyshape.errors import ToolDefinitionError, ToolError
 from anyshape.tools.bytecode import attributes_of
+from anyshape.tools.context import Unanswered
 from anyshape.tools.notes import take_note
-from anyshape.tools.questions import Unanswered
 
 if TYPE_CHECKING:
     from anyshape.tools.context import Context

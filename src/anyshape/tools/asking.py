@@ -8,8 +8,9 @@ function runs again, from its start, when the answers are there.
 from __future__ import annotations
 
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from anyshape.errors import AskError, ValidationError
 from anyshape.protocol.input_requests import (
@@ -31,30 +32,25 @@ _LONGEST_URI: Final = 8_192
 _SHOWN: Final = 5
 
 
-class Asker(Protocol):
-    """Asks the client that sent one request."""
+class Asker(ABC):
+    """Asks the client that sent one request; most wait for the answer where they have asked."""
 
-    @property
-    def revision(self) -> Revision:
-        """What the client speaks."""
-        ...
+    revision: Revision
+    """What the client speaks."""
+    capabilities: Mapping[str, Any]
+    """What the client has declared."""
 
-    @property
-    def capabilities(self) -> Mapping[str, Any]:
-        """What the client has declared."""
-        ...
-
+    @abstractmethod
     async def ask(self, question: InputRequest, key: str | None) -> Any:
         """Return the client's answer, as JSON; raises `AskError` if there is none to be had."""
-        ...
 
     def refuse(self, question: InputRequest, reason: str) -> AskError:
         """Return the error for an answer that does not fit its question."""
-        ...
+        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
 
     def check(self) -> None:
         """Raise `Unanswered` if a question has no answer yet."""
-        ...
+        return
 
 
 async def elicit(asker: Asker, message: str, form: UserForm, key: str | None) -> Elicited[Any]:

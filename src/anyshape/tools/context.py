@@ -1,4 +1,4 @@
-"""What a tool may know of the call it serves, and what it may say before it answers.
+"""What a tool may know of the call it serves, and what it may say and ask before it answers.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 A parameter annotated `Context` receives it; it is never published.
@@ -10,23 +10,50 @@ import asyncio
 import logging
 import math
 import threading
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
+from anyshape.errors import AskError
 from anyshape.protocol.log_levels import SEVERITY, LogLevel, check_level
 from anyshape.tools.deadline import Deadline
-from anyshape.tools.questions import AsksClient, FindAsker
 
 if TYPE_CHECKING:
     import typing_extensions
+
+    from anyshape.protocol.roots import Root
+    from anyshape.protocol.sampling import Sampled, SampleMessages
+    from anyshape.tools.asking import Asker
+    from anyshape.tools.deadline import Interruptible
+    from anyshape.tools.outcomes import Elicited
+    from anyshape.tools.tool import Tool
 
     State = typing_extensions.TypeVar("State", default=Any)
 else:
     State = TypeVar("State")
 
+FindAsker: TypeAlias = "Callable[[Interruptible], Asker]"
+"""Gives what asks the client of a call, whose time stands while the client is waited for."""
+
+Wanted = TypeVar("Wanted")
+
 _log = logging.getLogger("anyshape.tools.context")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Unanswered(BaseException):
+    """A question has no answer yet: the call ends, and is made again with the answer."""
 
 
 class _LoopTurn(Awaitable[None]):
@@ -41,35 +68,20 @@ class _LoopTurn(Awaitable[None]):
 _TURN: Final = _LoopTurn()
 
 
-class Context(AsksClient, Generic[State]):
+class Context(Generic[State]):
     """One call: who asked, with which metadata, whether it still matters; progress and log.
 
     `request_id` is the JSON-RPC id; `meta` the request's `_meta`; `client` the caller's
     `Implementation` (name, version, …) if it introduced itself; `access` what the server's token
     verifier returned, if it has one; `state` what the server's lifespan has yielded, `None` without
-    one. Annotate `Context[Database]` to have `state` typed. Everything works from worker threads
-    too.
-    """
+    one. Annotate `Context[Database]` to have `state` typed. Everything but questions works from
+    worker threads too.
 
-    __slots__ = (
-        "_asker",
-        "_cancelled",
-        "_ended",
-        "_find_asker",
-        "_hang_up",
-        "_last",
-        "_log",
-        "_loop",
-        "_report",
-        "_thread",
-        "access",
-        "client",
-        "deadline",
-        "earlier_questions",
-        "meta",
-        "request_id",
-        "state",
-    )
+    It asks the client that sent the request, in the way of its revision. At 2026-07-28 the function
+    runs again from its start when the answers have come; those that it has got before are given at
+    once. `key` names a question among those of the function; without it, questions are told apart
+    by their order. Nothing that asking needs is imported before something is asked.
+    """
 
     def __init__(
         self,
@@ -98,7 +110,7 @@ class Context(AsksClient, Generic[State]):
         self.state = state
         self._report = report
         self._find_asker = find_asker
-        self._asker = None
+        self._asker: Asker | None = None
         self.deadline: Deadline | None = None
         self._log = log
         self._hang_up = hang_up
@@ -210,6 +222,119 @@ class Context(AsksClient, Generic[State]):
         log = logging.getLogger(logger_name) if logger_name else _log
         log.log(level, "%s", _within_one_record(message), extra=extra, stacklevel=3)
         return _TURN
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What the client can be asked for, as it has declared it: `"sampling" in …`."""
+        return _NOTHING if self._find_asker is None else self._found_asker().capabilities
+
+    @overload
+    def elicit(
+        self, message: str, schema: None = None, *, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[None]]: ...
+
+    @overload
+    def elicit(
+        self, message: str, schema: type[Wanted], *, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[Wanted]]: ...
+
+    @overload
+    def elicit(
+        self, message: str, schema: Mapping[str, Any], *, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[dict[str, Any]]]: ...
+
+    @overload
+    def elicit(
+        self, message: str, schema: object, *, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[Any]]: ...
+
+    def elicit(
+        self, message: str, schema: object = None, *, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[Any]]:
+        """Ask the user to fill in a form, and return `Accepted`, `Declined` or `Cancelled`.
+
+        `schema` is a flat type (a model, dataclass, TypedDict or struct; or one value, such as
+        `bool` or a `Literal`), a JSON Schema, or `None` where the user has only to agree. Never ask
+        for a secret in this way: `elicit_url` is for that.
+        """
+        from anyshape.tools.asking import elicit
+        from anyshape.tools.forms import form_of
+
+        name = getattr(schema, "__name__", None) or str(schema)[:60]
+        form = form_of(schema, f"elicit({name})")
+        return elicit(self.ready_asker(), message, form, key)
+
+    def elicit_url(
+        self, message: str, url: str, *, id: str | None = None, key: str | None = None
+    ) -> Coroutine[Any, Any, Elicited[None]]:
+        """Ask the user to visit an address, for what the client must not see.
+
+        `Accepted` says that the user agreed to go there, not that anything was done there. `id` is
+        what clients up to 2025-11-25 know the visit by.
+        """
+        from anyshape.tools.asking import elicit_visit
+
+        return elicit_visit(self.ready_asker(), message, url, id, key)
+
+    def sample(
+        self,
+        messages: SampleMessages,
+        *,
+        max_tokens: int = 1_000,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: Sequence[str] = (),
+        tools: Sequence[Tool | Mapping[str, Any]] = (),
+        tool_choice: Literal["auto", "required", "none"] | None = None,
+        preferences: Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Coroutine[Any, Any, Sampled]:
+        """Ask the client's model, and return what it says.
+
+        With `tools`, where the client can, the model may answer with `tool_uses`: it is for you to
+        run them, and to ask again with their results.
+        """
+        from anyshape.protocol.sampling import SampleRequest
+        from anyshape.tools.asking import sample
+
+        listed = [tool if isinstance(tool, Mapping) else tool.listing for tool in tools]
+        asked = SampleRequest(
+            messages=messages,
+            max_tokens=max_tokens,
+            system_prompt=system_prompt,
+            temperature=temperature,
+            stop_sequences=stop_sequences,
+            tools=cast("Any", listed),
+            tool_choice=tool_choice,
+            preferences=preferences,
+            meta=meta,
+        )
+        return sample(self.ready_asker(), asked, key)
+
+    def roots(self, *, key: str | None = None) -> Coroutine[Any, Any, list[Root]]:
+        """Return the directories and files that the client works on."""
+        from anyshape.tools.asking import list_roots
+
+        return list_roots(self.ready_asker(), key)
+
+    def ready_asker(self) -> Asker:
+        """Return what asks the client, where a function may."""
+        if self._loop is not None and threading.get_ident() != self._thread:
+            raise RuntimeError(
+                "only an async function can ask the client; make this one async, or take a "
+                "parameter that is asked for: Annotated[…, Ask('…')]"
+            )
+        return self._found_asker()
+
+    def _found_asker(self) -> Asker:
+        if self._asker is None:
+            if self._find_asker is None:
+                raise AskError(
+                    "there is no client to ask: only tools, prompts and resources of a server ask"
+                )
+            self._asker = self._find_asker(self)
+        return self._asker
 
     def cancel(self) -> None:
         """Let the tool notice that nobody waits for its answer, and stop its reports."""

@@ -16,8 +16,9 @@ from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.input_requests import InputRequest
 from anyshape.protocol.jsonrpc import Response, decode, encode_notification, encode_request
 from anyshape.protocol.methods import CANCELLED
-from anyshape.server.asking.questions import WaitingAsker, read_answer
+from anyshape.server.asking.questions import read_answer
 from anyshape.server.request import OpenRequest
+from anyshape.tools.asking import Asker
 from anyshape.tools.deadline import Interruptible, paused
 
 _SHOWN: Final = 200
@@ -33,12 +34,12 @@ class _ErrorObject(msgspec.Struct, gc=False, frozen=True):
 _decode_error: Final = msgspec.json.Decoder(_ErrorObject).decode
 
 
-class HandshakeAsker(WaitingAsker):
+class HandshakeAsker(Asker):
     """Asks a client that has shaken hands, while one of its requests waits."""
 
     def __init__(self, request: OpenRequest, call: Interruptible) -> None:
         self.revision = request.revision
-        self.capabilities: Mapping[str, Any] = request.peer.capabilities
+        self.capabilities = request.peer.capabilities
         self._request = request
         self._call = call
 

@@ -56,14 +56,3 @@ def read_answer(answer: bytes | msgspec.Raw, question: InputRequest, asker: Aske
         return _decode(answer)
     except msgspec.DecodeError as error:  # A number that is too large, say.
         raise asker.refuse(question, str(error)) from None
-
-
-class WaitingAsker:
-    """What is the same for those who wait for an answer where they have asked."""
-
-    def refuse(self, question: InputRequest, reason: str) -> AskError:
-        """Return the error for an answer that does not fit its question."""
-        return AskError(f"the client's answer to {question.method} is of no use: {reason}")
-
-    def check(self) -> None:
-        """Do nothing: there is never a question whose answer has yet to come."""

@@ -29,7 +29,8 @@ from anyshape.server.asking.state import GivenAnswer, RoundState
 from anyshape.server.failures import invalid_params
 from anyshape.server.parameters import RoundParameters
 from anyshape.server.request import OpenRequest
-from anyshape.tools.questions import Unanswered
+from anyshape.tools.asking import Asker
+from anyshape.tools.context import Unanswered
 
 _log = logging.getLogger("anyshape.server")
 
@@ -37,13 +38,13 @@ _encode: Final = msgspec.json.Encoder(order="sorted").encode
 _decode_responses: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-class RoundAsker:
+class RoundAsker(Asker):
     """Asks by the result of the request itself, and has the answers that came with it."""
 
     def __init__(self, request: OpenRequest, parameters: RoundParameters) -> None:
         service = request.peer.service
         self.revision = request.revision
-        self.capabilities: Mapping[str, Any] = request.meta.get(CLIENT_CAPABILITIES, {})
+        self.capabilities = request.meta.get(CLIENT_CAPABILITIES, {})
         self._states = service.request_states()
         self._server_info = request.server_info
         access = request.peer.access

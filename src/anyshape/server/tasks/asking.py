@@ -8,7 +8,6 @@ while it works is asked by the task, and waited for in place: the function does 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from anyshape.errors import AskError
@@ -19,7 +18,6 @@ from anyshape.protocol.result import EncodedResult
 from anyshape.protocol.revision import Revision
 from anyshape.server.asking.questions import (
     QuestionNames,
-    WaitingAsker,
     check_declared,
     question_digest,
     read_answer,
@@ -38,7 +36,7 @@ class _AllAnsweredError(BaseException):
     """All that is asked before the function has its answer; ends the call before the function."""
 
 
-class _FirstAsker:
+class _FirstAsker(Asker):
     """Asks what is asked before the function runs, keeps the answers, and ends the call there."""
 
     def __init__(self, asker: Asker, answers: dict[str, bytes]) -> None:
@@ -98,14 +96,14 @@ async def ask_ahead(
         return answers
 
 
-class TaskAsker(WaitingAsker):
+class TaskAsker(Asker):
     """Asks the client of a task, and waits for the answer while the task does."""
 
     def __init__(
         self, call: TaskCall, link: TaskLink, clock: Interruptible, timeout: float | None
     ) -> None:
         self.revision = Revision(call.revision)
-        self.capabilities: Mapping[str, Any] = LazyObject(call.meta, CLIENT_CAPABILITIES)
+        self.capabilities = LazyObject(call.meta, CLIENT_CAPABILITIES)
         self._known = call.answers
         self._link = link
         self._clock = clock
