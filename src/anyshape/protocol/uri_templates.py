@@ -4,8 +4,8 @@ https://www.rfc-editor.org/rfc/rfc6570
 
 The RFC says how a template is expanded, and leaves matching to others. Here a template is taken
 only if what it was expanded with can be told for certain: `match(expand(template, values))` is
-`values` again. That leaves one way to read each URI, so matching never goes back and takes time
-proportional to the length of the URI.
+`values` again. That leaves one way to read each URI, so whatever else an expression for it tries
+fails within the next literal, and matching takes time proportional to the length of the URI.
 
 Levels 1 to 3 are read. A value in `{x}`, `{.x}` or `{/x}` is percent-encoded, so it ends at the
 first character that has a meaning in URIs; one in `{+x}` or `{#x}` may hold any of those, so there
@@ -52,8 +52,11 @@ class _Variable:
     name: str
     takes_any: bool
     """Whether its value may hold characters that have a meaning in URIs."""
-    overlap: int = 0
-    """How many characters of the literal beside it a value could hold as well."""
+
+    @property
+    def run(self) -> re.Pattern[str]:
+        """What its value, escaped, may be made of."""
+        return _ANY_RUN if self.takes_any else _RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,45 +98,33 @@ class UriTemplate:
         for name in self.names:
             if self.names.count(name) > 1:
                 raise ValueError(f"'{{{name}}}' is there twice; give one of them another name")
+        _check_certain(pieces, text, ends=ending is None)
         self._ending = ending
-        self._before, self._middle, self._after = _split(pieces, text, ends=ending is None)
+        self._pattern = re.compile(
+            "".join(
+                re.escape(piece)
+                if isinstance(piece, str)
+                else f"(?P<{piece.name}>{piece.run.pattern[:-1]}+)"
+                for piece in pieces
+            )
+        )
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Return the values of the variables, unescaped, or `None` if the URI is no expansion."""
         if len(uri) > LONGEST_URI:
             return None
+        match = self._pattern.fullmatch if self._ending is None else self._pattern.match
+        found = match(uri)
+        if found is None:
+            return None
         values: dict[str, str] = {}
-        start = 0
-        for piece in self._before:
-            if isinstance(piece, str):
-                if not uri.startswith(piece, start):
-                    return None
-                start += len(piece)
-                continue
-            end = _run_of(piece).match(uri, start).end() - piece.overlap  # pyright: ignore[reportOptionalMemberAccess]
-            if not _put(values, piece, uri[start:end]):
+        for name, escaped in found.groupdict().items():
+            value = _unescape(escaped)
+            if value is None:
                 return None
-            start = end
-        if self._ending is not None:
-            named = self._ending.match(uri[start:])
-            return None if named is None else values | named
-        if self._middle is None:
-            return values if start == len(uri) else None
-        end = len(uri)
-        for piece in reversed(self._after):
-            if isinstance(piece, str):
-                if not uri.endswith(piece, start, end):
-                    return None
-                end -= len(piece)
-                continue
-            run = _RUN.match(uri[start:end][::-1])
-            first = end - run.end() + piece.overlap  # pyright: ignore[reportOptionalMemberAccess]
-            if not _put(values, piece, uri[first:end]):
-                return None
-            end = first
-        middle = uri[start:end]
-        is_whole = _ANY_RUN.fullmatch(middle) and _put(values, self._middle, middle)
-        return values if is_whole else None
+            values[name] = value
+        named = {} if self._ending is None else self._ending.match(uri[found.end() :])
+        return None if named is None else values | named
 
 
 def spellings(uri: str) -> tuple[str, ...]:
@@ -169,18 +160,6 @@ def uri_flaw(uri: str) -> str | None:
     if clean is not None and clean.end() < len(uri):
         return f"{uri[clean.end()]!r} at position {clean.end()} has to be percent-encoded"
     return None
-
-
-def _run_of(variable: _Variable) -> re.Pattern[str]:
-    return _ANY_RUN if variable.takes_any else _RUN
-
-
-def _put(values: dict[str, str], variable: _Variable, escaped: str) -> bool:
-    value = _unescape(escaped) if escaped else None
-    if value is None:
-        return False
-    values[variable.name] = value
-    return True
 
 
 def _unescape(escaped: str) -> str | None:
@@ -251,46 +230,37 @@ def _check_name(name: str, expression: str) -> None:
         raise ValueError(f"'{{{expression[:_SHOWN]}}}' names no variable of Python's")
 
 
-def _split(
-    pieces: list[str | _Variable], text: str, *, ends: bool
-) -> tuple[list[str | _Variable], _Variable | None, list[str | _Variable]]:
-    """Return what is read from the left, what takes the rest, and what is read from the right."""
+def _check_certain(pieces: list[str | _Variable], text: str, *, ends: bool) -> None:
+    """Raise unless every URI can be read in one way alone; `ends` if nothing comes behind `pieces`.
+
+    A value ends where what follows it holds a character that the value cannot hold, or at the end.
+    One that may hold any takes what is left, and what follows it is told from the end backwards.
+    """
     if not pieces or not isinstance(pieces[0], str) or _SCHEME.match(pieces[0]) is None:
         raise ValueError(f"it has to begin with a scheme, as in 'notes://{{id}}', got {text!r:.80}")
-    before: list[str | _Variable] = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, str):
-            before.append(piece)
             continue
         after = pieces[place + 1 : place + 2]
         literal = after[0] if after and isinstance(after[0], str) else ""
-        run = _run_of(piece).match(literal)
-        overlap = 0 if run is None else run.end()
         is_last = place + 1 + bool(literal) == len(pieces) and (ends or not piece.takes_any)
-        if overlap < len(literal) or is_last:
-            before.append(_Variable(piece.name, piece.takes_any, overlap))
+        if is_last or not piece.run.fullmatch(literal):
             continue
         if not ends or not piece.takes_any:
             raise _ambiguous(piece, literal)
-        return before, piece, _read_backwards(pieces[place + 1 :])
-    return before, None, []
+        _check_backwards(pieces[place + 1 :])
+        return
 
 
-def _read_backwards(pieces: list[str | _Variable]) -> list[str | _Variable]:
-    read: list[str | _Variable] = []
+def _check_backwards(pieces: list[str | _Variable]) -> None:
     literal = ""
     for piece in pieces:
-        if isinstance(piece, _Variable):
-            run = _run_of(piece).match(literal[::-1])
-            overlap = 0 if run is None else run.end()
-            if overlap == len(literal):
-                raise _ambiguous(piece, literal)
-            read.append(_Variable(piece.name, piece.takes_any, overlap))
-            literal = ""
-        else:
-            read.append(piece)
+        if isinstance(piece, str):
             literal = piece
-    return read
+            continue
+        if piece.run.fullmatch(literal):
+            raise _ambiguous(piece, literal)
+        literal = ""
 
 
 def _ambiguous(variable: _Variable, literal: str) -> ValueError:
