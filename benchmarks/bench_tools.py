@@ -176,10 +176,13 @@ def measure_alternatives() -> None:
     show("pydantic: to JSON types, check, encode (chosen)", best(python_then_encode, 500))
     show("pydantic: to JSON text, decode, check", best(json_then_decode, 500))
     show(
-        "msgspec: to JSON types, check, encode the struct (chosen)",
+        "msgspec: to JSON types, check, encode the struct",
         best(builtins_then_encode_struct, 500),
     )
-    show("msgspec: to JSON types, check, encode those", best(builtins_then_encode_those, 500))
+    show(
+        "msgspec: to JSON types, check, encode those (chosen)",
+        best(builtins_then_encode_those, 500),
+    )
     show("msgspec: encode, decode, check (writes NaN as null)", best(encode_then_decode, 500))
 
 

@@ -56,15 +56,13 @@ class OutputKind(enum.Enum):
 class Output(msgspec.Struct, frozen=True):
     """The decision: what values are checked against, and how they become JSON types.
 
-    Where `write` is `None`, values are JSON types already; `encodes` says that msgspec encodes the
-    values themselves to the text that it makes of what `write` returns. `published` is the document
-    that is listed, if that differs.
+    Where `write` is `None`, values are JSON types already. `published` is the document that is
+    listed, if that differs.
     """
 
     kind: OutputKind
     document: dict[str, Any] | bool | Absent = ABSENT
     write: WriteValue | None = None
-    encodes: bool = False
     published: dict[str, Any] | None = None
 
 
@@ -119,7 +117,6 @@ def _derive(annotation: Any, label: str) -> Output:
         OutputKind.STRUCTURED,
         to_write(described.schema),
         described.write,
-        encodes=described.encodes,
         published=None if published is described.schema else published,
     )
 

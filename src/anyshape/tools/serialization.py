@@ -16,6 +16,7 @@ import msgspec
 
 from anyshape.errors import NotJson, Problem
 from anyshape.protocol.content import CONTENT_TYPES
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.nesting import is_surely_shallow
 from anyshape.schema import Schema, compile, leave_loop
 from anyshape.tools.dict_keys import check_keys
@@ -27,7 +28,6 @@ EncodeValue = Callable[[Any], bytes]
 
 # A Decimal is a number to the schema, so it is one on the wire; typed ones are strings by now.
 _encode = msgspec.json.Encoder(decimal_format="number").encode
-_encode_structs = msgspec.json.Encoder().encode
 _SCALARS: Final = frozenset((int, bool, str, type(None)))
 """Types whose values are JSON if they have a text."""
 
@@ -46,7 +46,7 @@ def encoder(output: Output, schema: Schema | None) -> EncodeValue:
         schema = _anything()
     if output.write is None:
         return _encode_json_types(schema)
-    return _encode_written(schema, output.write, encodes=output.encodes)
+    return _encode_written(schema, output.write)
 
 
 def encode_json(value: Any) -> bytes:
@@ -105,7 +105,7 @@ def _encode_json_types(schema: Schema) -> EncodeValue:
     return encode
 
 
-def _encode_written(schema: Schema, write: WriteValue, *, encodes: bool) -> EncodeValue:
+def _encode_written(schema: Schema, write: WriteValue) -> EncodeValue:
     check = _checker(schema, is_written=True)
 
     def encode(value: Any) -> bytes:
@@ -115,7 +115,7 @@ def _encode_written(schema: Schema, write: WriteValue, *, encodes: bool) -> Enco
             # Pydantic's and msgspec's own words about what is no JSON; PydanticSerializationError
             # is a ValueError.
             raise _quoted(error) from error
-        text = _write(_encode_structs, value if encodes else written)
+        text = _write(encode_data, written)
         check(written, text)
         return text
 

@@ -64,13 +64,11 @@ class ParameterTypes(msgspec.Struct, frozen=True):
 class ValueType(msgspec.Struct, frozen=True):
     """What is known of a return annotation: its schema, and how its values are written.
 
-    Where `write` is `None`, values are JSON types as they are. `encodes` says that msgspec encodes
-    the values themselves to the text that it makes of what `write` returns.
+    Where `write` is `None`, values are JSON types as they are.
     """
 
     schema: Node
     write: WriteValue | None = None
-    encodes: bool = False
 
 
 class TypeLibrary(Protocol):

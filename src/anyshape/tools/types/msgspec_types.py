@@ -69,7 +69,7 @@ def describe_value(annotation: Any) -> ValueType:
     """Describe a return annotation."""
     (schema,), definitions = _schemas_of([annotation])
     write = _check_keys_first if _has_other_keys(annotation) else to_builtins
-    return ValueType(arrange(schema, definitions), write, encodes=True)
+    return ValueType(arrange(schema, definitions), write)
 
 
 def to_builtins(value: Any) -> Any:
