@@ -92,7 +92,7 @@ class Routine:
         defaults = {
             parameter.name: parameter.default
             for parameter in signature.parameters
-            if parameter.positional and not parameter.required
+            if parameter.name in positional and not parameter.required
         }
 
         def invoke(**values: Any) -> Any:

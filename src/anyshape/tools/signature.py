@@ -36,7 +36,6 @@ class Parameter(msgspec.Struct, frozen=True):
     default: Any
     required: bool
     """Whether a call must bring it."""
-    positional: bool = False
     description: str | None = None
 
 
@@ -49,6 +48,7 @@ class Signature(msgspec.Struct, frozen=True):
     parameters: tuple[Parameter, ...]
     context: tuple[str, ...]
     positional: tuple[str, ...]
+    """Those that cannot be given by name, the context and what is asked for among them."""
     returns: Any
     asynchronous: bool
     variable: str | None = None
@@ -106,17 +106,15 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
                 )
             variable = name
             continue
+        if raw.kind is raw.POSITIONAL_ONLY:
+            positional.append(name)
         refuse_types(annotation, label, f"parameter '{name}'")
         if is_context(annotation):
             context.append(name)
-            if raw.kind is raw.POSITIONAL_ONLY:
-                positional.append(name)
             continue
         asked = read_ask(name, annotation, raw.default)
         if asked is not None:
             asks.append(asked)
-            if raw.kind is raw.POSITIONAL_ONLY:
-                positional.append(name)
             continue
         if index == 0 and name in _UNBOUND and raw.annotation is EMPTY and _is_in_class(target):
             raise ToolDefinitionError(
@@ -124,17 +122,8 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
                 f"make the tool from the bound method, as in server.tool(instance.method)"
             )
         refuse_injection(annotation, raw.default, label, name)
-        if raw.kind is raw.POSITIONAL_ONLY:
-            positional.append(name)
-        parameters.append(
-            Parameter(
-                name,
-                annotation,
-                raw.default,
-                required=raw.default is EMPTY,
-                positional=raw.kind is raw.POSITIONAL_ONLY,
-            )
-        )
+        is_required = raw.default is EMPTY
+        parameters.append(Parameter(name, annotation, raw.default, required=is_required))
     returns = annotation_of("return", written.return_annotation)
     refuse_types(returns, label, "its return annotation")
     if context:
