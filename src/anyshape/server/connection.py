@@ -71,6 +71,7 @@ class Connection(Peer):
     """
 
     announces_closing = True
+    tells_changes = True
 
     def __init__(
         self,
@@ -110,11 +111,6 @@ class Connection(Peer):
     def mark_congested(self, is_congested: bool) -> None:
         """Know whether the peer is far behind in reading."""
         self._is_congested = is_congested
-
-    @property
-    def tells_changes(self) -> bool:
-        """Always: the connection is there for messages of ours, too."""
-        return True
 
     @property
     def in_flight(self) -> int:

@@ -80,6 +80,7 @@ class HttpPeer(Peer):
     ) -> None:
         self._began = monotonic()
         self.service = application.service
+        self.tells_changes = application.has_streams
         self.headers = self._headers = headers
         self._application = application
         self._receive = receive
@@ -110,11 +111,6 @@ class HttpPeer(Peer):
     def is_congested(self) -> bool:
         """Whether its response has little room left, which is for questions then."""
         return self.stream is not None and self.stream.is_nearly_full
-
-    @property
-    def tells_changes(self) -> bool:
-        """Whether sessions have streams."""
-        return self._application.has_streams
 
     async def subscribe(self, topic: Topic) -> None:
         """Have the session told of a topic.

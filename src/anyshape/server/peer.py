@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 class Peer(ABC):
     """What is known of whoever asks, and how to reach them."""
 
+    tells_changes: bool = False
+    """Whether a peer of a handshake is told of changes to what is listed."""
+
     transport = "pipe"
     """The `network.transport` of telemetry."""
 
@@ -87,11 +90,6 @@ class Peer(ABC):
     @property
     def is_congested(self) -> bool:
         """Whether it is too far behind in reading for anything that will be overtaken."""
-        return False
-
-    @property
-    def tells_changes(self) -> bool:
-        """Whether a peer of a handshake is told of changes to what is listed."""
         return False
 
     def needs_in(self, meta: Meta) -> Needs:

@@ -36,23 +36,19 @@ class PipeReader:
         self._resumed = threading.Event()
         self._resumed.set()
         self._open = True
-        self._on_loop = _loop_can_wait_for(descriptor)
-        if self._on_loop:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            self._poll = poll.poll
+        self._on_loop = False
 
     def start(self) -> None:
         """Begin reading."""
+        add = self._loop.add_reader
+        self._on_loop = _is_waited_for(
+            self._descriptor, lambda: add(self._descriptor, self._readable)
+        )
         if self._on_loop:
-            try:
-                os.set_blocking(self._descriptor, False)
-                self._loop.add_reader(self._descriptor, self._readable)
-            except (NotImplementedError, PermissionError, OSError):
-                self._on_loop = False
-                with contextlib.suppress(OSError):
-                    os.set_blocking(self._descriptor, True)
-        if not self._on_loop:
+            poll = select.poll()
+            poll.register(self._descriptor, select.POLLIN)
+            self._poll = poll.poll
+        else:
             threading.Thread(
                 target=self._read_in_thread, name="anyshape-stdin", daemon=True
             ).start()
@@ -157,18 +153,11 @@ class PipeWriter:
         self._full = False
         self._broken = False
         self._drained: asyncio.Future[None] | None = None
-        self._thread: _WriterThread | None = None
-        if _loop_can_wait_for(descriptor):
-            try:
-                os.set_blocking(descriptor, False)
-                self._loop.add_writer(descriptor, self._writable)
-                self._loop.remove_writer(descriptor)
-            except (NotImplementedError, PermissionError, OSError):
-                with contextlib.suppress(OSError):
-                    os.set_blocking(descriptor, True)
-                self._thread = _WriterThread(descriptor, self)
-        else:
-            self._thread = _WriterThread(descriptor, self)
+        add, remove = self._loop.add_writer, self._loop.remove_writer
+        is_waited_for = _is_waited_for(descriptor, lambda: add(descriptor, self._writable))
+        self._thread = None if is_waited_for else _WriterThread(descriptor, self)
+        if is_waited_for:
+            remove(descriptor)  # Until there is something to wait with.
 
     @property
     def is_behind(self) -> bool:
@@ -310,8 +299,18 @@ class _WriterThread:
                     return
 
 
-def _loop_can_wait_for(descriptor: int) -> bool:
+def _is_waited_for(descriptor: int, add: Callable[[], None]) -> bool:
+    """Have an event loop wait for a descriptor by `add`; tell whether it can."""
     if os.name == "nt":
         return False
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
+        return False
+    try:
+        os.set_blocking(descriptor, False)
+        add()
+    except (NotImplementedError, PermissionError, OSError):
+        with contextlib.suppress(OSError):
+            os.set_blocking(descriptor, True)
+        return False
+    return True

@@ -107,11 +107,6 @@ class EventStream:
     the host cannot send any more, nothing is.
     """
 
-    __slots__ = (
-        "_headers", "_keep_alive", "_over", "_pump", "_queue", "_queued", "_send", "_started",
-        "_timer"
-    )  # fmt: skip
-
     def __init__(self, send: Send, keep_alive: float, headers: Sequence[Header] = ()) -> None:
         self._send = send
         self._headers = headers

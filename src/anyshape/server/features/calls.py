@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import UNSET
@@ -16,8 +16,8 @@ from anyshape.tools.context import Context
 if TYPE_CHECKING:
     from anyshape.server.parameters import Meta, RoundParameters
     from anyshape.server.service import Service
-
-_SHORT: Final = 20
+    from anyshape.tools.completion import Completer
+    from anyshape.tools.routine import Routine
 
 _decode_id: Final = msgspec.json.Decoder(str | int | float).decode
 
@@ -28,12 +28,7 @@ def check_room(service: Service) -> None:
         raise busy(service.most_waiting)
 
 
-class _Called(Protocol):
-    @property
-    def takes_context(self) -> bool: ...
-
-
-def expect_context(service: Service, *offered: _Called) -> None:
+def expect_context(service: Service, *offered: Routine | Completer) -> None:
     """Have the server declare that it logs if what is offered gets a `Context` to log by."""
     if any(each.takes_context for each in offered):
         from anyshape.server.features.log_messages import LogMessages
@@ -80,8 +75,6 @@ def end_reports(request: OpenRequest) -> None:
 
 def read_id(id: bytes) -> str | int | float:
     """Return the value of a request's id."""
-    if len(id) < _SHORT and id.isdigit():
-        return int(id)
     try:
         return _decode_id(id)
     except msgspec.DecodeError:
