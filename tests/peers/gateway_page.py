@@ -4,6 +4,7 @@
 
 Prints the cells that are not what the table of docs/guides/gateway.md says, and ends with 1 if
 there are any. `make older-peers` runs it, once what cannot be in one environment is installed.
+Servers over HTTP+SSE are met by our client alone, and are not on the page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,19 @@ import gateway_peers
 import table
 import visits
 from gateway_cells import ABSENT, FEATURES, VALUES, Json
-from gateway_peers import COLUMNS, LATE, LATER, MODERN, OLDER, OLDEST, ROWS, Column, Installed, Row
+from gateway_peers import (
+    COLUMNS,
+    EVENTS,
+    LATE,
+    LATER,
+    MODERN,
+    OLDER,
+    OLDEST,
+    ROWS,
+    Column,
+    Installed,
+    Row,
+)
 
 DOCUMENT = visits.ROOT / "docs" / "reference" / "gateway-peers.md"
 AT_ONCE = 7
@@ -84,6 +97,10 @@ def main() -> int:
         for line in wrong_cells(found):
             wrong.append(line)
             _say(line)
+    ours = [column for column in COLUMNS if column.at == gateway_peers.ANYSHAPE]
+    for line in wrong_cells(meet(EVENTS, ours, _say)):
+        wrong.append(line)
+        _say(line)
     if not wrong:
         DOCUMENT.write_text(document(seen))
     _say(f"{len(seen)} meetings, {len(wrong)} cells are wrong")

@@ -1,9 +1,10 @@
 """Servers of every era behind the gateway, clients of every era before it: who they are.
 
-A server is started on stdio by `anyshape gateway`; clients come to the gateway over HTTP, the
-oldest, which know no such thing, on stdio. The generations that cannot be in one environment with
-what came after them are in `.cache/older-peers`, one environment for each file of
-`requirements/older-peers`, and in `.cache/older-node`; `make older-peers` installs them.
+A server is started on stdio by `anyshape gateway`, some over HTTP+SSE beside it; clients come to
+the gateway over HTTP, the oldest, which know no such thing, on stdio. The generations that cannot
+be in one environment with what came after them are in `.cache/older-peers`, one environment for
+each file of `requirements/older-peers`, and in `.cache/older-node`; `make older-peers` installs
+them.
 """
 
 from __future__ import annotations
@@ -100,11 +101,13 @@ class Row:
     kind: Kind
     is_told: bool = False
     """Whether the gateway is told that revision; else it is the newest that both know."""
+    over: Literal["stdio", "sse"] = "stdio"
 
     @property
     def id(self) -> str:
         """Return what tests call it."""
-        return f"{self.at.name}, {self.at.environment or 'here'}, {self.revision}"
+        over = "" if self.over == "stdio" else f", {self.over}"
+        return f"{self.at.name}, {self.at.environment or 'here'}, {self.revision}{over}"
 
     @property
     def command(self) -> list[str]:
@@ -113,7 +116,8 @@ class Row:
         if self.at.package == EVERYTHING:
             return self.at.command(EVERYTHING, "stdio")
         if self.at.package in ("mcp", "fastmcp"):
-            return self.at.command(servers / "every_python.py", self.at.package)
+            over = [] if self.over == "stdio" else [self.over]
+            return self.at.command(servers / "every_python.py", self.at.package, *over)
         if self.at.package == "@modelcontextprotocol/server":
             return self.at.command(servers / "every_typescript2.mjs")
         return self.at.command(servers / "every_typescript1.mjs", self.at.package)
@@ -175,6 +179,19 @@ ROWS = (
     Row(Installed("Everything server", EVERYTHING, "node"), OLDER, "old everything"),
     Row(_mcp1("2024-11"), OLDEST, "text"),
 )
+EVENTS = (
+    Row(MCP2, LATER, "wraps", over="sse"),
+    Row(FASTMCP4, LATER, "wraps", over="sse"),
+    Row(FASTMCP3, LATER, "wraps", over="sse"),
+    Row(_mcp1("2025-11"), LATER, "wraps", over="sse"),
+    Row(_fastmcp2("2025-11"), LATER, "wraps", over="sse"),
+    Row(_mcp1("2025-06"), LATE, "wraps", over="sse"),
+    Row(_fastmcp2("2025-06"), LATE, "wraps", over="sse"),
+    Row(_mcp1("2025-03"), OLDER, "text", over="sse"),
+    Row(_fastmcp2("2025-03"), OLDER, "text", over="sse"),
+    Row(_mcp1("2024-11"), OLDEST, "text", over="sse"),
+)
+"""The same servers over the transport of 2024-11-05, which begins with a handshake."""
 COLUMNS = (
     *(Column(ANYSHAPE, "anyshape_sdk.py", "", revision) for revision in REVISIONS),
     Column(MCP2, "python_sdk.py", "auto", MODERN),
@@ -206,7 +223,15 @@ def gateways(rows: Sequence[Row]) -> Generator[dict[Row, Json]]:
         running: dict[Row, subprocess.Popen[str]] = {}
         for number, row in enumerate(rows):
             file = folder / f"{number}.toml"
-            file.write_text(_configuration(row))
+            where = f"command = {json.dumps(row.command)}"
+            if row.over == "sse":
+                server = stack.enter_context(
+                    subprocess.Popen(row.command, stdout=subprocess.PIPE, text=True)
+                )
+                stack.callback(server.kill)
+                assert server.stdout is not None
+                where = f'url = "http://127.0.0.1:{int(server.stdout.readline())}/sse"'
+            file.write_text(_configuration(row, where))
             commands[row] = [sys.executable, "-m", "anyshape", "gateway", str(file)]
             http = [*commands[row], "--http", "--port", "0", "--json"]
             process = subprocess.Popen(http, stdout=subprocess.PIPE, text=True)
@@ -219,10 +244,10 @@ def gateways(rows: Sequence[Row]) -> Generator[dict[Row, Json]]:
         }
 
 
-def _configuration(row: Row) -> str:
+def _configuration(row: Row, where: str) -> str:
     told = f'\nrevision = "{row.revision}"' if row.is_told else ""
     return (
-        f"[upstreams.peer]\ncommand = {json.dumps(row.command)}\n"
+        f"[upstreams.peer]\n{where}\n"
         f"timeout = {visits.PATIENCE}{told}\n"
         '[health]\nrequired = ["peer"]\n'
     )

@@ -11,10 +11,10 @@ from typing import Any
 import gateway_cells
 import gateway_peers
 import pytest
-from gateway_peers import COLUMNS, ROWS, Column, Row
+from gateway_peers import COLUMNS, EVENTS, ROWS, Column, Row
 
 Json = dict[str, Any]
-HERE = [row for row in ROWS if row.at.is_here]
+HERE = [row for row in (*ROWS, *EVENTS) if row.at.is_here]
 CLIENTS = [column for column in COLUMNS if column.at.is_here]
 
 

@@ -1,6 +1,6 @@
 """One server in every generation of the Python SDK, `mcp` 1.6 to 2.3, and of FastMCP, 2 to 4.
 
-    python every_python.py mcp|fastmcp [http]
+    python every_python.py mcp|fastmcp [http|sse]
 
 What stands behind the gateway in the matrix: values of every kind, errors, content blocks,
 progress, work that is given up, questions, a prompt and a resource.
@@ -188,6 +188,10 @@ def user(name: str) -> str:
 if __name__ == "__main__":
     if sys.argv[2:] == ["http"]:
         hosting.serve(server.streamable_http_app())
+    elif sys.argv[2:] == ["sse"]:
+        hosting.serve(
+            server.http_app(transport="sse") if PACKAGE == "fastmcp" else server.sse_app()
+        )
     elif PACKAGE == "fastmcp" and not package.__version__.startswith("2.5."):
         server.run("stdio", show_banner=False)
     else:
