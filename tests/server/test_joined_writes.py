@@ -15,6 +15,7 @@ from patience import PATIENCE
 from uvicorn.server import ServerState
 
 from anyshape.server.http_protocol import HttpProtocol
+from anyshape.server.joined_writes import JoiningTransport
 
 Event = MutableMapping[str, Any]
 Send = Callable[[Event], Awaitable[None]]
@@ -254,6 +255,44 @@ async def _answer_beside_a_reset(behind: bytes) -> None:
             assert answer.endswith(b"\r\n\r\nxx")
             await loop.sock_sendall(kept, _request("3"))
             assert (await loop.sock_recv(kept, 1024)).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+class _Wire(asyncio.Transport):
+    """A transport that takes what is written, or fails."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.written: list[Any] = []
+        self.is_aborted = False
+        self._error = error
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self._error is not None:
+            raise self._error
+        self.written.append(data)
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def is_closing(self) -> bool:
+        return self.is_aborted
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
+
+async def test_a_write_that_fails_ends_its_own_connection_and_no_other_write() -> None:
+    wires = [_Wire(), _Wire(RuntimeError("the handle is closed")), _Wire()]
+    loop = asyncio.get_running_loop()
+    for wire in wires:
+        JoiningTransport(wire, wires, loop).write(b"answer")
+    assert [wire.written for wire in wires] == [[], [], []]
+    await asyncio.sleep(0)
+    assert [wire.written for wire in wires] == [[b"answer"], [], [b"answer"]]
+    assert [wire.is_aborted for wire in wires] == [False, True, False]
 
 
 class _Upgraded(asyncio.Protocol):
