@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, until
 
 from anyshape import Client, ProtocolError
 
@@ -363,6 +363,59 @@ server.run()
     pipe.start("stay", {}, 1)
     assert "result" in pipe.ask("ping")
     assert pipe.finish() == 0
+
+
+@pytest.mark.behaviour("transport.stdio.signals")
+def test_a_signal_after_the_end_of_input_ends_the_wait_for_calls(
+    start_pipe: Callable[..., Any],
+) -> None:
+    script = """
+import asyncio
+from contextlib import asynccontextmanager
+from anyshape import Server
+from anyshape.server import ServerOptions
+@asynccontextmanager
+async def lifespan(_):
+    yield
+    print("closed")
+server = Server("patient", lifespan=lifespan, options=ServerOptions(grace=600))
+@server.tool
+async def stay() -> None:
+    await asyncio.sleep(600)
+server.run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    pipe.revision = MODERN
+    pipe.ask("subscriptions/listen", {"_meta": META, "notifications": {}}, id="s")
+    pipe.start("stay", {}, 1)
+    pipe.process.stdin.close()
+    assert pipe.receive()["method"] == "notifications/cancelled"
+    pipe.process.send_signal(signal.SIGTERM)
+    assert pipe.process.wait(PATIENCE) == 0
+    assert pipe.receive()["id"] == "s"
+    assert pipe.has_ended()
+    assert pipe.errors == [b"closed\n"]
+
+
+@pytest.mark.behaviour("transport.stdio.signals")
+def test_a_signal_ends_a_server_that_is_still_opening(start_pipe: Callable[..., Any]) -> None:
+    script = """
+import asyncio, sys
+from contextlib import asynccontextmanager
+from anyshape import Server
+@asynccontextmanager
+async def lifespan(_):
+    print("opening", file=sys.stderr, flush=True)
+    await asyncio.sleep(600)
+    yield
+Server("slow", lifespan=lifespan).run()
+"""
+    pipe = start_pipe(sys.executable, "-c", script)
+    until(lambda: pipe.errors == [b"opening\n"])
+    pipe.process.send_signal(signal.SIGTERM)
+    assert pipe.process.wait(PATIENCE) == 0
+    assert pipe.has_ended()
+    assert pipe.errors == [b"opening\n"]
 
 
 @pytest.mark.behaviour("transport.stdio.signals")

@@ -41,6 +41,7 @@ class StdioSession:
         self._term = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._quiet: asyncio.Future[None] | None = None
+        self._opening: asyncio.Timeout | None = None
         self._deserted = False
         self._writer = PipeWriter(sink, self._congested, self._desert)
         self._reader = PipeReader(source, self._received)
@@ -51,20 +52,38 @@ class StdioSession:
 
         A client that cannot be written to any more is gone, and nothing in flight is waited for.
         """
-        async with self._lifespan.held():
+        async with contextlib.AsyncExitStack() as stack:
             try:
-                self._reader.start()
-                await self._ended
-                if not self._deserted:
-                    await self._let_finish()
+                if await self._open(stack):
+                    self._reader.start()
+                    await self._ended
+                    if not self._deserted:
+                        await self._let_finish()
             finally:
                 await self._close()
 
+    async def _open(self, stack: contextlib.AsyncExitStack) -> bool:
+        """Open the lifespan; return whether nobody has stopped us before that was done."""
+        try:
+            async with asyncio.timeout(None) as opening:
+                self._opening = opening
+                await stack.enter_async_context(self._lifespan.held())
+        except TimeoutError:
+            if not self._ended.done():
+                raise
+        finally:
+            self._opening = None
+        return not self._ended.done()
+
     def stop(self) -> None:
-        """End as if the client had closed its end."""
+        """End as if the client had closed its end; if it has, wait for nothing any longer."""
         self._reader.close()
+        if self._opening is not None:
+            self._opening.reschedule(self._loop.time())
         if not self._ended.done():
             self._ended.set_result(None)
+        elif self._quiet is not None and not self._quiet.done():
+            self._quiet.set_result(None)
 
     def _desert(self) -> None:
         self._deserted = True
