@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from random import Random
+from typing import Any
 
 import psutil
 import pytest
@@ -162,4 +163,26 @@ def test_what_matching_leaves_behind_is_counted() -> None:
             assert not schema.accepts_parsed({name: text}, schema.cost.free_bytes)
             assert schema.problems({name: text}, size=schema.cost.free_bytes)
 
+    assert process.memory_info().rss - before < 1.5 * schema.weight
+
+
+@pytest.mark.parametrize(
+    ("inner", "levels"),
+    [
+        ({"enum": [f"{n:x}" for n in range(600)]}, 120),
+        ({"default": [1] * 2_000}, 120),
+        ({"properties": {f"{n:x}": {"required": ["a", "b"]} for n in range(180)}}, 120),
+    ],
+    ids=["constants", "annotations", "subschemas"],
+)
+def test_what_is_compiled_for_each_reference_counts_each_time(inner: Any, levels: int) -> None:
+    for _ in range(levels):
+        inner = {"not": inner}
+    references = [{"$ref": "#/$defs/a" + "/not" * level} for level in range(levels + 1)]
+    document = {"prefixItems": references, "$defs": {"a": inner}}
+    process = psutil.Process()
+    before = process.memory_info().rss
+    schema = compile(document)
+
+    assert not schema.cost.confined
     assert process.memory_info().rss - before < 1.5 * schema.weight

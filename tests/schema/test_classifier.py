@@ -41,6 +41,14 @@ def chain(length: int, last: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": "#/$defs/l0", "$defs": {**steps, f"l{length}": last}}
 
 
+def at_each_level(inner: dict[str, Any]) -> dict[str, Any]:
+    """Return a document that refers to each of 111 levels around `inner`."""
+    references = [{"$ref": "#/$defs/a" + "/not" * level} for level in range(111)]
+    for _ in range(110):
+        inner = {"not": inner}
+    return {"prefixItems": references, "$defs": {"a": inner}}
+
+
 def levels(count: int, around: Callable[[Any], Any]) -> Any:
     schema: Any = STRING
     for _ in range(count):
@@ -138,6 +146,19 @@ CONFINED: dict[str, tuple[Any, str]] = {
         "too many times",
     ),
     "enum of many objects": ({"enum": [{"n": f"{n}"} for n in range(1_000)]}, "a long array"),
+    "many names at many levels": (
+        at_each_level({"required": [f"p{n}" for n in range(2_000)]}),
+        "compiled again",
+    ),
+    "many constants at many levels": (
+        at_each_level({"enum": [f"option {n}" for n in range(2_000)]}),
+        "compiled again",
+    ),
+    "many dependent names at many levels": (
+        at_each_level({"dependentRequired": {"a": [f"p{n}" for n in range(2_000)]}}),
+        "compiled again",
+    ),
+    "a long default at many levels": (at_each_level({"default": [1] * 20_000}), "compiled again"),
     "many objects that are no schemas": ({"default": [{}] * 101}, "a long array"),
     "many texts in patterns": (
         {"allOf": [{"pattern": f"^[{'a' * 4_000}]{n}"} for n in range(5)]},

@@ -52,10 +52,13 @@ if TYPE_CHECKING:
     from anyshape.schema._remote import RemoteReferences
 
 _KEPT_BYTES = 64_000_000
+# What was seen to be taken at most, matched and explained with the worst of values.
 _BYTES_PER_SUBSCHEMA = 8_000
-"""What a compiled subschema was seen to take at most, patterns aside."""
+_BYTES_PER_COPY = 1_000
+"""For each time that a subschema is compiled, by itself or as a part of what is referred to."""
+_BYTES_PER_COPIED = 35
+"""For each byte of the text of what else is compiled with it."""
 _BYTES_PER_PATTERN = 320_000
-"""What a pattern was seen to take at most, matched and explained with the worst of texts."""
 
 _cache: Cache[Judge] = Cache(most=_KEPT_BYTES)
 
@@ -200,13 +203,22 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
             return confined, confined.weight
         core = build(self.sources, self.limits, self.formats, self.analysis)
         core.rate = self.cost.rate or 0
-        recursive, weight = True, _BYTES_PER_SUBSCHEMA + confined.weight
-        if self.analysis is not None:
-            reached, patterns = self.analysis.reached, self.analysis.patterns
-            recursive = reached.graph.recursive
-            weight += _BYTES_PER_SUBSCHEMA * len(reached.spots)
-            weight += _BYTES_PER_PATTERN * len(patterns.all)
+        recursive = self.analysis is None or self.analysis.reached.graph.recursive
+        weight = confined.weight + _weigh(self.analysis)
         return InProcess(core, confined, weight, recursive=recursive), weight
+
+
+def _weigh(analysis: Analysis | None) -> int:
+    """Return about how many bytes are taken by what was compiled in the process."""
+    if analysis is None:
+        return _BYTES_PER_SUBSCHEMA
+    reached = analysis.reached
+    return (
+        _BYTES_PER_SUBSCHEMA * len(reached.spots)
+        + _BYTES_PER_COPY * len(reached.graph.nodes)
+        + _BYTES_PER_COPIED * reached.graph.copied
+        + _BYTES_PER_PATTERN * len(analysis.patterns.all)
+    )
 
 
 def _prepare(

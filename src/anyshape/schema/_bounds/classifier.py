@@ -89,6 +89,8 @@ _FOLDING: Final = re.compile(r"\(\?[a-z]*i")
 _WIDE: Final = re.compile(r"\\[pPuxDSW]|[^\x00-\x7f]")
 """What takes a millisecond each to compile where upper and lower case are the same."""
 _PAIRS: Final = 100_000
+_COPIED: Final = 500_000
+"""Bytes of text that the engine may hold again: it takes 35 bytes for each one of numbers."""
 _EVALUATED: Final = 24
 """Subschemas in place that `unevaluated*` may have to look through."""
 
@@ -204,6 +206,8 @@ def classify(
         raise NotCheap("long chains of references in a recursive schema")
     if patterns.backtracking:
         raise NotCheap("a pattern with lookaround or a backreference")
+    if graph.copied > _COPIED:
+        raise NotCheap("much that is compiled again for every reference to something around it")
     sizes = [pattern.size for pattern in patterns.all.values()]
     if len(sizes) > _PATTERNS or sum(sizes) > PATTERN_BYTES:
         raise NotCheap("many or large patterns")

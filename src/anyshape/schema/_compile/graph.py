@@ -19,6 +19,7 @@ A cycle of in-place edges alone would never end; such documents are invalid.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -29,6 +30,7 @@ from anyshape.documents.json import is_array
 from anyshape.documents.library import Library, Spot, SpotKey
 from anyshape.documents.positions import declared_types
 from anyshape.errors import InvalidSchema, LimitExceeded
+from anyshape.schema._compile.intake import canonical
 
 _Scope: TypeAlias = tuple[tuple[str, SpotKey], ...]
 _Unit: TypeAlias = tuple[SpotKey | None, _Scope]
@@ -80,6 +82,23 @@ class Graph(msgspec.Struct, frozen=True, eq=False):
     def root(self) -> GraphNode:
         """The node where validation starts."""
         return self.nodes[0]
+
+    @property
+    def copied(self) -> int:
+        """Bytes of text that the engine holds again, subschemas apart.
+
+        A subschema is compiled again for every reference to something around it, with constants,
+        names and annotations.
+        """
+        times = Counter(node.spot for node in self.nodes)
+        return sum((count - 1) * _own_text(spot) for spot, count in times.items() if count > 1)
+
+
+def _own_text(spot: Spot) -> int:
+    if isinstance(spot.schema, bool):
+        return 0
+    held = spot.dialect.applicators.keys() - {"dependencies"}
+    return len(canonical.encode({k: v for k, v in spot.schema.items() if k not in held}))
 
 
 def build_graph(root: Spot, library: Library, *, subschemas: int, depth: int) -> Graph:
