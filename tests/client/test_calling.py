@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -148,6 +149,23 @@ async def test_values_are_read_as_json_even_by_strict_models() -> None:
 
     async with Client(server) as client:
         assert await client.call("today", returns=Day) == Day(day=date(2026, 7, 28))
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+async def test_of_a_union_the_member_is_read_that_the_value_is() -> None:
+    server = Server("levels")
+
+    @server.tool
+    async def level() -> timedelta | Level:
+        return Level.LOW
+
+    async with Client(server) as client:
+        found = await client.call("level", returns=timedelta | Level)
+        assert found is Level.LOW
+        assert await client.call("level", returns=timedelta) == timedelta(seconds=1)
 
 
 async def test_a_value_of_another_type_is_a_mismatch(server: Server) -> None:

@@ -154,6 +154,7 @@ async def test_what_no_keyword_can_say_is_enforced_all_the_same(
         (Annotated[float, Field(decimal_places=2)], "decimal_places means nothing for float"),
         (Annotated[int, Field(pattern="^1")], "pattern means nothing for int"),
         (Annotated[int, Field(ge=WRONG)], "'ge' must be coercible to an integer"),
+        (Annotated[Literal["a"], Field(strict=True)], "Unable to apply constraint 'strict'"),
         (Annotated[str, Field(pattern="(")], r"unclosed group; write Field\(json_schema_extra"),
         (Annotated[str, Field(pattern="(?!a)")], r"look-around.* write Field\(json_schema_extra"),
         ({"type": "string"}, "a dict is no type"),

@@ -121,7 +121,20 @@ def _make_converter(returns: Any) -> Converter:
             raise TypeError(
                 f"returns={name}: expected a type that pydantic or msgspec can read"
             ) from error
-    return Converter(name, adapter.validate_json, adapter.json_schema)
+    return Converter(name, partial(_read_exactly, adapter.validate_json), adapter.json_schema)
+
+
+def _read_exactly(validate: Callable[..., Any], text: bytes) -> Any:
+    """Read JSON as what it is if that is of the type, else as what pydantic can make of it.
+
+    Of a union, the first member that something can be made of would be taken else.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return validate(text, strict=True)
+    except ValidationError:
+        return validate(text)
 
 
 _cached_converter: Final = lru_cache(maxsize=512)(_make_converter)

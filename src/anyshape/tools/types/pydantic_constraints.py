@@ -29,7 +29,14 @@ _SIZES: Final = {
 }
 _FUNCTIONS: Final = ("function-after", "function-before", "function-wrap")
 _TEXTS: Final = frozenset(("bytes", "str"))
-_GROUPS: Final = frozenset(("dict", "frozenset", "list", "set", "tuple", "typed-dict"))
+_ARRAYS: Final = frozenset(("frozenset", "list", "set", "tuple"))
+_OBJECTS: Final = frozenset(("dict", "typed-dict"))
+_GROUPS: Final = _ARRAYS | _OBJECTS
+_JSON_TYPES: Final = {
+    **dict.fromkeys(_TEXTS, "string"),
+    **dict.fromkeys(_ARRAYS, "array"),
+    **dict.fromkeys(_OBJECTS, "object"),
+}
 _SCALARS: Final = frozenset(("bool", "date", "datetime", "float", "int", "none", "time"))
 _MISFITS: Final = {
     **dict.fromkeys(_BOUNDS, _TEXTS | _GROUPS | {"bool", "none"}),
@@ -58,7 +65,7 @@ def state_bounds(document: Node, schema: Mapping[str, Any]) -> None:
         if name in _BOUNDS:
             _state(document, _BOUNDS[name], value)
         elif name in _SIZES:
-            sizes, own = _SIZES[name], cast("Any", document.get("type"))
+            sizes, own = _SIZES[name], _JSON_TYPES.get(kind, cast("Any", document.get("type")))
             for keyword in [sizes[own]] if own in sizes else sizes.values():
                 _state(document, keyword, value)
 

@@ -29,7 +29,7 @@ from anyshape.tools.types.pydantic_constraints import patterns_in, state_bounds,
 
 _MISTAKES = (
     *(PydanticUserError, PydanticUndefinedAnnotation, pydantic_core.PydanticSerializationError),
-    *(NameError, TypeError, AttributeError, pydantic_core.SchemaError),
+    *(NameError, TypeError, AttributeError, pydantic_core.SchemaError, RuntimeError),
 )
 _JSON_SCALARS = frozenset((str, int, bool, type(None)))
 
