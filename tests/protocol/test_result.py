@@ -37,6 +37,8 @@ def test_strings_in_content_are_text() -> None:
     [
         ({"content": [{"type": "text", "text": "a"}]}, "content has to be Text.*got dict"),
         ({"content": [5]}, "content has to be Text.*got int"),
+        ({"content": 5}, "content has to be a string.*got int"),
+        ({"content": {"text": "a"}}, "content has to be a string.*got dict"),
         ({"meta": [1]}, "meta has to be an object, got list"),
     ],
     ids=str,

@@ -6,10 +6,10 @@ import asyncio
 import json
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from patience import PATIENCE, turn_until
@@ -254,10 +254,22 @@ async def test_what_cannot_be_a_lifespan_is_refused_when_the_server_is_made() ->
         yield
 
     forgotten: Any = lifespan
-    with pytest.raises(TypeError, match="decorate it with @contextlib"):
+    with pytest.raises(TypeError, match=r"decorate it with @contextlib"):
         Server(lifespan=forgotten)
     with pytest.raises(TypeError, match=r"lifespan has to be a function .* got str"):
         Server(lifespan="x")  # type: ignore[arg-type]
+
+    def neither(_: Server) -> Iterator[None]:
+        yield
+
+    with pytest.raises(TypeError, match=r"neither\(\) is a generator; write async def"):
+        Server(lifespan=cast("Any", neither))
+
+
+@pytest.mark.parametrize("setting", ["limits", "options"])
+def test_settings_are_objects_and_no_dicts(setting: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{setting} has to be [A-Z]\w+\(…\), got dict"):
+        Server(**cast("Any", {setting: {}}))
 
 
 class Host:

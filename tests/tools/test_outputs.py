@@ -444,7 +444,7 @@ async def test_a_collection_that_holds_more_than_it_lists_is_refused(
     value = {"a": Frame()} if annotation == dict[str, Any] else Frame()
     tool = untyped(value) if annotation == "none" else returning(annotation, value)
     assert (await call(tool)).is_error
-    assert "Frame is no JSON type; return a dict, a list or a model" in caplog.text
+    assert "Frame is no JSON type; make a dict, a list or a model" in caplog.text
 
 
 def test_a_decimal_is_a_string(call: Any) -> None:

@@ -67,6 +67,7 @@ def test_words_about_a_tool_are_listed() -> None:
         ({"meta": 5}, "meta has to be an object"),
         ({"icons": {"src": "a"}}, "icons has to be a list, got dict"),
         ({"annotations": {"read_only_hint": True}}, "write 'readOnlyHint'"),
+        ({"annotations": {"readonlyHint": True}}, "write 'readOnlyHint'"),
         ({"icons": ["a"]}, "each of icons has to be an Icon, or its JSON form, got str"),
         ({"icons": [{"mimeType": "image/png"}]}, "icons: src has to be a string"),
         ({"icons": [{"src": "javascript:alert(1)"}]}, "icons: src has to be .*'javascript:alert"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, cast
 
@@ -197,6 +197,11 @@ CONTENT_TYPES: Final = (Text, Image, Audio, ResourceLink, EmbeddedResource, Unkn
 def content_blocks(content: Sequence[Content | str] | Content) -> tuple[Content, ...]:
     """Return content as blocks, strings as `Text`; `TypeError` for what can be neither."""
     given = (content,) if isinstance(content, (str, *CONTENT_TYPES)) else content
+    if not isinstance(cast("object", given), Iterable) or isinstance(given, Mapping):
+        raise TypeError(
+            f"content has to be a string, Text, Image and the like, or a list of those, got "
+            f"{type(given).__name__}"
+        )
     blocks = tuple(Text(block) if isinstance(block, str) else block for block in given)
     for block in blocks:
         if not isinstance(cast("object", block), CONTENT_TYPES):

@@ -150,10 +150,10 @@ def check_lifespan(lifespan: Any) -> None:
     """Raise unless `lifespan` is a function that makes an async context manager, or `None`."""
     if lifespan is None:
         return
-    if inspect.isasyncgenfunction(lifespan):
+    if inspect.isasyncgenfunction(lifespan) or inspect.isgeneratorfunction(lifespan):
         raise TypeError(
-            f"lifespan: {lifespan.__qualname__}() is an async generator; decorate it with "
-            "@contextlib.asynccontextmanager"
+            f"lifespan: {lifespan.__qualname__}() is a generator; write async def, and decorate it "
+            "with @contextlib.asynccontextmanager"
         )
     if not callable(lifespan):
         raise TypeError(

@@ -21,7 +21,7 @@ from anyshape.server.connection import Connection
 from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import ServerOptions
 from anyshape.server.service import Service
-from anyshape.server.settings import check_transport, checked_icon, refuse_brought
+from anyshape.server.settings import check_transport, checked_icon, expect, refuse_brought
 from anyshape.server.tool_listing import ToolListing
 from anyshape.tools.migration import refuse_settings
 from anyshape.tools.outputs import GivenOutputSchema
@@ -70,6 +70,8 @@ class Server:
             raise TypeError("Server() takes only its name unnamed; write instructions=, title=, …")
         refuse_brought("Server", brought, SERVER_SETTINGS)
         check_lifespan(lifespan)
+        expect("limits", limits, Limits)
+        expect("options", options, ServerOptions)
         identity = ServerIdentity(
             name=name,
             version=version,

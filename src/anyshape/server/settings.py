@@ -20,6 +20,12 @@ def check_transport(transport: str, settings: Mapping[str, Any]) -> None:
         raise TypeError(f"{', '.join(settings)}: on stdio there is nothing to set")
 
 
+def expect(name: str, given: object, kind: type[Any]) -> None:
+    """Raise unless what is given for a setting, if anything, is of its kind."""
+    if given is not None and not isinstance(given, kind):
+        raise TypeError(f"{name} has to be {kind.__name__}(…), got {type(given).__name__}")
+
+
 def refuse_brought(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
     """Raise `TypeError` for the first setting; `table` says what to write for those of others."""
     for name in given:

@@ -20,11 +20,7 @@ from anyshape.protocol.names import display_name_flaw, name_flaw
 from anyshape.tools.serialization import encode_json
 
 _HINTS = {name: str if name == "title" else bool for name in ToolAnnotations.__annotations__}
-_SPELLINGS = {
-    "".join("_" + letter.lower() if letter.isupper() else letter for letter in name): name
-    for name in _HINTS
-    if name != "title"
-}
+_SPELLINGS = {name.casefold(): name for name in _HINTS}
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -91,8 +87,8 @@ def _object(value: object, word: str, label: str) -> dict[str, Any] | None:
 
 def _tool_hints(hints: dict[str, Any] | None, label: str) -> dict[str, Any] | None:
     for name, hint in (hints or {}).items():
-        spelt = _SPELLINGS.get(name)
-        if spelt is not None:
+        spelt = _SPELLINGS.get(name.replace("_", "").casefold(), name)
+        if spelt != name:
             raise ToolDefinitionError(f"{label}: annotations has {name!r}; write {spelt!r}")
         kind = _HINTS.get(name)
         if kind is not None and type(hint) is not kind:

@@ -160,7 +160,7 @@ def _to_builtin(value: Any) -> Any:
         return value.tolist()
     cls = cast("type[Any]", type(value))
     raise TypeError(
-        f"{cls.__module__}.{cls.__qualname__} is no JSON type; return a dict, a list or a model of "
+        f"{cls.__module__}.{cls.__qualname__} is no JSON type; make a dict, a list or a model of "
         f"what it holds"
     )
 
