@@ -126,6 +126,12 @@ async def test_a_constraint_on_a_union_holds_for_results(
         (Annotated[int, AfterValidator(tenfold), Field(ge=10)], INTEGER, 1, 0),
         (Annotated[int, AfterValidator(str), Field(pattern="^1")], INTEGER, 1, 2),
         (
+            Annotated[Decimal, annotated_types.Predicate(bool), Field(decimal_places=1)],
+            {"anyOf": [NUMBER, STRING]},
+            "1.5",
+            "1.55",
+        ),
+        (
             Annotated[datetime.date | int, Field(ge=DAY)],
             {"anyOf": [{"type": "string", "format": "date"}, INTEGER]},
             "2026-01-01",
@@ -151,6 +157,7 @@ async def test_what_no_keyword_can_say_is_enforced_all_the_same(
         (Annotated[str, Field(ge=1)], "ge means nothing for str"),
         (Annotated[int, Field(min_length=1)], "min_length means nothing for int"),
         (Annotated[list[int], Field(lt=1)], "lt means nothing for list"),
+        (Annotated[datetime.timedelta, Field(max_length=9)], "max_length means .* timedelta"),
         (Annotated[float, Field(decimal_places=2)], "decimal_places means nothing for float"),
         (Annotated[int, Field(pattern="^1")], "pattern means nothing for int"),
         (Annotated[int, Field(ge=WRONG)], "'ge' must be coercible to an integer"),

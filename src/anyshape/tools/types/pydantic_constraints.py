@@ -37,11 +37,16 @@ _JSON_TYPES: Final = {
     **dict.fromkeys(_ARRAYS, "array"),
     **dict.fromkeys(_OBJECTS, "object"),
 }
-_SCALARS: Final = frozenset(("bool", "date", "datetime", "float", "int", "none", "time"))
+_SCALARS: Final = frozenset(
+    (
+        *("bool", "complex", "date", "datetime", "decimal", "float", "fraction", "int", "none"),
+        *("time", "timedelta", "uuid"),
+    )
+)
 _MISFITS: Final = {
-    **dict.fromkeys(_BOUNDS, _TEXTS | _GROUPS | {"bool", "none"}),
+    **dict.fromkeys(_BOUNDS, _TEXTS | _GROUPS | {"bool", "complex", "none", "uuid"}),
     **dict.fromkeys(_SIZES, _SCALARS),
-    **dict.fromkeys(("decimal_places", "max_digits"), _TEXTS | _GROUPS | _SCALARS),
+    **dict.fromkeys(("decimal_places", "max_digits"), _TEXTS | _GROUPS | _SCALARS - {"decimal"}),
     "pattern": _GROUPS | _SCALARS,
 }
 """The types that cannot have a constraint, by the name that pydantic describes it by."""
