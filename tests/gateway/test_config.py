@@ -145,6 +145,100 @@ def test_the_json_of_hosts_may_be_signed_and_have_comments_and_last_commas(tmp_p
         load(wrong)
 
 
+def host(
+    tmp_path: Path, entry: str, name: str = "mcp.json", section: str = "mcpServers"
+) -> Upstream:
+    config = load(write(tmp_path, f'{{"{section}": {{"a": {entry}}}}}', name))
+    return config.upstreams["a"]
+
+
+def test_hosts_name_the_url_of_a_server_in_three_ways(tmp_path: Path) -> None:
+    for key in ("url", "serverUrl", "httpUrl"):
+        assert host(tmp_path, f'{{"{key}": "https://example.com/mcp"}}') == Upstream(
+            target="https://example.com/mcp"
+        )
+
+
+def test_words_of_hosts_stand_for_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN_1", "t1")
+    monkeypatch.setenv("TOKEN_2", "not the program's own")
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / "local.env").write_text(
+        "# secrets\nexport KEY = 'a b'\nBOTH=file\n\nURL=x=y\nnothing\n"
+    )
+    found = host(
+        tmp_path,
+        """{
+          "command": "${workspaceFolder}${/}run", "cwd": "src",
+          "args": ["${userHome}", "${env:TOKEN_1}", "${TOKEN_1}", "${NOT_THERE_1:-no}",
+                   "--header", "Authorization:${TOKEN_2}", "${NOT_THERE_1}", "$TOKEN_1"],
+          "env": {"TOKEN_2": "Bearer ${TOKEN_1}", "BOTH": "entry", "D": "${NOT_THERE_1:-}"},
+          "envFile": "${workspaceFolder}/local.env"
+        }""",
+        ".vscode/mcp.json",
+        "servers",
+    )
+    assert found.target == [
+        f"{tmp_path}/run",
+        str(Path.home()),
+        "t1",
+        "t1",
+        "no",
+        "--header",
+        "Authorization:${TOKEN_2}",  # mcp-remote and others put in what is theirs
+        "${NOT_THERE_1}",
+        "$TOKEN_1",
+    ]
+    assert found.env == {
+        "KEY": "a b",
+        "BOTH": "entry",
+        "URL": "x=y",
+        "TOKEN_2": "Bearer t1",
+        "D": "",
+    }
+    assert found.cwd == str(tmp_path / "src")
+    url = '{"url": "https://example.com/${TOKEN_1}", "headers": {"X": "${env:TOKEN_1}"}}'
+    assert host(tmp_path, url) == Upstream(target="https://example.com/t1", headers={"X": "t1"})
+
+
+def test_tools_that_a_host_withholds_are_withheld(tmp_path: Path) -> None:
+    entry = '{"command": "x", "disabledTools": ["a"], "excludeTools": ["b"]}'
+    assert host(tmp_path, entry) == Upstream(target=["x"], deny=("a", "b"))
+    entry = '{"command": "x", "includeTools": ["a"], "autoApprove": ["a"], "timeout": 30000}'
+    assert host(tmp_path, entry) == Upstream(target=["x"], allow=("a",))
+
+
+def test_the_names_that_hosts_allow_are_made_names(tmp_path: Path) -> None:
+    text = """{"mcpServers": {
+      "My Files (local)": {"command": "x"}, "io.github.me/server": {"command": "y"},
+      "a b": {"command": "z", "enabled": false}, "a/b": {"command": "z"}
+    }}"""
+    names = ["My_Files_local_", "io.github.me_server", "a_b"]
+    assert list(load(write(tmp_path, text, "mcp.json")).upstreams) == names
+    with pytest.raises(ConfigError, match=r"mcpServers\.a/b: another server is called 'a_b', too"):
+        load(write(tmp_path, text.replace("false", "true"), "mcp.json"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('{"command": "x", "args": ["${input:key}"]}', "args: nobody is there to be asked"),
+        ('{"url": "http://x", "headers": {"A": "${input:key}"}}', "headers.A: nobody is there"),
+        ('{"command": "x", "env": {"A": "${env:NOT_THERE_1}"}}', "no variable 'NOT_THERE_1'"),
+        ('{"command": "x", "envFile": "no.env"}', "envFile: the file 'no.env' cannot be read"),
+        ('{"command": "x", "disabledTools": "a"}', "disabledTools: expected a list of strings"),
+    ],
+)
+def test_what_a_host_says_and_nobody_can_follow_is_told(
+    tmp_path: Path, entry: str, said: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        host(tmp_path, entry)
+    assert said in str(raised.value)
+
+
 def test_a_url_that_cannot_be_used_is_told_without_its_secrets(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         load(write(tmp_path, '[upstreams.a]\nurl = "ftp://me:s3cret@example.com/?key=s3cret"'))

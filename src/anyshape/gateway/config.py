@@ -2,7 +2,7 @@
 
 Both are checked when they are loaded; what is wrong is told with the line and the key. Values of
 headers and variables may name a variable of the environment, `${TOKEN}`, or a file, `${file:PATH}`,
-so that no secret has to stand in the file.
+so that no secret has to stand in the file. What hosts write is in `hosts`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.target import is_url
 from anyshape.errors import ConfigError
 from anyshape.gateway.breaker import BreakerOptions
+from anyshape.gateway.hosts import as_json, find_section, read_servers
 from anyshape.gateway.options import RetryOptions, Upstream
 from anyshape.gateway.room import RoomOptions
 from anyshape.gateway.settings import GatewaySettings, read_settings
 from anyshape.gateway.tables import (
     SettingError,
+    check_name,
     expect_known,
     fill,
     made,
@@ -33,8 +35,6 @@ from anyshape.gateway.tables import (
     with_secrets,
 )
 
-_HOSTS: Final = ("mcpServers", "servers")
-"""What hosts call their servers; Visual Studio Code has the second."""
 _OURS: Final = {each.name for each in fields(Upstream)} - {"target", "auth"}
 _NESTED: Final[Mapping[str, type[Any]]] = {
     "room": RoomOptions,
@@ -45,13 +45,8 @@ _NESTED: Final[Mapping[str, type[Any]]] = {
 _NUMBERS: Final = ("timeout", "refresh")
 _REQUIRED: Final = ("health", "required")
 _WHERE: Final = ("url", "command", "module")
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _MODULE_FILE: Final = re.compile(r"^.*\.py(?=$|:)")
 FindServer: TypeAlias = Callable[[str], Any]
-_STRING: Final = r'"(?:\\.|[^"\\])*+(?:"|\Z)'
-_COMMENT: Final = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LAST_COMMA: Final = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
-_SHOWN: Final = re.compile(r"\S")
 _MOST_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -122,13 +117,11 @@ def is_configuration(path: str | Path) -> bool:
     if path.suffix != ".json":
         return path.suffix == ".toml"
     try:
-        document: Any = json.loads(_as_json(_File(path).text))
+        document: Any = json.loads(as_json(_File(path).text))
     except (ConfigError, ValueError, RecursionError):
         return False
-    if not isinstance(document, dict):
-        return False
-    members = cast("dict[str, object]", document)
-    return any(isinstance(members.get(key), dict) for key in _HOSTS)
+    section = find_section(document)
+    return section is not None and isinstance(document[section], dict)
 
 
 def _read_ours(file: _File, find: FindServer | None) -> GatewayConfig:
@@ -164,7 +157,7 @@ def _read_upstream(
     name: str, table: dict[str, Any], folder: Path, find: FindServer | None
 ) -> Upstream:
     keys = ("upstreams", name)
-    _check_name(*keys)
+    check_name(name, *keys)
     expect_known(table, (*_OURS, *_WHERE), *keys)
     given = [key for key in _WHERE if key in table]
     if len(given) != 1:
@@ -216,71 +209,18 @@ def _find_server(value: object, folder: Path, find: FindServer | None, *keys: st
         raise SettingError(str(error), *keys) from error
 
 
-def _as_json(text: str) -> str:
-    """Return the JSON with comments that some hosts read, less comments and last commas.
-
-    Spaces take their place, so that every line keeps its number.
-    """
-
-    def blank(found: re.Match[str]) -> str:
-        return found[0] if found[0].startswith('"') else _SHOWN.sub(" ", found[0])
-
-    return _LAST_COMMA.sub(blank, _COMMENT.sub(blank, text))
-
-
 def _read_hosts(file: _File) -> GatewayConfig:
-    file.text = _as_json(file.text)
+    file.text = as_json(file.text)
     try:
         document: Any = json.loads(file.text)
     except json.JSONDecodeError as error:
         raise ConfigError(f"{file.path}, line {error.lineno}: expected JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file.path}: expected JSON: {error}") from None
-    section = next((key for key in _HOSTS if isinstance(document, dict) and key in document), None)
+    section = find_section(document)
     if section is None:
         raise ConfigError(f'{file.path}: expected an object with "mcpServers" in it')
-    found = cast("dict[str, Any]", document)[section]
-    if not isinstance(found, dict) or not found:
-        raise SettingError("expected an object with at least one server", section)
-    upstreams = {
-        name: _read_host(read_table(entry, section, name), file.folder, section, name)
-        for name, entry in cast("dict[str, object]", found).items()
-        if not _is_disabled(entry)
-    }
-    if not upstreams:
-        raise SettingError("every server is disabled", section)
-    return GatewayConfig(upstreams)
-
-
-def _is_disabled(entry: object) -> bool:
-    return isinstance(entry, dict) and cast("dict[str, object]", entry).get("disabled") is True
-
-
-def _read_host(table: dict[str, Any], folder: Path, *keys: str) -> Upstream:
-    """Return a server as hosts describe one; what else they say of it is theirs."""
-    _check_name(*keys)
-    options: dict[str, Any] = {}
-    if "sse" in (table.get("type"), table.get("transport")):
-        options["type"] = "sse"
-    if isinstance(table.get("command"), str):
-        arguments = read_texts(table.get("args", []), *keys, "args")
-        options["target"] = [table["command"], *arguments]
-        options["env"] = _named_texts(table.get("env", {}), folder, *keys, "env")
-        if "cwd" in table:
-            options["cwd"] = read_text(table["cwd"], *keys, "cwd")
-    elif isinstance(table.get("url"), str):
-        options["target"] = table["url"]
-        options["headers"] = _named_texts(table.get("headers", {}), folder, *keys, "headers")
-    else:
-        raise SettingError('expected "command" or "url", a string', *keys)
-    return made(Upstream, options, *keys)
-
-
-def _check_name(*keys: str) -> None:
-    if _NAME.fullmatch(keys[-1]) is None:
-        raise SettingError(
-            "expected a name of letters, digits, dots, dashes and underscores, 64 at most", *keys
-        )
+    return GatewayConfig(read_servers(document[section], file.folder, section))
 
 
 def _named_texts(value: object, folder: Path, *keys: str) -> dict[str, str]:

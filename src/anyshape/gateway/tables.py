@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar, cast
 from anyshape.errors import AnyshapeError
 
 Options = TypeVar("Options")
-_SECRET: Final = re.compile(r"\$\{(?:(file):)?([^}]*)\}")
+_SECRET: Final = re.compile(r"\$\{([^}]*)\}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class SettingError(AnyshapeError):
@@ -92,19 +93,43 @@ def _fits(value: object, usual: object) -> bool:
     return isinstance(value, str | bytes) if usual is None else isinstance(value, type(usual))
 
 
-def with_secrets(text: str, folder: Path, *keys: str) -> str:
-    """Return a text with what it names put in: `${TOKEN}` of the environment, `${file:PATH}`."""
+def check_name(name: str, *keys: str) -> None:
+    """Refuse what no upstream can be called."""
+    if _NAME.fullmatch(name) is None:
+        raise SettingError(
+            "expected a name of letters, digits, dots, dashes and underscores, 64 at most", *keys
+        )
+
+
+def read_file(name: str, folder: Path, *keys: str) -> str:
+    """Return the text of a file that is named from a folder."""
+    try:
+        return (folder / name).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no text"
+        raise SettingError(f"the file {name!r} cannot be read: {reason}", *keys) from None
+
+
+def with_secrets(
+    text: str, folder: Path, *keys: str, words: Mapping[str, str] | None = None
+) -> str:
+    """Return a text with what it names put in.
+
+    `${TOKEN}`, `${env:TOKEN}` and `${TOKEN:-default}` are variables of the environment,
+    `${file:PATH}` is what a file has, and `words` are others.
+    """
 
     def find(found: re.Match[str]) -> str:
-        kind, name = found.groups()
-        if kind == "file":
-            try:
-                return (folder / name).read_text(encoding="utf-8").strip()
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or "no text"
-                raise SettingError(f"the file {name!r} cannot be read: {reason}", *keys) from None
-        if name not in set(os.environ):  # Asked itself, it raises for what no name can be.
+        named = found[1]
+        if words is not None and named in words:
+            return words[named]
+        if named.startswith("file:"):
+            return read_file(named.removeprefix("file:"), folder, *keys).strip()
+        name, has_default, default = named.removeprefix("env:").partition(":-")
+        if name in set(os.environ):  # Asked itself, it raises for what no name can be.
+            return os.environ[name]
+        if not has_default:
             raise SettingError(f"the environment has no variable {name!r}", *keys)
-        return os.environ[name]
+        return default
 
     return _SECRET.sub(find, text)
