@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias
 
 import pytest
@@ -293,10 +295,25 @@ def test_a_name_that_a_provider_refuses_is_a_violation(
     assert found["openai"]["violations"][0]["keyword"] == "name"
 
 
-def test_an_unknown_provider_is_a_usage_error_that_lists_the_known_ones(run: Run) -> None:
-    failed = run("check", DEMO, "--for", "nobody")
+@pytest.mark.parametrize("named", ["nobody", "", "openai,"])
+def test_an_unknown_provider_is_a_usage_error_that_lists_the_known_ones(
+    run: Run, named: str
+) -> None:
+    failed = run("check", DEMO, "--for", named)
     assert failed.code == 2
     assert "openai-strict" in failed.err
+
+
+def test_a_pipe_with_a_name_is_a_file(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "generated"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=['{"type": "nothing"}'])
+    writer.start()
+    try:
+        assert run("check", str(pipe)).code == 1
+    finally:
+        with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)):  # lets the writer end
+            writer.join()
 
 
 def test_a_refused_tool_of_a_live_server_ends_with_1(run: Run, liar: list[str]) -> None:

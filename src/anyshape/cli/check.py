@@ -66,13 +66,13 @@ def check(
         typer.Option(metavar="input|output", help="What a schema in a file is for."),
     ] = None,
     profiles: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--for",
             metavar="PROVIDER,…",
             help="Say what these make of each tool, such as openai-strict; all for every one.",
         ),
-    ] = "",
+    ] = None,
     fail_on: Annotated[
         str,
         typer.Option(
@@ -90,7 +90,7 @@ def check(
 
     if role not in (None, "input", "output"):
         raise UsageError(f"--role {role}: expected input or output", hint=_ROLE)
-    providers = _providers(profiles)
+    providers = [] if profiles is None else _providers(profiles)
     threshold = _threshold(fail_on)
     verdicts: dict[str, Judgement] = {}
     for written in (asked.first, *asked.rest):
@@ -131,20 +131,21 @@ def _is_file(written: str) -> bool:
         return True
     if written.endswith(".py") or is_fleet(written):
         return False
-    return written.endswith(".json") or Path(written).is_file()
+    path = Path(written)
+    return written.endswith(".json") or path.is_file() or path.is_fifo()  # check <(generate)
 
 
 def _providers(written: str) -> list[str]:
     """Return the names of profiles that `--for` lists."""
     from anyshape.providers import PROFILES
 
-    names = [name.strip() for name in written.split(",") if name.strip()]
+    names = [name.strip() for name in written.split(",")]
     if names == ["all"]:
         return list(PROFILES)
     for name in names:
         if name not in PROFILES:
             known = ", ".join(PROFILES)
-            raise UsageError(f"--for {name}: expected a provider", hint=f"known: {known}")
+            raise UsageError(f"--for {name!r}: expected a provider", hint=f"known: {known}")
     return names
 
 
