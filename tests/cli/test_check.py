@@ -500,6 +500,38 @@ def test_a_fleet_is_judged_by_what_its_gateway_lists(
         assert judged["tokens"] < alone["tokens"]
 
 
+STRANGER = """
+from mcp.server.lowlevel import Server
+from mcp_types import ListToolsResult, Tool
+
+ELSEWHERE = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}
+
+
+async def list_tools(context, params=None):
+    tools = {"good": {"type": "object"}, "elsewhere": ELSEWHERE}
+    return ListToolsResult(tools=[Tool(name=name, input_schema=tools[name]) for name in tools])
+
+
+server = Server("stranger", on_list_tools=list_tools)
+"""
+
+
+def test_a_tool_that_a_gateway_cannot_offer_is_refused(
+    run: Run, write: Callable[[str, object], str]
+) -> None:
+    def refused(target: str) -> tuple[int, dict[str, bool]]:
+        judged = run("check", target, "--json")
+        return judged.code, {
+            each["name"]: bool(each["refused"]) for each in judged.data[0]["reviews"]
+        }
+
+    stranger = write("stranger.py", STRANGER)
+    assert refused(stranger) == (1, {"good": False, "elsewhere": True})
+    fleet = '[upstreams.a]\nmodule = "stranger.py"\n[upstreams.b]\nmodule = "stranger.py"\n'
+    found = {"a_good": False, "b_good": False, "a_elsewhere": True}
+    assert refused(write("fleet.toml", f'{fleet}deny = ["else*"]')) == (1, found)
+
+
 def test_the_file_of_a_host_is_a_fleet_and_no_schema(
     run: Run, write: Callable[[str, object], str]
 ) -> None:

@@ -176,12 +176,15 @@ def _gateway_at(target: NamedTarget) -> Gateway | None:
 
 def _with_fleet(verdict: Judgement, gateway: Gateway, *, is_fleet: bool) -> Judgement:
     """Return a judgement with what is lost behind a gateway, and what its tools would cost."""
-    from anyshape.client.review import count_tokens
+    from anyshape.client.findings import JudgedEntry
+    from anyshape.client.review import Review, count_tokens
 
+    rejected = gateway.rejected.items()
     costs = {way: count_tokens(entries) for way, entries in gateway.listings().items()}
     states = gateway.health.upstreams
     return replace(
         verdict,
+        entries=[*verdict.entries, *(JudgedEntry(Review(*each)) for each in rejected)],
         unrecovered=gateway.unrecovered,
         unreached={each.name: each.reason for each in states if each.reason is not None},
         disclosure=costs if is_fleet else {},

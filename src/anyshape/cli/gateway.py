@@ -12,7 +12,7 @@ import typer
 
 from anyshape.cli import options, terminal
 from anyshape.cli.failure import CommandError, Exit, UsageError
-from anyshape.cli.loading import FLEETS, load_fleet, load_server
+from anyshape.cli.loading import FLEETS, load_fleet, load_upstream
 from anyshape.cli.serve import announce, check_listening, listen, serve_http, url_of
 from anyshape.cli.target import check_url
 
@@ -147,7 +147,7 @@ def _upstreams(words: Sequence[str], command: list[str] | None) -> Mapping[str, 
         written = named[2] if named else word
         if is_url(written):
             check_url(written)
-        target = written if is_url(written) else load_server(written)
+        target = written if is_url(written) else load_upstream(written)
         _add(found, named[1] if named else _name_of(written), target)
     if command:
         _add(found, _name_of(command[0]), command)

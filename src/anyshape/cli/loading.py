@@ -1,6 +1,6 @@
 """Find the server that `MODULE[:NAME]` means: a module on the path, or a Python file.
 
-A server of `mcp` or FastMCP is adopted: see `anyshape.gateway.adopt`.
+A server of `mcp` or FastMCP is adopted, or put behind a gateway as it is: see `anyshape.gateway`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.cli.failure import CommandError, Exit, UsageError, explain
 from anyshape.errors import AnyshapeError
@@ -27,7 +27,17 @@ FLEETS: Final = (".toml", ".json")
 
 
 def load_server(target: str) -> Server:
-    """Return the server that `MODULE[:NAME]` or `FILE.py[:NAME]` means."""
+    """Return the server that `MODULE[:NAME]` or `FILE.py[:NAME]` means, as one of ours."""
+    found = load_upstream(target)
+    if _is_own(found):
+        return found
+    from anyshape.gateway import adopt
+
+    return adopt(found).server
+
+
+def load_upstream(target: str) -> Any:
+    """Return the server that `MODULE[:NAME]` or `FILE.py[:NAME]` means, ours or another SDK's."""
     place, name = _split(target)
     module = _import(place)
     return _only_server(module, place) if not name else _named_server(module, place, name)
@@ -49,7 +59,7 @@ def load_fleet(path: str) -> GatewayConfig:
     return load(Path(path).expanduser(), _find_module)
 
 
-def _find_module(target: str) -> Server:
+def _find_module(target: str) -> Any:
     """Return the server that a configuration names, or a `ValueError` to be told with its line.
 
     A file that is read again, by a gateway that is told to, has the same server if it is the same.
@@ -65,8 +75,8 @@ def _find_module(target: str) -> Server:
 
 
 @lru_cache
-def _load_once(target: str, _state: object) -> Server:
-    return load_server(target)
+def _load_once(target: str, _state: object) -> Any:
+    return load_upstream(target)
 
 
 def _split(target: str) -> tuple[str, str]:
@@ -155,12 +165,11 @@ def _line_of(error: BaseException, place: str) -> str:
     return ""
 
 
-def _named_server(module: ModuleType, place: str, name: str) -> Server:
+def _named_server(module: ModuleType, place: str, name: str) -> object:
     found: object = getattr(module, name, None)
-    server = _own(found) or _adopted(found)
-    if server is not None:
-        return server
-    servers = _servers(module, _own)
+    if _is_own(found) or _is_foreign(found):
+        return found
+    servers = _servers(module, _is_own)
     known = f"it has {', '.join(servers)}" if servers else "it has no server"
     if found is None:
         raise UsageError(f"{place} has no {name}", hint=known)
@@ -170,8 +179,8 @@ def _named_server(module: ModuleType, place: str, name: str) -> Server:
     )
 
 
-def _only_server(module: ModuleType, place: str) -> Server:
-    servers = _servers(module, _own) or _servers(module, _adopted)
+def _only_server(module: ModuleType, place: str) -> object:
+    servers = _servers(module, _is_own) or _servers(module, _is_foreign)
     if len(servers) > 1:
         raise UsageError(
             f"{place} has several servers: {', '.join(servers)}",
@@ -185,30 +194,27 @@ def _only_server(module: ModuleType, place: str) -> Server:
     )
 
 
-def _servers(module: ModuleType, take: Callable[[object], Server | None]) -> dict[str, Server]:
-    """Return what `take` makes a server of in a module, by name; each by its first name alone."""
-    found: dict[str, Server] = {}
+def _servers(module: ModuleType, is_server: Callable[[object], bool]) -> dict[str, object]:
+    """Return the servers in a module by name; each by its first name alone."""
+    found: dict[str, object] = {}
     seen: set[int] = set()
     for name, value in vars(module).items():
-        server = None if id(value) in seen else take(value)
+        if id(value) not in seen and is_server(value):
+            found[name] = value
         seen.add(id(value))
-        if server is not None:
-            found[name] = server
     return found
 
 
-def _own(value: object) -> Server | None:
+def _is_own(value: object) -> bool:
     from anyshape.server import Server
 
     # By its own type: a lazy object that is asked for its class may not be able to say.
-    return cast("Server", value) if issubclass(type(value), Server) else None
+    return issubclass(type(value), Server)
 
 
-def _adopted(value: object) -> Server | None:
-    """Return a server object of another SDK as one of ours; `None` for anything else."""
+def _is_foreign(value: object) -> bool:
     if type(value).__module__.split(".")[0] not in ("mcp", "fastmcp"):
-        return None
-    from anyshape.gateway import adopt
+        return False
     from anyshape.gateway.foreign import is_foreign
 
-    return adopt(value).server if is_foreign(value) else None
+    return is_foreign(value)

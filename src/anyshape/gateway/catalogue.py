@@ -82,12 +82,24 @@ class Catalogue:
         """What the things of each upstream are called."""
         self._collisions: dict[str, tuple[Collision, ...]] = {}
         self._offered: dict[tuple[str, str], tuple[_Mark, Listed]] = {}
-        self._refused: dict[tuple[str, str], _Mark] = {}
+        self._refused: dict[tuple[str, str], tuple[_Mark, str]] = {}
 
     @property
     def collisions(self) -> tuple[Collision, ...]:
         """What is not offered because another upstream has something of that name."""
         return tuple(each for found in self._collisions.values() for each in found)
+
+    @property
+    def rejected(self) -> dict[str, str]:
+        """The tools that cannot be offered, by the names that they would have, and why."""
+        unusable = {
+            self.namings[link.name].here(name): why
+            for link in self._links.values()
+            for name, why in link.rejected.items()
+            if link.is_listed and is_offered(link.upstream, name)
+        }
+        refused = {name: why for (noun, name), (_, why) in self._refused.items() if noun == "tool"}
+        return unusable | refused
 
     def name_for(self, upstreams: Mapping[str, Upstream]) -> None:
         """Have other upstreams, and their names, the next time that something is adopted."""
@@ -225,15 +237,16 @@ class Catalogue:
             if known is not None and known[0] == mark and name in before:
                 after[name] = cast("Thing", known[1])
                 continue
-            if self._refused.get((noun, name)) == mark:
+            if (noun, name) in self._refused and self._refused[noun, name][0] == mark:
                 continue
             try:
                 after[name] = make(name, source, link)
             except (AnyshapeError, ValueError) as error:  # which costs nothing but itself
-                self._refused[noun, name] = mark
+                why = shorten(str(error), 300)
+                self._refused[noun, name] = (mark, why)
                 _log.warning(
                     "upstream %s: %s %s is not offered: %s",
-                    *(upstream, noun, shorten(name, 100), shorten(str(error), 300)),
+                    *(upstream, noun, shorten(name, 100), why),
                 )
                 continue
             self._offered[noun, name] = (mark, after[name])

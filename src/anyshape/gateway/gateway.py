@@ -169,6 +169,11 @@ class Gateway:
         return self._all.catalogue.collisions
 
     @property
+    def rejected(self) -> Mapping[str, str]:
+        """The tools that no client could use, by the names that they would have here, and why."""
+        return self._all.catalogue.rejected
+
+    @property
     def withheld(self) -> Mapping[str, str]:
         """What is not offered because of pins or screening, and why; `upstream/name` says what."""
         return {} if self._fleet.vetting is None else self._fleet.vetting.withheld

@@ -99,11 +99,11 @@ class UpstreamLink:
         self.relay = QuestionRelay(self.breaker.hear)
         self.repeated = 0
         """How often a call was made again."""
+        self.rejected: dict[str, str] = {}
+        """Why tools of the last list cannot be used, as the log was told."""
         self.subscriptions = UpstreamSubscriptions(name, on_change)
         self._limits = limits
         self._on_offer = on_offer
-        self._told: dict[str, str] = {}
-        """Why tools of the last list cannot be used, as the log was told."""
         self._kept: dict[str, str] = {}
         """Why lists are kept that were read before, as the log was told."""
         self._client: Client | None = None
@@ -304,8 +304,9 @@ class UpstreamLink:
         )
         vet = self._vet
         self.offer = offer if vet is None else await asyncio.to_thread(vet, self.name, offer)
-        told, self._told = self._told, {name: str(why) for name, why in client.rejected.items()}
-        for name, why in self._told.items() - told.items():
+        told = self.rejected
+        self.rejected = {name: str(why) for name, why in client.rejected.items()}
+        for name, why in self.rejected.items() - told.items():
             _log.warning(
                 "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), why
             )
