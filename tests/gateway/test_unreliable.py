@@ -179,10 +179,10 @@ async def test_ten_thousand_tools_cost_a_call_no_more_than_ten() -> None:
             await client.list_tools()
             best = float("inf")
             for _ in range(5):
-                start = time.perf_counter()
+                start = time.process_time()
                 for number in range(50):
                     await client.call_tool(f"large_tool{number % tools}", {"n": number})
-                best = min(best, time.perf_counter() - start)
+                best = min(best, time.process_time() - start)
         return best
 
     assert await seconds(10_000) < 3 * await seconds(10)
