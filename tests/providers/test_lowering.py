@@ -501,3 +501,18 @@ def test_what_json_text_no_longer_says_of_objects_is_a_loss(
     lowered = lower(document, name)
     assert lowered.document["properties"]["v"]["type"] == "string"
     assert any(loss.path == "/properties/v" for loss in lowered.losses)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([{"name": "k", "value": 1}] * 2, "the property 'k' is given twice"),
+        ([{"key": "k"}], 'expected {"name": …, "value": …} for each undeclared property'),
+    ],
+)
+def test_pairs_that_are_none_are_told_with_their_place(pairs: list[Any], said: str) -> None:
+    counts = {"type": "object", "additionalProperties": {"type": "integer"}}
+    lowered = lower(tool({"v": {"type": "array", "items": tool({"a/b": counts})}}), "openai-strict")
+    with pytest.raises(ValidationError) as raised:
+        lowered.restore({"v": [{"a/b": None}, {"a/b": pairs}]})
+    assert [(each.path, each.message) for each in raised.value.problems] == [("/v/1/a~1b", said)]

@@ -28,6 +28,10 @@ class Misfit(Exception):
         self.why = why
         self.path = path
 
+    def inside(self, name: str) -> Misfit:
+        """Return it as seen from what holds the value under a name."""
+        return Misfit(self.why, pointer((name,)) + self.path)
+
 
 @dataclass(slots=True)
 class Trip:
@@ -205,7 +209,7 @@ class Items:
         if not isinstance(value, list):
             return value
         items = cast("list[Any]", value)
-        return [self.at(i).restore(item, trip) for i, item in enumerate(items)]
+        return [restored_within(str(i), self.at(i), item, trip) for i, item in enumerate(items)]
 
     def fits(self, value: Any, trip: Trip) -> bool:
         """Tell whether it is an array whose items fit."""
@@ -295,7 +299,15 @@ def within(name: str, codec: Codec, value: Any, trip: Trip) -> Any:
     try:
         return rewritten(codec, value, trip)
     except Misfit as misfit:
-        raise Misfit(misfit.why, pointer((name,)) + misfit.path) from None
+        raise misfit.inside(name) from None
+
+
+def restored_within(name: str, codec: Codec, value: Any, trip: Trip) -> Any:
+    """Restore a part of a value; a misfit names the place."""
+    try:
+        return codec.restore(value, trip)
+    except Misfit as misfit:
+        raise misfit.inside(name) from None
 
 
 def rewritten(codec: Codec, value: Any, trip: Trip) -> Any:

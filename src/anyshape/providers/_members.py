@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from anyshape.errors import Problem, ValidationError
-from anyshape.providers._codecs import Codec, Misfit, Trip, fitting, within
+from anyshape.providers._codecs import Codec, Misfit, Trip, fitting, restored_within, within
 from anyshape.providers._losses import Losses
 
 PAIR: Final = ("name", "value")
@@ -117,15 +116,16 @@ class Members:
                 entry = self.fields[name]
                 if item is None and entry.padded and not (entry.null and trip.nulls_kept):
                     continue
-                found[name] = (
-                    None if item is None and entry.null else entry.codec.restore(item, trip)
-                )
+                is_null = item is None and entry.null
+                found[name] = None if is_null else restored_within(name, entry.codec, item, trip)
             elif self.pairs is not None and lowered == self.pairs.lowered:
                 pairs = _as_pairs(item)
             else:
                 # One that was renamed may be given by its own name where objects are open.
                 rest = self.fields[lowered].codec if lowered in self.fields else self.rest
-                found.setdefault(lowered, item if rest is None else rest.restore(item, trip))
+                if rest is not None:
+                    item = restored_within(lowered, rest, item, trip)
+                found.setdefault(lowered, item)
         return _from_pairs(pairs, self.pairs.codec, found, trip) if self.pairs else found
 
     def fits(self, value: Any, trip: Trip) -> bool:
@@ -165,7 +165,7 @@ def _as_pairs(value: object) -> list[tuple[str, Any]]:
         members = cast("dict[str, Any]", pair) if isinstance(pair, dict) else {}
         name = members.get(PAIR[0])
         if not isinstance(name, str) or PAIR[1] not in members:
-            raise _refused('expected {"name": …, "value": …} for each undeclared property')
+            raise Misfit('expected {"name": …, "value": …} for each undeclared property')
         found.append((name, members[PAIR[1]]))
     return found
 
@@ -175,10 +175,6 @@ def _from_pairs(
 ) -> dict[str, Any]:
     for name, value in pairs:
         if name in found:
-            raise _refused(f"the property {name!r} is given twice")
-        found[name] = codec.restore(value, trip)
+            raise Misfit(f"the property {name!r} is given twice")
+        found[name] = restored_within(name, codec, value, trip)
     return found
-
-
-def _refused(message: str) -> ValidationError:
-    return ValidationError([Problem("additionalProperties", "", message)])

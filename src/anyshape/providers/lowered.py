@@ -72,6 +72,9 @@ class Lowered:
         """
         try:
             return self._restored(arguments)
+        except Misfit as misfit:
+            problem = Problem("additionalProperties", misfit.path, misfit.why)
+            raise ValidationError([problem]) from None
         except RecursionError:
             raise self._too_deep() from None
 
