@@ -52,7 +52,7 @@ from anyshape.server.request import (
 from anyshape.server.service import Service
 
 if TYPE_CHECKING:
-    from anyshape.server.asking.exchange import AnswerExchange, QuestionAddress
+    from anyshape.server.asking.exchange import AnswerExchange, ExpectedAnswer
 
 _log = logging.getLogger("anyshape.server")
 
@@ -239,15 +239,15 @@ class Connection(Peer):
         if not self._closed:
             self._send(message)
 
-    def address_question(self, request: OpenRequest) -> QuestionAddress:
-        """Return an id that no other question on this connection has."""
-        from anyshape.server.asking.exchange import LocalExchange, QuestionAddress
+    def expect_answer(self, request: OpenRequest) -> ExpectedAnswer:
+        """Expect an answer under an id that no other question on this connection has."""
+        from anyshape.server.asking.exchange import LocalExchange
 
         if self._exchange is None:
             self._exchange = LocalExchange()
         self._questions += 1
         id = b"%d" % self._questions
-        return QuestionAddress(id, self._exchange, id.decode())
+        return id, self._exchange.expect(id.decode())
 
     async def subscribe(self, topic: Topic) -> None:
         """Tell the peer of a topic until it is gone."""

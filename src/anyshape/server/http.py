@@ -23,8 +23,10 @@ from anyshape.protocol.jsonrpc import (
     Notification,
     Request,
     Response,
+    encode_answer,
     encode_batch,
     encode_error,
+    request_key,
 )
 from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
 from anyshape.protocol.revision import WITHOUT_HEADER, Revision
@@ -61,7 +63,7 @@ from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
 
 if TYPE_CHECKING:
-    from anyshape.server.asking.exchange import HttpAnswers
+    from anyshape.server.asking.exchange import AnswerExchange
     from anyshape.server.scopes import ScopeRules
     from anyshape.server.streams.endpoint import SessionStreams
 
@@ -112,7 +114,7 @@ class HttpApplication:
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )
-        self._answers: HttpAnswers | None = None
+        self._answers: AnswerExchange | None = None
         self._admitted: dict[tuple[Any, ...], tuple[bool, bool]] = {}
         self.flights: set[OpenRequest] = set()
         """The requests that wait."""
@@ -284,12 +286,13 @@ class HttpApplication:
                     flight.interrupt(Interruption.STOPPED)
 
     @property
-    def answers(self) -> HttpAnswers:
+    def answers(self) -> AnswerExchange:
         """Where the answers of clients to our questions go."""
         if self._answers is None:
-            from anyshape.server.asking.exchange import HttpAnswers
+            from anyshape.server.asking.exchange import LocalExchange
 
-            self._answers = HttpAnswers(self.options.answers or self.service.find_exchange())
+            shared = self.options.answers or self.service.find_exchange()
+            self._answers = LocalExchange() if shared is None else shared
         return self._answers
 
     @property
@@ -349,8 +352,11 @@ class HttpApplication:
         """
         try:
             for message in messages if peer.handshake is not None else ():
-                if isinstance(message, Response):
-                    await self.answers.deliver(peer.session, message)
+                if isinstance(message, Response) and message.id is not None:
+                    from anyshape.server.asking.exchange import answer_address
+
+                    address = answer_address(peer.session, request_key(message.id))
+                    await self.answers.deliver(address, encode_answer(message))
         except ProtocolError as error:
             await send_error(send, error)
             return False

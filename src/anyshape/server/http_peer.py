@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import types
 from collections.abc import Awaitable, Generator
 from time import monotonic
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from anyshape.protocol.capabilities import abbreviate
+from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.headers import SESSION_HEADER
 from anyshape.protocol.meta import PROTOCOL_VERSION
 from anyshape.protocol.methods import INITIALIZE
@@ -26,7 +28,7 @@ from anyshape.server.response import EventStream, Send, dismiss, json_start, sen
 from anyshape.server.whole_messages import write_answer
 
 if TYPE_CHECKING:
-    from anyshape.server.asking.exchange import QuestionAddress
+    from anyshape.server.asking.exchange import ExpectedAnswer
     from anyshape.server.features.announcements import Topic
     from anyshape.server.http import HttpApplication
     from anyshape.server.sessions import Handshake
@@ -151,15 +153,18 @@ class HttpPeer(Peer):
         if self.takes_stream:
             self._open_stream().push(message)
 
-    def address_question(self, request: OpenRequest) -> QuestionAddress:
-        """Return an id that nobody can guess; only the session that was asked may answer it.
+    def expect_answer(self, request: OpenRequest) -> ExpectedAnswer:
+        """Expect an answer under an id that nobody can guess, from the session that is asked.
 
         A client that goes away, and cannot come back, has no way to answer: its request ends.
         """
+        from anyshape.server.asking.exchange import answer_address
+
         is_lasting = self.takes_stream and not isinstance(self._open_stream(), EventStream)
         if self._watch is None and not request.batched and not is_lasting:
             self._start_watch(request)
-        return self._application.answers.address(self.session)
+        id = encode_data(secrets.token_urlsafe(16))
+        return id, self._application.answers.expect(answer_address(self.session, id))
 
     @property
     def session(self) -> str:

@@ -18,7 +18,7 @@ from anyshape.protocol.clients import NOTHING, Needs
 if TYPE_CHECKING:
     from anyshape.protocol.log_levels import LogLevel
     from anyshape.protocol.revision import Revision
-    from anyshape.server.asking.exchange import QuestionAddress
+    from anyshape.server.asking.exchange import ExpectedAnswer
     from anyshape.server.authorization import AccessToken
     from anyshape.server.features.announcements import Topic
     from anyshape.server.headers import RequestHeaders
@@ -114,8 +114,8 @@ class Peer(ABC):
         return
 
     @abstractmethod
-    def address_question(self, request: OpenRequest) -> QuestionAddress:
-        """Return under which id a peer of a handshake is asked, and where its answer will be."""
+    def expect_answer(self, request: OpenRequest) -> ExpectedAnswer:
+        """Return under which id a peer of a handshake is asked, and what to await its answer in."""
 
     @abstractmethod
     def hold(self, request: OpenRequest) -> None:

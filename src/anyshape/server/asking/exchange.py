@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import secrets
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import NamedTuple, Protocol
-
-from anyshape.protocol.encoding import encode_data
-from anyshape.protocol.jsonrpc import Response, encode_answer, request_key
+from typing import Protocol, TypeAlias
 
 
 class AnswerExchange(Protocol):
@@ -39,35 +35,13 @@ class AnswerExchange(Protocol):
         ...
 
 
-class HttpAnswers:
-    """The answers that clients of an HTTP service post, each for a question to its own session."""
-
-    def __init__(self, exchange: AnswerExchange | None = None) -> None:
-        self._exchange = exchange or LocalExchange()
-
-    def address(self, session: str) -> QuestionAddress:
-        """Return an address for a question to a session."""
-        id = encode_data(secrets.token_urlsafe(16))
-        return QuestionAddress(id, self._exchange, _address(session, id))
-
-    async def deliver(self, session: str, response: Response) -> None:
-        """Hand over what a session has answered; what nobody waits for is dropped."""
-        if response.id is not None:
-            address = _address(session, request_key(response.id))
-            await self._exchange.deliver(address, encode_answer(response))
+ExpectedAnswer: TypeAlias = tuple[bytes, AbstractAsyncContextManager[Awaitable[bytes]]]
+"""The id of a question, as JSON text, and what its answer is waited for in."""
 
 
-def _address(session: str, id: bytes) -> str:
+def answer_address(session: str, id: bytes) -> str:
     """Return where the answer of a session to one question is; sessions are no names to keep."""
     return hashlib.sha256(b"%b\n%b" % (session.encode(), id)).hexdigest()
-
-
-class QuestionAddress(NamedTuple):
-    """Under which id, as JSON text, a question is sent, and where its answer will be."""
-
-    id: bytes
-    exchange: AnswerExchange
-    address: str
 
 
 class LocalExchange:

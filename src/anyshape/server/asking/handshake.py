@@ -63,19 +63,19 @@ class HandshakeAsker(Asker):
         """Return the whole response to a question."""
         peer = self._request.peer
         seconds = peer.service.options.answer_timeout
-        address = peer.address_question(self._request)
-        async with address.exchange.expect(address.address) as answer:
-            peer.send(encode_request(address.id, question.method, question.params))
+        id, expecting = peer.expect_answer(self._request)
+        async with expecting as answer:
+            peer.send(encode_request(id, question.method, question.params))
             try:
                 async with asyncio.timeout(seconds):
                     return await answer
             except TimeoutError:
-                self._withdraw(address.id)
+                self._withdraw(id)
                 raise AskError(
                     f"the client did not answer {question.method} within {seconds:g} seconds"
                 ) from None
             except asyncio.CancelledError:
-                self._withdraw(address.id)
+                self._withdraw(id)
                 raise
 
     def _withdraw(self, id: bytes) -> None:
