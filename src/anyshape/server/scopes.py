@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -22,7 +22,11 @@ from anyshape.protocol.methods import (
     TOOLS_CALL,
 )
 from anyshape.protocol.uri_templates import UriTemplate, spellings
+from anyshape.server.features.completion import CompleteParameters
+from anyshape.server.features.prompts import GetPromptParameters, Prompts
+from anyshape.server.features.resources import ResourceParameters
 from anyshape.server.incoming import Call
+from anyshape.server.parameters import CallParameters, ListenParameters
 
 if TYPE_CHECKING:
     from anyshape.server.authorization import AccessToken, Authorization, Refusal
@@ -32,36 +36,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger("anyshape.server")
 
 
-class _Name(msgspec.Struct, gc=False, frozen=True):
-    name: str
-
-
-class _Uri(msgspec.Struct, gc=False, frozen=True):
-    uri: str
-
-
-class _Completed(msgspec.Struct, gc=False, frozen=True):
-    type: str
-    name: str = ""
-    uri: str = ""
-
-
-class _Completing(msgspec.Struct, gc=False, frozen=True):
-    ref: _Completed
-
-
-class _Listened(msgspec.Struct, gc=False, frozen=True):
-    uris: list[str] = msgspec.field(default_factory=list[str], name="resourceSubscriptions")
-
-
-class _Listening(msgspec.Struct, gc=False, frozen=True):
-    notifications: _Listened
-
-
-_name: Final = msgspec.json.Decoder(_Name).decode
-_uri: Final = msgspec.json.Decoder(_Uri).decode
-_completing: Final = msgspec.json.Decoder(_Completing).decode
-_listening: Final = msgspec.json.Decoder(_Listening).decode
+_decode_uris: Final = msgspec.json.Decoder(list[str]).decode
+_READERS: Final = {
+    method: msgspec.json.Decoder(kind).decode
+    for method, kind in {
+        TOOLS_CALL: CallParameters,
+        PROMPTS_GET: GetPromptParameters,
+        RESOURCES_READ: ResourceParameters,
+        RESOURCES_SUBSCRIBE: ResourceParameters,
+        LISTEN: ListenParameters,
+        COMPLETE: CompleteParameters,
+    }.items()
+}
+"""Parameters, read as whoever answers reads them: what cannot be read here is not answered."""
 
 
 class ScopeRules:
@@ -101,8 +88,6 @@ class ScopeRules:
         """
         prompts: Collection[str] = ()
         if self._prompts:
-            from anyshape.server.features.prompts import Prompts
-
             offered = service.find(Prompts)
             prompts = () if offered is None else offered.roster.things
         for kind, rules, known in (
@@ -136,30 +121,29 @@ class ScopeRules:
             return self._tools.get(message.params.name, ())
         if isinstance(message, Batch):
             return tuple(scope for each in message.messages for scope in self.needed(each))
-        if not isinstance(message, Request):
+        if not isinstance(message, Request) or message.method not in _READERS:
             return ()
         try:
-            return self._needed_by(message.method, message.params or msgspec.Raw(b""))
+            parameters = _READERS[message.method](message.params or b"{}")
+            return self._needed_by(message.method, parameters)
         except msgspec.DecodeError:
-            return ()  # Whoever would answer cannot read it either.
+            return ()
 
-    def _needed_by(self, method: str, params: msgspec.Raw) -> tuple[str, ...]:
+    def _needed_by(self, method: str, parameters: Any) -> tuple[str, ...]:
         if method == TOOLS_CALL:
-            return self._tools.get(_name(params).name, ())
+            return self._tools.get(parameters.name, ())
         if method == PROMPTS_GET:
-            return self._prompts.get(_name(params).name, ())
-        if method in (RESOURCES_READ, RESOURCES_SUBSCRIBE):
-            return self._of_uri(_uri(params).uri)
+            return self._prompts.get(parameters.name, ())
         if method == LISTEN:
-            uris = _listening(params).notifications.uris
+            uris = _decode_uris(parameters.notifications.get("resourceSubscriptions", b"[]"))
             if len(uris) > self._most_watched:
                 return ()  # Whoever would answer refuses it.
             return tuple(scope for uri in uris for scope in self._of_uri(uri))
         if method == COMPLETE:
-            what = _completing(params).ref
+            what = parameters.ref
             by_prompt = what.type == "ref/prompt"
             return self._prompts.get(what.name, ()) if by_prompt else self._of_uri(what.uri)
-        return ()
+        return self._of_uri(parameters.uri)
 
     def _of_uri(self, uri: str) -> tuple[str, ...]:
         """Return what every rule asks for that a URI could fall under, however it is spelt."""
