@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from patience import turn_until
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from anyshape import Client
 from anyshape.client import Bounds
-from anyshape.errors import OutputMismatch, ProtocolError, ToolError, TransportError
+from anyshape.errors import (
+    LimitExceeded,
+    OutputMismatch,
+    ProtocolError,
+    ToolError,
+    TransportError,
+)
 
 if TYPE_CHECKING:
     from .conftest import Scripted
@@ -211,3 +218,66 @@ async def test_answers_in_memory_are_bounded_too(answering: Any) -> None:
     async with Client(server, bounds=Bounds(max_answer_bytes=4_000)) as client:
         with pytest.raises(TransportError, match="longer than 4000 bytes"):
             await client.call("ask")
+
+
+MANY: list[Any] = [[] for _ in range(50_000)]
+FEW_PARTS = Bounds(max_parts=20_000)
+
+
+async def test_an_answer_of_too_many_parts_is_not_read_and_the_next_one_is(
+    scripted: type[Scripted],
+) -> None:
+    values: list[Any] = [MANY, [1.5] * 100_000]
+    server = scripted(
+        tools__list=lambda params: {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]},
+        tools__call=lambda params: {"content": [], "structuredContent": values.pop(0)},
+    )
+    async with Client(server, bounds=FEW_PARTS) as client:
+        with pytest.raises(LimitExceeded, match="more than 20000 arrays, objects") as raised:
+            await client.call("ask")
+        assert (raised.value.limit, raised.value.allowed) == ("max_parts", 20_000)
+        assert await client.call("ask") == [1.5] * 100_000
+
+
+async def test_a_page_or_an_error_of_too_many_parts_is_not_read(
+    scripted: type[Scripted], refusal: Any
+) -> None:
+    def refuse(params: Json) -> Json:
+        raise refusal(-32000, "no", MANY)
+
+    server = scripted(tools__list=lambda params: {"tools": MANY}, tools__call=refuse)
+    async with Client(server, bounds=FEW_PARTS) as client:
+        with pytest.raises(LimitExceeded, match="max_parts"):
+            await client.list_tools()
+        with pytest.raises(LimitExceeded, match="max_parts"):
+            await client.call_tool("ask")
+
+
+async def test_what_a_server_says_with_too_many_parts_is_passed_over(
+    scripted: type[Scripted], caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[Any] = []
+    server = scripted(
+        initialize=lambda params: {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"logging": {}},
+            "serverInfo": {"name": "other", "version": "1"},
+        },
+        logging__setLevel=lambda params: {},
+    )
+    del server.answers["server/discover"]
+    bounds = FEW_PARTS
+    async with Client(server, bounds=bounds, on_log=lambda told: heard.append(told.data)) as client:
+        server.say("notifications/message", level="info", data=MANY)
+        server.say("notifications/message", level="info", data="short")
+        server.send(
+            msgspec.json.encode(
+                {"jsonrpc": "2.0", "id": 7, "method": "roots/list", "params": {"a": MANY}}
+            )
+        )
+        await client.set_log_level("debug")
+        await turn_until(lambda: any("error" in message for message in server.seen))
+    assert heard == ["short"]
+    replies = [message for message in server.seen if "error" in message]
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [(7, -32602)]
+    assert "arrays, objects and members" in caplog.text

@@ -1,4 +1,4 @@
-"""How deeply messages nest, told without reading them."""
+"""How deeply messages nest and how many parts they have, told without reading them."""
 
 import json
 from typing import Any, cast
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyshape.protocol.nesting import is_too_deep, nesting
+from anyshape.protocol.nesting import has_too_many_parts, is_too_deep, nesting
 
 BRACKETED = st.text(alphabet='[]{}"\\,:aé\n', max_size=12)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -55,3 +55,30 @@ def test_bytes_that_are_no_json_have_some_depth(frame: bytes) -> None:
 )
 def test_only_brackets_outside_strings_count(frame: bytes, deep: bool) -> None:
     assert is_too_deep(frame, 10) is deep
+
+
+def _parts(value: Any) -> int:
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return 1 + len(members) + sum(map(_parts, members.values()))
+    return 1 + sum(map(_parts, cast("list[Any]", value))) if isinstance(value, list) else 0
+
+
+@given(VALUES, st.booleans(), st.integers(min_value=8, max_value=40))
+def test_parts_are_counted_whatever_strings_hold(value: Any, ascii: bool, most: int) -> None:
+    frame = json.dumps(value, ensure_ascii=ascii).encode()
+    assert has_too_many_parts(frame, most) is (_parts(value) > most)
+
+
+def test_numbers_and_short_texts_are_no_parts() -> None:
+    assert not has_too_many_parts(json.dumps([1.5] * 1_000).encode(), 10)
+    assert not has_too_many_parts(json.dumps(["a:b"] * 30).encode(), 10)
+
+
+def test_very_many_texts_with_brackets_in_them_are_too_many() -> None:
+    assert has_too_many_parts(json.dumps(["[]"] * 60).encode(), 10)
+
+
+@given(st.binary() | st.text(alphabet='[]{}:"\\x').map(str.encode))
+def test_bytes_that_are_no_json_have_too_many_parts_or_not(frame: bytes) -> None:
+    assert has_too_many_parts(frame, 2) in (True, False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
 from typing import Any, TypeAlias, cast
@@ -31,11 +32,14 @@ from anyshape.client.transports.transport import (
     SessionLost,
     Transport,
 )
-from anyshape.errors import TransportError
-from anyshape.protocol.jsonrpc import Request, Response
+from anyshape.errors import LimitExceeded, TransportError
+from anyshape.protocol.jsonrpc import INVALID_PARAMS, Request, Response, encode_error
 from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import CANCELLED, PROGRESS
+from anyshape.protocol.nesting import has_too_many_parts
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
+
+logger = logging.getLogger(__name__)
 
 Result: TypeAlias = msgspec.Raw | OrdinaryResult
 """The `result` member of an answer: as text, or read already where a call has an ordinary one."""
@@ -180,9 +184,24 @@ class Channel:
     def _result_of(self, answer: Received) -> Result:
         if isinstance(answer, OrdinaryResult):
             return answer
+        if self._has_too_many_parts(answer.result or answer.error):
+            most = self.bounds.max_parts
+            raise LimitExceeded(
+                f"{self.transport.place} answered with more than {most} arrays, objects and "
+                "members; Client(bounds=Bounds(max_parts=…)) allows more",
+                limit="max_parts",
+                allowed=most,
+            )
         if answer.result is not None:
             return answer.result
         raise protocol_error(answer.error, self.bounds.max_depth)
+
+    def _has_too_many_parts(self, raw: msgspec.Raw | None) -> bool:
+        """Tell whether to make Python values of that would take too long, and too much room."""
+        most = self.bounds.max_parts
+        if raw is None or memoryview(raw).nbytes <= most:
+            return False
+        return has_too_many_parts(bytes(raw), most)
 
     async def _wait(
         self, request: ClientRequest, attempt: Coroutine[Any, Any, Received], timeout: float | None
@@ -283,6 +302,14 @@ class Channel:
     # What the server says on its own.
 
     def _hear(self, message: ServerMessage) -> bytes | None:
+        if self._has_too_many_parts(message.params):
+            reason = f"more than {self.bounds.max_parts} arrays, objects and members"
+            logger.warning(
+                "%s sent %s with %s", self.transport.place, shorten(message.method, 60), reason
+            )
+            if isinstance(message, Request):
+                return encode_error(message.id, INVALID_PARAMS, f"Invalid params: {reason}")
+            return None
         if isinstance(message, Request):
             return self._take_request(message)
         if message.method == PROGRESS:

@@ -240,8 +240,9 @@ class Listing(Generic[EntryT]):
                 request = self._first_page
                 collector.start_over()
                 continue
+            collector.count_bytes(memoryview(raw).nbytes)
             page = self._read_page(raw)
-            await collector.take(page, memoryview(raw).nbytes)
+            await collector.take(page)
             cursor = page.nextCursor
             if cursor is None:
                 return
@@ -319,10 +320,13 @@ class _Collector(Generic[EntryT]):
         self.entries, self.rejected, self.admitted = {}, {}, {}
         self._pages, self._lifetimes = {}, []
 
-    async def take(self, page: _Page, size: int) -> None:
-        """Admit the entries of one page of so many bytes, letting others run in between."""
+    def count_bytes(self, size: int) -> None:
+        """Count a page of so many bytes, before it is read."""
         self._size += size
         self._check(self._size, "max_listing_bytes", "bytes on all its pages")
+
+    async def take(self, page: _Page) -> None:
+        """Admit the entries of one page, letting others run in between."""
         started = time.monotonic()
         self._lifetimes.append(_lifetime(page.ttlMs))
         for raw in page.entries:

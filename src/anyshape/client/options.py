@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from anyshape._version import __version__
 from anyshape.client.authorizer import Authorizer
+from anyshape.protocol.nesting import MOST_PARTS
 
 if TYPE_CHECKING:
     import ssl
@@ -37,6 +38,8 @@ class Bounds:
     """Bytes of all answers that are being read over HTTP; of long ones, others wait their turn."""
     max_depth: int = 200
     """Nesting of the JSON in one message."""
+    max_parts: int = MOST_PARTS
+    """Arrays, objects and members of objects in one message; four times as many texts."""
     max_pages: int = 100
     """Pages of one listing."""
     max_tools: int = 10_000

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from anyshape.protocol.jsonrpc import PARSE_ERROR, AnyMessage, Malformed, decode
-from anyshape.protocol.nesting import is_too_deep
+from anyshape.protocol.nesting import MOST_PARTS, has_too_many_parts, is_too_deep
 from anyshape.protocol.salvage import salvage_id
 from anyshape.server.parameters import CallParameters
 
@@ -36,12 +36,14 @@ _AFTER_NUMBERS: Final = ord("9") + 1
 
 def read(frame: bytes, max_depth: int, max_batch: int) -> Incoming:
     """Return what a frame holds; never raises for what a peer sent."""
+    flaw = ""
     if len(frame) > 2 * max_depth and is_too_deep(frame, max_depth):
-        return Malformed(
-            PARSE_ERROR,
-            f"Parse error: the message is nested more than {max_depth} levels deep",
-            salvage_id(frame, frame),
-        )
+        flaw = f"is nested more than {max_depth} levels deep"
+    elif len(frame) > MOST_PARTS and has_too_many_parts(frame):
+        flaw = f"holds more than {MOST_PARTS} arrays, objects and members"
+    if flaw:
+        id = salvage_id(frame, frame)
+        return Malformed(PARSE_ERROR, f"Parse error: the message {flaw}", id)
     try:
         if not frame.isascii():
             frame.decode()  # Arguments are skipped over, so nothing else looks at their UTF-8.
