@@ -102,7 +102,7 @@ def read_signature(function: Callable[..., Any], *, allow_variable: bool = False
             if not allow_variable:
                 raise ToolDefinitionError(
                     f"{label}: parameter '**{name}' cannot be described; name each parameter, "
-                    f"take '{name}: dict[str, ...]', or write input_schema="
+                    f"take '{name}: dict[str, ...]', or for a tool write input_schema="
                 )
             variable = name
             continue

@@ -42,7 +42,7 @@ from anyshape.schema._compile import (
 
 DOCUMENT_BYTES: Final = 256_000
 SUBSCHEMAS: Final = 4_000
-"""How large a document may be to be compiled in the process: under 0.1 s and 50 MB."""
+"""How large a document may be to be compiled in the process: 0.2 s and 50 MB at most."""
 
 _BUDGET: Final = 50_000_000
 """Nanoseconds that judging one value in the process may take by these bounds."""
