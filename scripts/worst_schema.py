@@ -171,8 +171,10 @@ def run(genome: Genome) -> Trial:
         if not ready:
             state = psutil.Process(child)
             work = _work(state) - worked
-            if work > LONGEST:
-                trial.ended = f"killed after {LONGEST} s in {begun or 'building'}"
+            if work > LONGEST and not begun:
+                trial.fits = False  # too large to be made, so nothing was asked of us
+            elif work > LONGEST:
+                trial.ended = f"killed after {LONGEST} s in {begun}"
                 trial.seconds[begun] = float(LONGEST)
                 trial.grown = max(trial.grown, state.memory_info().rss - trial.before)
             elif time.monotonic() - since > PATIENCE:
