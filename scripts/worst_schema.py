@@ -2,11 +2,12 @@
 
 Climbs over the families of tests/hostile/families.py and their amplifiers: doubles, halves and
 combines, and keeps what is worse. Every trial runs in a child process of its own, under the default
-limits, with documents of at most 1 MB and values of at most 4 MB. Counted is processor time of the
-thread that called, because that is how long an event loop would have stood still, and the peak of
-memory of that process; what a confined worker does elsewhere is not counted. A trial that takes
-more than 8 s of processor time is killed, and one that takes a minute by the clock, on a busy
-machine, is given up and does not count. The table is Markdown, for docs/internals/confinement.md.
+limits, with documents of at most 1 MB, and values of at most 4 MB and of no more parts than a
+message may have. Counted is processor time of the thread that called, because that is how long an
+event loop would have stood still, and the peak of memory of that process; what a confined worker
+does elsewhere is not counted. A trial that takes more than 8 s of processor time is killed, and one
+that takes a minute by the clock, on a busy machine, is given up and does not count. The table is
+Markdown, for docs/internals/confinement.md.
 
     make worst ARGS="--seconds 600 --seed 7"
 
@@ -38,6 +39,7 @@ from amplifiers import AMPLIFIERS  # noqa: E402
 from families import FAMILIES, Numbers  # noqa: E402
 from probe import measured  # noqa: E402
 
+from anyshape.protocol.nesting import has_too_many_parts  # noqa: E402
 from anyshape.schema import Limits, Schema, compile  # noqa: E402
 
 LONGEST = 8
@@ -131,7 +133,11 @@ async def measure(genome: Genome, write: Any) -> None:
         part = AMPLIFIERS[name](part, count)
     document = json.dumps(part.document())
     texts = [json.dumps(part.good), json.dumps(part.bad)]
-    if len(document) > MOST_DOCUMENT or max(map(len, texts)) > MOST_VALUE:
+    if (
+        len(document) > MOST_DOCUMENT
+        or max(map(len, texts)) > MOST_VALUE
+        or any(has_too_many_parts(text.encode()) for text in texts)
+    ):
         write({"fits": False})
         return
     del part
