@@ -15,9 +15,12 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
+from patience import PATIENCE
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
@@ -35,10 +38,10 @@ EXTENDED = (
     "on_body",
     "on_headers_complete",
     "on_message_complete",
+    "on_response_complete",
     "pause_writing",
     "resume_writing",
     "shutdown",
-    "timeout_keep_alive_handler",
 )
 
 
@@ -89,6 +92,70 @@ def test_a_request_has_the_state_that_is_looked_at_and_changed() -> None:
 def test_the_events_of_the_uvicorn_that_is_here_can_be_gone_past() -> None:
     assert ".".join(version("uvicorn").split(".")[:2]) in VERSIONS
     assert UvicornRecords().own(RequestResponseCycle.__new__(RequestResponseCycle).send) is not None
+
+
+FORWARDED = [(b"x-forwarded-for", b"203.0.113.7"), (b"X-Forwarded-Proto", b"https")]
+
+
+async def _see(headers: list[tuple[bytes, bytes]], **settings: Any) -> dict[str, Any]:
+    """Return the scope in which an application is called for a request with these headers."""
+    seen: list[dict[str, Any]] = []
+    called = asyncio.Event()
+
+    async def application(scope: Any, _receive: Any, send: Any) -> None:
+        seen.append({name: scope[name] for name in ("client", "scheme", "headers", "path")})
+        await send({"type": "http.response.start", "status": 204})
+        await send({"type": "http.response.body"})
+        called.set()
+
+    config = uvicorn.Config(application, log_config=None, ws="none", lifespan="off", **settings)
+    transport = Mock(spec=asyncio.Transport)
+    transport.get_extra_info = {"peername": ("127.0.0.1", 5), "socket": None}.get
+    transport.is_closing.return_value = False
+    connection = HttpProtocol(config, ServerState(), {}, asyncio.get_running_loop())
+    connection.connection_made(transport)
+    fields = b"".join(b"%b: %b\r\n" % field for field in [(b"Host", b"any"), *headers])
+    connection.data_received(b"GET /any HTTP/1.1\r\n%b\r\n" % fields)
+    async with asyncio.timeout(PATIENCE):
+        await called.wait()
+    connection.connection_lost(None)
+    return seen[0]
+
+
+async def test_an_application_sees_who_stands_before_a_trusted_proxy() -> None:
+    seen = await _see(FORWARDED)
+    assert (seen["client"][0], seen["scheme"]) == ("203.0.113.7", "https")
+    for settings in ({"forwarded_allow_ips": "10.0.0.1"}, {"proxy_headers": False}):
+        seen = await _see(FORWARDED, **settings)
+        assert (seen["client"], seen["scheme"]) == (("127.0.0.1", 5), "http")
+
+
+async def test_an_application_sees_its_peer_where_no_proxy_says_anything() -> None:
+    others = [(b"Forwarded", b"for=203.0.113.7"), (b"X-Forwarded-Host", b"x"), (b"X-Real-IP", b"y")]
+    for headers in ([], others):
+        seen = await _see(headers)
+        assert seen == await _see(headers, proxy_headers=False)
+        assert (seen["client"], seen["scheme"]) == (("127.0.0.1", 5), "http")
+
+
+async def test_uvicorn_s_reader_of_proxies_changes_nothing_without_their_headers() -> None:
+    names = [b"host", b"forwarded", b"x-forwarded-host", b"x-forwarded-port", b"x-real-ip", b"via"]
+    scope: dict[str, Any] = {
+        "type": "http",
+        "client": ("127.0.0.1", 5),
+        "scheme": "http",
+        "headers": [(name, b"203.0.113.7") for name in names],
+    }
+    given, arguments = dict(scope), (object(), object())
+    called: list[tuple[Any, ...]] = []
+
+    async def application(*args: Any) -> None:
+        called.append(args)
+
+    await ProxyHeadersMiddleware(application, "*")(scope, *arguments)  # pyright: ignore
+    assert called == [(scope, *arguments)]
+    assert called[0][0] is scope
+    assert scope == given
 
 
 def test_every_process_is_set_up_alike(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ to come in time, and writes are joined with those of other connections
 (`anyshape.server.joined_writes`). A request that offers to go on in another protocol, such as
 HTTP/2, is answered in this one, where httptools takes its body for that other protocol; and
 trailers are no headers. When uvicorn stops, the application drains while its connections are waited
-for.
+for. What uvicorn does for every request and few have a use for is not done here: a timer for the
+silence after it (`anyshape.server.kept_connections`), a look for the headers of proxies.
 
 What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
 """
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
 from anyshape.server.http import HOSTED
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.joined_writes import JoiningTransport
+from anyshape.server.kept_connections import GLANCE, KeptConnections
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 _DEFAULTS: Final = HttpOptions()
 _INVALID: Final = "Invalid HTTP request received."
 _UPGRADE: Final = b"upgrade"
+_FORWARDED: Final = frozenset((b"x-forwarded-for", b"x-forwarded-proto"))
+"""The headers without which uvicorn's reader of proxies' headers changes nothing."""
 _take_head: Final = HttpToolsProtocol.on_headers_complete
 _take_body: Final = HttpToolsProtocol.on_body
 _take_end: Final = HttpToolsProtocol.on_message_complete
@@ -44,8 +49,6 @@ _MOST_PIPELINED: Final = 64
 _LINGER: Final = 2.0
 """Seconds in which a refused peer can read why: what it still sends would else reset the
 connection, and take the refusal with it."""
-_GLANCE: Final = 0.05
-"""Seconds in which a loop that was held up gets to read what has come meanwhile."""
 _LOOKS: Final = 5
 """How often connections are looked at within the time a peer has."""
 
@@ -53,6 +56,7 @@ _LOOKS: Final = 5
 class HttpProtocol(HttpToolsProtocol):
     """A connection; uvicorn makes one for each."""
 
+    app: Any
     parser: HttpRequestParser
     _joining: JoiningTransport
 
@@ -63,6 +67,9 @@ class HttpProtocol(HttpToolsProtocol):
             hosted.takes_turns = False
         options = _DEFAULTS if hosted is None else hosted.options
         self._hosted = hosted
+        self._proxied = self.app
+        """The application as uvicorn calls it: behind its reader of proxies' headers."""
+        self._direct = self.app.app if type(self.app) is ProxyHeadersMiddleware else self.app
         self._longest_head = options.max_head_bytes
         self.patience = options.request_timeout
         self.most_unread = options.max_unread_bytes
@@ -77,12 +84,14 @@ class HttpProtocol(HttpToolsProtocol):
         """Write to the connection through a transport that joins, and keep an eye on it."""
         self._joining = JoiningTransport(transport, self.tasks, self.loop)
         super().connection_made(self._joining)
-        _watch_over(self.server_state).begin(self)
+        self.watch = _watch_over(self.server_state, self.loop, self.timeout_keep_alive)
+        self.watch.begin(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits to be written: nobody will read it."""
         self._joining.discard()
-        _watch_over(self.server_state).release(self)
+        self.watch.release(self)
+        self.watch.kept.release(self)
         super().connection_lost(exc)
 
     @property
@@ -98,11 +107,11 @@ class HttpProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Write no more for now: what has been written is not read fast enough."""
         super().pause_writing()
-        _watch_over(self.server_state).hold(self)
+        self.watch.hold(self)
 
     def resume_writing(self) -> None:
         """Write on: the peer has read what there was."""
-        _watch_over(self.server_state).release(self)
+        self.watch.release(self)
         super().resume_writing()
 
     def handle_websocket_upgrade(self) -> None:
@@ -140,7 +149,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _parse(self, data: bytes) -> None:
         """Parse as uvicorn does, except that an upgrade which is not made is none at all."""
-        self._unset_keepalive_if_required()
+        self.watch.kept.release(self)
         while True:
             try:
                 self.parser.feed_data(data)
@@ -164,6 +173,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Take a head, unless it is to be read again."""
+        is_forwarded = [True for name, _ in self.headers if name in _FORWARDED]
+        self.app = self._proxied if is_forwarded else self._direct
         if not self.parser.should_upgrade():
             _take_head(self)
             self.headers = []  # Whatever follows are trailers.
@@ -183,10 +194,14 @@ class HttpProtocol(HttpToolsProtocol):
         if not self._is_offer:
             _take_end(self)
 
-    def timeout_keep_alive_handler(self) -> None:
-        """Close a silent connection, unless a request waits there that nobody had time to read."""
-        close = super().timeout_keep_alive_handler
-        self.timeout_keep_alive_task = self.loop.call_later(_GLANCE, close)
+    def on_response_complete(self) -> None:
+        """Go on as uvicorn does, but keep the connection without a timer of its own."""
+        if self.pipeline or self.transport.is_closing():
+            super().on_response_complete()
+            return
+        self.server_state.total_requests += 1
+        self.flow.resume_reading()
+        self.watch.kept.keep(self)
 
     def look(self, now: float) -> None:
         """Give the connection up if its peer has owed us the same thing for too long."""
@@ -196,7 +211,7 @@ class HttpProtocol(HttpToolsProtocol):
         if owed != self._owed:
             self._owed, self._since = owed, now
         elif owed is not None and now - self._since >= self.patience:
-            self.loop.call_later(_GLANCE, self._give_up, owed)
+            self.loop.call_later(GLANCE, self._give_up, owed)
 
     def _give_up(self, owed: tuple[str, object]) -> None:
         """End the connection if its peer still owes us that, and has not owed anything else."""
@@ -250,8 +265,9 @@ class _Watch:
     It also knows those that are read too slowly, and bounds what waits on all of them.
     """
 
-    def __init__(self, connections: AbstractSet[object]) -> None:
+    def __init__(self, connections: AbstractSet[object], kept: KeptConnections) -> None:
         self._connections = cast("AbstractSet[HttpProtocol]", connections)
+        self.kept = kept
         self._unread: dict[HttpProtocol, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -289,8 +305,9 @@ class _Watch:
 _watches: WeakKeyDictionary[ServerState, _Watch] = WeakKeyDictionary()
 
 
-def _watch_over(state: ServerState) -> _Watch:
+def _watch_over(state: ServerState, loop: asyncio.AbstractEventLoop, keep_alive: float) -> _Watch:
     watch = _watches.get(state)
     if watch is None:
-        watch = _watches[state] = _Watch(state.connections)
+        kept = KeptConnections(loop, keep_alive)
+        watch = _watches[state] = _Watch(state.connections, kept)
     return watch
