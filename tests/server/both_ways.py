@@ -190,7 +190,10 @@ def _request(choose: random.Random, oddity: float) -> bytes:
         size = choose.choice([1, 7, 100, 10_000])
         parts = [body[start : start + size] for start in range(0, len(body), size)][:400]
         framed = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
-        body = framed + choose.choice([b"0\r\n\r\n", b"0\r\nX-After: 1\r\n\r\n", b"0;a=b\r\n\r\n"])
+        body = framed + choose.choice([b"0\r\n", b"0;a=b\r\n"])
+        while choose.random() < 0.3:
+            body += choose.choice([b"X-After: 1", *_ODD]) + b"\r\n"
+        body += b"\r\n"
     else:
         lines.append(b"Content-Length: %d" % len(body))
     while choose.random() < oddity:

@@ -37,6 +37,7 @@ EXTENDED = (
     "handle_websocket_upgrade",
     "on_body",
     "on_headers_complete",
+    "on_message_begin",
     "on_message_complete",
     "on_response_complete",
     "pause_writing",

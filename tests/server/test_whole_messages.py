@@ -20,8 +20,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from anyshape import Server
-from anyshape.server import whole_messages
+from anyshape.server import http, whole_messages
+from anyshape.server.http import HOSTED, HttpApplication
+from anyshape.server.http_options import HttpOptions
 from anyshape.server.http_protocol import HttpProtocol
+from anyshape.server.kept_connections import GLANCE
 from anyshape.server.options import ServerOptions
 from anyshape.server.whole_messages import VERSIONS, UvicornRecords, take_request, write_answer
 
@@ -63,6 +66,9 @@ class Kept(asyncio.Transport):
         return not self.is_open
 
     def close(self) -> None:
+        self.is_open = False
+
+    def abort(self) -> None:
         self.is_open = False
 
     def pause_reading(self) -> None:
@@ -133,6 +139,16 @@ EXCHANGES: dict[str, list[bytes]] = {
         _body(),
     ],
     "one that asks and does not wait": [_request(b"Expect: 100-continue")],
+    "odd trailers": [
+        _chunks(_body())[:-2] + b"Connection: close\r\nExpect: 100-continue\r\nHost: other\r\n\r\n"
+    ],
+    "odd trailers to one that is long": [
+        _chunks(b'{"a":"' + b"x" * 3_000 + b'"}')[:-2]
+        + b"Connection: close\r\nExpect: 100-continue\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n"
+    ],
+    "one through a proxy": [_request(b"X-Forwarded-For: 203.0.113.7")],
+    "garbage behind it": [_request() + b"\x00garbage\r\n\r\n"],
+    "garbage behind one that waits": [_request(text="", waits=True) + b"\x00garbage\r\n\r\n"],
     "another method": [_head(b"Content-Length: 0", method=b"PUT"), _request()],
 }
 
@@ -163,28 +179,42 @@ async def _exchange(
     headers: list[tuple[bytes, bytes]],
     *,
     logs: bool = False,
+    hosted: object = None,
 ) -> tuple[bytes, bool, bool, int]:
     """Return what is written, what becomes of the connection, and how many answers were counted."""
     state = ServerState()
     state.default_headers = headers
-    connection, transport = _connect(protocol, application, state, logs=logs)
+    connection, transport = _connect(protocol, application, state, logs=logs, hosted=hosted)
     for piece in pieces:
         if transport.is_open:
             connection.data_received(piece)
         await _some_turns()
-    left = transport.is_open, transport.is_read, state.total_requests
+    left = transport.is_open, transport.is_open and transport.is_read, state.total_requests
     connection.connection_lost(None)
     await _some_turns()
     assert not state.tasks
     return transport.written, *left
 
 
+@pytest.fixture(autouse=True)
+def unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have uvicorn log no accesses: it takes the handlers of the test runner for its own."""
+    monkeypatch.setattr(logging.getLogger("uvicorn.access"), "hasHandlers", lambda: False)
+
+
 def _connect(
-    protocol: type[HttpToolsProtocol], application: Any, state: ServerState, *, logs: bool = False
+    protocol: type[HttpToolsProtocol],
+    application: Any,
+    state: ServerState,
+    *,
+    logs: bool = False,
+    hosted: object = None,
 ) -> tuple[HttpToolsProtocol, Kept]:
+    """Connect; `hosted` is the application that the host's connections know of."""
     config = uvicorn.Config(application, log_config=None, ws="none", lifespan="off")
-    connection = protocol(config, state, {}, asyncio.get_running_loop())
-    connection.access_log = logs  # As it stands, uvicorn finds the handlers of the test runner.
+    known = {} if hosted is None else {HOSTED: hosted}
+    connection = protocol(config, state, known, asyncio.get_running_loop())
+    connection.access_log = logs
     transport = Kept()
     connection.connection_made(transport)
     return connection, transport
@@ -222,6 +252,202 @@ async def test_the_same_bytes_go_out_in_the_same_order(
     through = await _exchange(protocol, _passed_on(application), pieces, says)
     assert past == through
     assert past[0].startswith(b"HTTP/1.1 ") or headers in REFUSED
+
+
+async def _used(application: HttpApplication) -> HttpApplication:
+    """Return an application that knows whom it admits."""
+    await _exchange(HttpProtocol, application, [_request()], [])
+    return application
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return what requests to connections of ours have been answered with directly."""
+    seen: list[object] = []
+    answer = HttpApplication.answer_directly
+
+    def counted(*given: Any) -> Any:
+        seen.append(answer(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(HttpApplication, "answer_directly", counted)
+    return seen
+
+
+DIRECT = {
+    "a request": 1,
+    "one that waits": 1,
+    "one with wrong arguments": 1,
+    "two, one after the other": 2,
+    "two at once": 1,
+    "three at once, the first waits": 1,
+    "chunks": 1,
+    "no body": 1,
+    "no JSON": 1,
+    "odd trailers": 1,
+    "garbage behind it": 1,
+    "garbage behind one that waits": 1,
+    "another method": 1,
+}
+"""How many requests of an exchange are answered directly, where any are."""
+
+
+@pytest.mark.parametrize("headers", DEFAULTS)
+@pytest.mark.parametrize("exchange", EXCHANGES)
+async def test_what_is_answered_directly_goes_out_as_ever(
+    exchange: str, headers: str, answers: list[object]
+) -> None:
+    application = await _used(server.asgi())
+    pieces, says = EXCHANGES[exchange], DEFAULTS[headers]
+    through = await _exchange(HttpProtocol, _passed_on(application), pieces, says)
+    assert answers == []
+    direct = await _exchange(HttpProtocol, application, pieces, says, hosted=application)
+    assert direct == through
+    if headers == "none":
+        assert sum(answer is not None for answer in answers) == DIRECT.get(exchange, 0)
+
+
+async def test_what_is_not_known_to_be_admitted_is_looked_at_first(answers: list[object]) -> None:
+    application = server.asgi()
+    exchange = [_request(), _request(), _request(b"Origin: http://elsewhere.example"), _request()]
+    written, *_ = await _exchange(HttpProtocol, application, exchange, [], hosted=application)
+    assert written.count(b'"structuredContent":3') == 3
+    assert written.count(b"HTTP/1.1 403 ") == 1
+    assert [answer is not None for answer in answers] == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"root_path": "/api"},
+        {"limit_concurrency": 100},
+        {"reset_contextvars": True},
+    ],
+    ids=str,
+)
+async def test_whatever_a_host_is_set_up_with_counts(
+    setting: dict[str, Any], answers: list[object]
+) -> None:
+    application = server.asgi()
+    config = uvicorn.Config(application, log_config=None, ws="none", lifespan="off", **setting)
+    state = {HOSTED: application}
+    connection = HttpProtocol(config, ServerState(), state, asyncio.get_running_loop())
+    connection.connection_made(Kept())
+    for _ in range(2):
+        connection.data_received(_request())
+        await _some_turns()
+    assert answers == []
+    assert connection.server_state.total_requests == 2
+
+
+@pytest.mark.parametrize("path", ["/%6dcp", "/m cp", "/mcp?a=b", "/mçp"])
+async def test_a_path_that_can_be_written_in_several_ways_is_read_by_uvicorn(
+    path: str, answers: list[object]
+) -> None:
+    application = server.asgi(HttpOptions(path=path))
+    exchange = [_request().replace(b" /mcp ", b" " + path.encode() + b" ")]
+    through = await _exchange(HttpProtocol, _passed_on(application), exchange, [])
+    direct = await _exchange(HttpProtocol, application, exchange, [], hosted=application)
+    assert direct == through
+    assert answers == []
+
+
+async def test_an_application_of_another_kind_is_called_as_ever(answers: list[object]) -> None:
+    called: list[str] = []
+
+    class Other(HttpApplication):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            called.append(scope["path"])
+            await super().__call__(scope, receive, send)
+
+    application = Other(server._service)
+    await _exchange(HttpProtocol, application, [_request(), _request()], [], hosted=application)
+    assert called == ["/mcp", "/mcp"]
+    assert answers == []
+
+
+async def test_what_a_direct_request_cannot_do_is_uvicorn_s_to_say(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    application = await _used(server.asgi())
+
+    async def fails(*_: object) -> None:
+        raise RuntimeError("of its own")
+
+    monkeypatch.setattr(http, "answer_post", fails)
+    through = await _exchange(HttpProtocol, _passed_on(application), [_request()], [DATE])
+    direct = await _exchange(HttpProtocol, application, [_request()], [DATE], hosted=application)
+    assert direct == through
+    assert direct[0].startswith(b"HTTP/1.1 500 ")
+    assert [record.message.strip() for record in caplog.records] == [
+        "Exception in ASGI application"
+    ] * 2
+
+
+async def test_an_answer_that_waits_is_the_last_when_the_host_stops() -> None:
+    application = await _used(server.asgi())
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    connection.data_received(_request(text="abc", waits=True))
+    connection.shutdown()
+    assert transport.is_open
+    await _some_turns()
+    assert b"connection: close" in transport.written.lower()
+    assert b'"structuredContent":3' in transport.written
+    assert not transport.is_open
+
+
+async def test_nothing_is_written_to_whom_is_gone() -> None:
+    application = await _used(server.asgi())
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    connection.data_received(_request(text="abc", waits=True))
+    connection.connection_lost(None)
+    await _some_turns()
+    assert transport.written == b""
+    assert not connection.server_state.tasks
+
+
+async def test_a_slow_reader_has_its_direct_answer_when_it_has_read_on() -> None:
+    application = await _used(server.asgi())
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    connection.pause_writing()
+    connection.data_received(_request())
+    await _some_turns()
+    assert transport.written == b""
+    connection.resume_writing()
+    await _some_turns()
+    assert b'"structuredContent":3' in transport.written
+
+
+async def test_a_direct_answer_that_cannot_be_written_is_not_complete() -> None:
+    application = await _used(server.asgi())
+    connection, _ = _connect(HttpProtocol, application, ServerState(), hosted=application)
+
+    class Broken(Kept):
+        def write(self, data: bytes | bytearray | memoryview) -> None:
+            raise RuntimeError
+
+    transport = connection.transport = Broken()
+    connection.data_received(_request())
+    await _some_turns()
+    assert not transport.is_open
+    assert connection.cycle.response_started
+    assert not connection.cycle.response_complete
+    assert connection.server_state.total_requests == 0
+
+
+async def test_a_connection_that_is_used_is_not_given_up() -> None:
+    application = await _used(server.asgi())
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    assert isinstance(connection, HttpProtocol)
+    for now in range(0, 5 * int(connection.patience), int(connection.patience / 2)):
+        connection.look(now)
+        connection.data_received(_request())
+        await _some_turns()
+    assert transport.is_open
+    connection.look(1_000)
+    connection.look(1_000 + connection.patience)
+    await asyncio.sleep(2 * GLANCE)
+    assert not transport.is_open
 
 
 async def test_an_answer_to_a_head_request_has_no_body() -> None:

@@ -11,53 +11,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from anyshape.errors import ProtocolError
-from anyshape.protocol.jsonrpc import (
-    AnyMessage,
-    Batch,
-    Malformed,
-    Notification,
-    Request,
-    Response,
-    encode_answer,
-    encode_batch,
-    encode_error,
-    request_key,
-)
-from anyshape.protocol.methods import CANCELLED, TOOLS_CALL
-from anyshape.protocol.revision import WITHOUT_HEADER, Revision
 from anyshape.server.admission import admit, challenge
 from anyshape.server.authorization import AccessToken
-from anyshape.server.batches import answer_requests
 from anyshape.server.bodies import TIMED_OUT, Bodies, BodyRefusedError, Receive, first_event
-from anyshape.server.failures import unsupported_version
 from anyshape.server.guard import Guard
 from anyshape.server.headers import RequestHeaders, is_json, read_accept
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.http_peer import HttpPeer
-from anyshape.server.incoming import Call, read
+from anyshape.server.incoming import read
 from anyshape.server.other_paths import path_below, serve_other_path
-from anyshape.server.request import (
-    IN_MESSAGE,
-    IN_PARAMETERS,
-    NO_ANSWER,
-    Answer,
-    Interruption,
-    OpenRequest,
-)
+from anyshape.server.posts import answer_post
+from anyshape.server.request import Interruption, OpenRequest
 from anyshape.server.response import (
     Event,
     Scope,
     Send,
-    accept,
     dismiss,
     refuse,
-    send_error,
-    send_json,
 )
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
@@ -66,6 +40,7 @@ if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
     from anyshape.server.scopes import ScopeRules
     from anyshape.server.streams.endpoint import SessionStreams
+    from anyshape.server.whole_messages import DirectRequest
 
 HOSTED: Final = "anyshape"
 """Where in the state of its host an application is found by the host's connections."""
@@ -139,19 +114,8 @@ class HttpApplication:
                 await refuse(send, 400, "Host has to be there once", (b"connection", b"close"))
                 return
             headers = RequestHeaders.joined(pairs)
-        header = headers.get
-        bound = scope.get("server")
-        # What decides whether a request is served at all differs little between requests, so the
-        # verdict is looked up rather than reached again.
-        key = (
-            scope["method"],
-            scope["path"],
-            scope.get("root_path"),
-            bound and bound[0],
-            header(b"host"),
-            header(b"origin"),
-            header(b"content-type"),
-            header(b"accept"),
+        key = _admission_key(
+            scope["method"], scope["path"], scope.get("root_path"), scope.get("server"), headers
         )
         accepted = self._admitted.get(key)
         if accepted is None:
@@ -160,7 +124,7 @@ class HttpApplication:
                 return
             if len(self._admitted) < _REMEMBERED:
                 self._admitted[key] = accepted
-        length = header(b"content-length")
+        length = headers.get(b"content-length")
         if length is not None and len(length) >= self._digits and _is_over(length, self._limit):
             await _refuse_body(send, self._bodies.too_long())
             return
@@ -191,16 +155,31 @@ class HttpApplication:
                 if refused is not None:
                     await challenge(send, refused)
                     return
-        try:
-            if isinstance(message, Call):
-                request = OpenRequest(peer, bytes(message.id), body, IN_MESSAGE)
-                answer = request.answer(TOOLS_CALL, message.params)
-                await peer.respond(answer, request.revision)
-            else:
-                await self._answer(message, peer, headers, send)
-        except BaseException:
-            peer.abandon()  # The host has given the request up.
-            raise
+        await answer_post(message, body, peer, self, send)
+
+    def answer_directly(
+        self,
+        request: DirectRequest,
+        headers: RequestHeaders,
+        body: bytes,
+        bound: tuple[str, int | None] | None,
+        client: tuple[str, int] | None,
+    ) -> Coroutine[Any, Any, None] | None:
+        """Return what answers a POST to the endpoint that has come whole to a connection of ours.
+
+        `None` if it has to be served as ASGI has it: what is not known to be admitted, or can
+        be refused for more than its message. `bound` and `client` are as a scope has them.
+        """
+        if self._is_unopened or self._authorization is not None or len(body) > self._limit:
+            return None
+        accepted = self._admitted.get(_admission_key("POST", self._path, "", bound, headers))
+        if accepted is None:
+            return None
+        message = read(body, self._max_depth, self._max_batch)
+        peer = HttpPeer(self, headers, request.receive, request.send, accepted)
+        if self.service.layers is not None:
+            peer.address = client[0] if client else None
+        return answer_post(message, body, peer, self, request.send)
 
     async def _admit(
         self, scope: Scope, headers: RequestHeaders, receive: Receive, send: Send
@@ -314,76 +293,6 @@ class HttpApplication:
         if not self.flights and self._idle is not None:
             self._idle.set()
 
-    async def _answer(
-        self, message: AnyMessage, peer: HttpPeer, headers: RequestHeaders, send: Send
-    ) -> None:
-        """Answer whatever is not plainly a call."""
-        if isinstance(message, Request):
-            request = OpenRequest(peer, message.id, message.params, IN_PARAMETERS)
-            answer = request.answer(message.method, message.params)
-            await peer.respond(answer, request.revision)
-            return
-        if isinstance(message, Malformed):
-            await send_json(send, 400, encode_error(message.id, message.code, message.message))
-            return
-        try:
-            version = headers.version
-            if version is not None and Revision.parse(version) is None:
-                raise unsupported_version(version)
-            peer.recall()
-        except ProtocolError as error:
-            await send_error(send, error)
-            return
-        if isinstance(message, Batch):
-            await self._answer_all(message, peer, headers.revision, send)
-        elif await self._take_answers([message], peer, send):
-            if isinstance(message, Notification) and message.method == CANCELLED:
-                await self._cancel(message, peer)
-            await accept(send)
-
-    async def _cancel(self, notification: Notification, peer: HttpPeer) -> None:
-        if peer.handshake is not None and self.streams is not None:
-            await self.streams.cancel(peer.handshake.key, notification)
-
-    async def _take_answers(self, messages: Iterable[object], peer: HttpPeer, send: Send) -> bool:
-        """Hand over what are responses to questions of ours; without a session there are none.
-
-        False if that cannot be done now: the request is refused then, and may come again.
-        """
-        try:
-            for message in messages if peer.handshake is not None else ():
-                if isinstance(message, Response) and message.id is not None:
-                    from anyshape.server.asking.exchange import answer_address
-
-                    address = answer_address(peer.session, request_key(message.id))
-                    await self.answers.deliver(address, encode_answer(message))
-        except ProtocolError as error:
-            await send_error(send, error)
-            return False
-        return True
-
-    async def _answer_all(
-        self, batch: Batch, peer: HttpPeer, stated: Revision | None, send: Send
-    ) -> None:
-        settled = WITHOUT_HEADER if peer.handshake is None else peer.handshake.revision
-        revision = stated or settled
-        if not revision.has_batches:
-            await refuse(send, 400, f"Invalid Request: revision {revision} has no batches")
-            return
-        if not await self._take_answers(batch.messages, peer, send):
-            return
-        requests = [message for message in batch.messages if isinstance(message, Request)]
-        answers = [
-            encode_error(message.id, message.code, message.message, null_id=True)
-            for message in batch.messages
-            if isinstance(message, Malformed)
-        ]
-        answers += await answer_requests(peer, requests)
-        if answers or requests:
-            await peer.respond(Answer(encode_batch(answers)) if answers else NO_ANSWER, revision)
-        else:
-            await accept(send)
-
     async def _gather(
         self, event: Event | Awaitable[Event], receive: Receive, send: Send
     ) -> bytes | None:
@@ -429,6 +338,30 @@ class HttpApplication:
             await send({"type": f"lifespan.{stage}.failed", "message": "see the server's log"})
         else:
             await send({"type": "lifespan.shutdown.complete"})
+
+
+def _admission_key(
+    method: str,
+    path: str,
+    root_path: str | None,
+    bound: tuple[str, int | None] | None,
+    headers: RequestHeaders,
+) -> tuple[Any, ...]:
+    """Return all that decides whether a request is served at all.
+
+    It differs little between requests, so the verdict is looked up rather than reached again.
+    """
+    header = headers.get
+    return (
+        method,
+        path,
+        root_path,
+        bound and bound[0],
+        header(b"host"),
+        header(b"origin"),
+        header(b"content-type"),
+        header(b"accept"),
+    )
 
 
 async def _refuse_body(send: Send, refusal: BodyRefusedError) -> None:

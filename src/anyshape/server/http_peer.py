@@ -59,6 +59,9 @@ class HttpPeer(Peer):
     transport = "tcp"
     is_single_use = True
 
+    request_headers: RequestHeaders
+    """The headers of its POST."""
+
     stream: EventStream | ReplyStream | None = None
     """The response, once it is a stream."""
 
@@ -83,7 +86,7 @@ class HttpPeer(Peer):
         self._began = monotonic()
         self.service = application.service
         self.tells_changes = application.has_streams
-        self.headers = self._headers = headers
+        self.headers = self.request_headers = headers
         self._application = application
         self._receive = receive
         self._respond = respond
@@ -91,7 +94,7 @@ class HttpPeer(Peer):
 
     def recall(self) -> Handshake | None:
         """Return the handshake that the session id stands for, if any; raise if it is over."""
-        id = self._headers.get(_SESSION)
+        id = self.request_headers.get(_SESSION)
         if id is not None and self._application.session_ids is not None:
             self.handshake = session = self._application.session_ids.find(id, self.subject)
             if session is not None:
@@ -134,7 +137,7 @@ class HttpPeer(Peer):
 
     def assumed_revision(self, method: str) -> Revision:
         """Return the revision of a body that names none: by the header, else by the handshake."""
-        version = self._headers.version
+        version = self.request_headers.version
         # A new handshake does not depend on an old one.
         session = None if method == INITIALIZE else self.recall()
         if version is None:
@@ -169,7 +172,7 @@ class HttpPeer(Peer):
     @property
     def session(self) -> str:
         """What tells this session, and whoever is authorized in it, from all others."""
-        id = self._headers.get(_SESSION, b"").decode("latin-1")
+        id = self.request_headers.get(_SESSION, b"").decode("latin-1")
         return id if self.access is None else f"{id} {self.access.subject}"
 
     async def respond(self, answer: Answer | Awaitable[Answer], revision: Revision) -> None:
@@ -235,7 +238,7 @@ class HttpPeer(Peer):
             if session is None or streams is None:
                 self.stream = response
             else:
-                revision = self._headers.revision or session.revision
+                revision = self.request_headers.revision or session.revision
                 self.stream = streams.reply(session, revision, response)
         return self.stream
 

@@ -7,7 +7,9 @@ to come in time, and writes are joined with those of other connections
 HTTP/2, is answered in this one, where httptools takes its body for that other protocol; and
 trailers are no headers. When uvicorn stops, the application drains while its connections are waited
 for. What uvicorn does for every request and few have a use for is not done here: a timer for the
-silence after it (`anyshape.server.kept_connections`), a look for the headers of proxies.
+silence after it (`anyshape.server.kept_connections`), a look for the headers of proxies. And a
+request that is whole when it is read goes to the application directly, if that is ours and nobody
+stands before it: uvicorn's record of it is made when it is needed (`DirectRequest`).
 
 What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
 """
@@ -15,6 +17,7 @@ What is relied on beyond uvicorn's documentation is named in tests/server/test_u
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -25,22 +28,25 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
-from anyshape.server.http import HOSTED
+from anyshape.server.headers import RequestHeaders
+from anyshape.server.http import HOSTED, HttpApplication
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.joined_writes import JoiningTransport
 from anyshape.server.kept_connections import GLANCE, KeptConnections
+from anyshape.server.whole_messages import DirectRequest, records
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
     from uvicorn.server import ServerState
-
-    from anyshape.server.http import HttpApplication
 
 _DEFAULTS: Final = HttpOptions()
 _INVALID: Final = "Invalid HTTP request received."
 _UPGRADE: Final = b"upgrade"
 _FORWARDED: Final = frozenset((b"x-forwarded-for", b"x-forwarded-proto"))
 """The headers without which uvicorn's reader of proxies' headers changes nothing."""
+_plain_path: Final = re.compile(rb"/[\w.~/-]*", re.ASCII).fullmatch
+"""Matches paths that can be written in one way only."""
+_begin: Final = HttpToolsProtocol.on_message_begin
 _take_head: Final = HttpToolsProtocol.on_headers_complete
 _take_body: Final = HttpToolsProtocol.on_body
 _take_end: Final = HttpToolsProtocol.on_message_complete
@@ -74,11 +80,34 @@ class HttpProtocol(HttpToolsProtocol):
         self.patience = options.request_timeout
         self.most_unread = options.max_unread_bytes
         self._unparsed = 0
+        self._heads = 0
+        self._is_in_head = False
         self._refused = False
         self._is_offer = False
         """Whether the head that was read last is to be read again, without its offer."""
         self._owed: tuple[str, object] | None = None
         self._since = 0.0
+        self._endpoint = options.path.encode()
+        self._kind = records.known() if self._is_direct() else None
+        """What records are, if requests may go to the application directly; else `None`."""
+        self._whole: RequestHeaders | None = None
+        """The headers of a request that does, if the rest of it is there as well."""
+        self._fields: list[tuple[bytes, bytes]] = []
+        """The same as they came."""
+        self._pieces: list[bytes] = []
+        """What has come of the body of that request."""
+        self.direct_request: DirectRequest | None = None
+        """The request that is being answered, as long as it has no record."""
+
+    def _is_direct(self) -> bool:
+        """Tell whether nothing that anybody set up stands between the parser and an endpoint."""
+        return (
+            type(self._hosted) is HttpApplication
+            and self._direct is self._hosted
+            and not (self.root_path or self.access_log or self.limit_concurrency)
+            and not getattr(self.config, "reset_contextvars", False)
+            and _plain_path(self._endpoint) is not None
+        )
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Write to the connection through a transport that joins, and keep an eye on it."""
@@ -90,6 +119,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits to be written: nobody will read it."""
         self._joining.discard()
+        self._keep_record()
         self.watch.release(self)
         self.watch.kept.release(self)
         super().connection_lost(exc)
@@ -123,7 +153,13 @@ class HttpProtocol(HttpToolsProtocol):
         """Have the application bring its answers to an end: uvicorn waits for them."""
         if self._hosted is not None:
             self._hosted.drain()
+        self._keep_record()
         super().shutdown()
+
+    def _keep_record(self) -> None:
+        """Have a record of the request that is being answered: more happens than its answer."""
+        if self.direct_request is not None:
+            self.direct_request.record()
 
     def data_received(self, data: bytes) -> None:
         """Parse what has come, as long as it leads to a request."""
@@ -162,7 +198,9 @@ class HttpProtocol(HttpToolsProtocol):
             except HttpParserError:
                 self.logger.warning(_INVALID)
                 self.send_400_response(_INVALID)
-            return
+            break
+        if self._whole is not None:
+            self._pass_on()
 
     def _decline(self) -> bytes:
         """Return the head that was read last as one that does not offer to upgrade."""
@@ -171,8 +209,26 @@ class HttpProtocol(HttpToolsProtocol):
         fields = [b"%b: %b\r\n" % field for field in self.headers if field[0] != _UPGRADE]
         return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self.url, version, b"".join(fields))
 
+    def on_message_begin(self) -> None:
+        """Begin a request; uvicorn is told when it is known that it has to be."""
+        self._is_in_head = True
+        if self._kind is None:
+            _begin(self)
+        else:
+            self.url, self.headers, self.expect_100_continue = b"", [], False
+
     def on_headers_complete(self) -> None:
-        """Take a head, unless it is to be read again."""
+        """Take a head, unless it is to be read again, or may go to the application directly."""
+        self._is_in_head = False
+        self._heads += 1
+        if self._kind is not None:
+            self._whole = self._read_plain_head()
+            if self._whole is not None:
+                # Whatever follows are trailers.
+                self._fields, self.headers, self._pieces = self.headers, [], []
+                return
+            self._begin_late(self.headers, expects=self.expect_100_continue)
+        self._keep_record()
         is_forwarded = [True for name, _ in self.headers if name in _FORWARDED]
         self.app = self._proxied if is_forwarded else self._direct
         if not self.parser.should_upgrade():
@@ -183,16 +239,75 @@ class HttpProtocol(HttpToolsProtocol):
         else:
             self._is_offer = True
 
+    def _read_plain_head(self) -> RequestHeaders | None:
+        """Return the headers of a head that asks for nothing but an answer; `None` for others."""
+        parser = self.parser
+        if (
+            self.url != self._endpoint
+            or self.expect_100_continue
+            or self.pipeline
+            or self._is_answering()
+            or parser.get_method() != b"POST"
+            or parser.get_http_version() != "1.1"
+            or parser.should_upgrade()
+            or not parser.should_keep_alive()
+        ):
+            return None
+        headers = RequestHeaders(self.headers)
+        is_plain = len(headers) == len(self.headers) and headers.keys().isdisjoint(_FORWARDED)
+        return headers if is_plain else None
+
+    def _pass_on(self) -> None:
+        """Have uvicorn take what has come of a request that cannot be answered directly."""
+        self._whole = None
+        self._begin_late(self._fields, expects=False)
+        self.app = self._direct
+        _take_head(self)
+        # Trailers may have changed the parser's mind.
+        self.cycle.keep_alive = True
+        self.headers = []
+        for piece in self._pieces:
+            _take_body(self, piece)
+
+    def _begin_late(self, fields: list[tuple[bytes, bytes]], *, expects: bool) -> None:
+        """Have uvicorn begin a request whose head has been read."""
+        url = self.url
+        _begin(self)
+        self.url, self.expect_100_continue = url, expects
+        self.headers.extend(fields)
+
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body: the head before it is done with."""
         self._unparsed = 0
-        _take_body(self, body)
+        if self._whole is None:
+            _take_body(self, body)
+        else:
+            self._pieces.append(body)
 
     def on_message_complete(self) -> None:
         """Take the end of a request: whatever follows is another one."""
         self._unparsed = 0
+        if self._whole is not None and self._kind is not None:
+            if self._answer_directly(self._whole, self._kind):
+                return
+            self._pass_on()
         if not self._is_offer:
             _take_end(self)
+
+    def _answer_directly(self, headers: RequestHeaders, kind: type[RequestResponseCycle]) -> bool:
+        """Have the application answer a request that has come whole, if it does so directly."""
+        hosted = cast("HttpApplication", self._hosted)
+        pieces = self._pieces
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        request = DirectRequest(self, kind)
+        answering = hosted.answer_directly(request, headers, body, self.server, self.client)
+        if answering is None:
+            return False
+        self._whole, self.direct_request = None, request
+        task = self.loop.create_task(request.run(answering))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+        return True
 
     def on_response_complete(self) -> None:
         """Go on as uvicorn does, but keep the connection without a timer of its own."""
@@ -217,7 +332,7 @@ class HttpProtocol(HttpToolsProtocol):
         """End the connection if its peer still owes us that, and has not owed anything else."""
         if self._refused or owed != self._owed or owed != self._owed_by_peer():
             return
-        if owed[0] == "request" and self._is_in_head():
+        if owed[0] == "request" and self._is_in_head:
             self._refuse(408, f"No whole request came within {self.patience:g} seconds")
         else:
             self.transport.abort()
@@ -230,17 +345,12 @@ class HttpProtocol(HttpToolsProtocol):
             return "closing", None
         if self._is_answering():
             return None  # The application sees to bodies, and to answers.
-        return "request", self.cycle
-
-    def _is_in_head(self) -> bool:
-        """Tell whether a request has begun whose head is not whole."""
-        last = cast("RequestResponseCycle | None", self.cycle)
-        return bool(self.scope) and (last is None or last.scope is not self.scope)
+        return "request", self._heads
 
     def _is_answering(self) -> bool:
         """Tell whether a request has come whose answer is not complete."""
         last = cast("RequestResponseCycle | None", self.cycle)
-        return last is not None and not last.response_complete
+        return self.direct_request is not None or (last is not None and not last.response_complete)
 
     def _refuse(self, status: int, reason: str) -> None:
         """Say why nothing more is read, if nothing else is being said, and end the connection."""

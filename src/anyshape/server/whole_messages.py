@@ -3,22 +3,28 @@
 Most requests are whole when they are looked at, and most answers are when they are sent. Events
 for them are made, checked header by header and taken apart again, which is a seventh of what a
 small call costs (docs/internals/performance.md). Here a request is taken from uvicorn's record of
-it, and an answer is written as uvicorn writes it: the same bytes, in the same order. Where anything
-is out of the ordinary, or somebody stands in between, nothing is done: the events are there for it.
+it, and an answer is written as uvicorn writes it: the same bytes, in the same order. Connections of
+our own (`anyshape.server.http_protocol`) go one step further: a request that has come whole has no
+record until somebody needs one. Where anything is out of the ordinary, or somebody stands in
+between, nothing is done: the events are there for it.
 
 What is relied on beyond uvicorn's documentation is named in tests/server/test_uvicorn.py.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Awaitable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent, HTTPScope
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from anyshape.server.bodies import Receive
+    from anyshape.server.http_protocol import HttpProtocol
     from anyshape.server.response import Event, Send
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -66,7 +72,7 @@ class UvicornRecords:
     their place: those are called then, as they are where a single `receive` or `send` is wrapped.
     """
 
-    kind: type | None = None
+    kind: type[RequestResponseCycle] | None = None
     receive: FunctionType | None = None
     send: FunctionType | None = None
     _is_sought = True
@@ -81,6 +87,15 @@ class UvicornRecords:
         if type(record) is self.kind and (function is self.send or function is self.receive):
             return cast("RequestResponseCycle", record)
         return None
+
+    def known(self) -> type[RequestResponseCycle] | None:
+        """Return the class, as long as both methods are uvicorn's own."""
+        if self._is_sought:
+            self._seek()
+        kind = self.kind
+        if kind is None or kind.receive is not self.receive or kind.send is not self.send:
+            return None
+        return kind
 
     def _seek(self) -> None:
         """Find what is uvicorn's own, as soon as uvicorn is there."""
@@ -124,6 +139,10 @@ def take_request(receive: Receive) -> Event | None:
 
 def write_answer(send: Send, body: bytes) -> bool:
     """Write a response with a JSON body; tell whether that was done, or is left to `send`."""
+    if type(send) is MethodType:
+        direct: object = cast("MethodType", send).__self__
+        if type(direct) is DirectRequest:
+            return direct.write(body)
     record = records.own(send)
     if (
         record is None
@@ -141,10 +160,98 @@ def write_answer(send: Send, body: bytes) -> bool:
         return False
     record.response_started = True
     record.waiting_for_100_continue = False
-    write = record.transport.write
-    write(b"%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (head, len(body)))
-    write(body)
+    _write(record.transport, head, body)
     record.response_complete = True
     record.message_event.set()
     record.on_response()
     return True
+
+
+def _write(transport: asyncio.Transport, head: bytes, body: bytes) -> None:
+    write = transport.write
+    write(b"%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (head, len(body)))
+    write(body)
+
+
+class DirectRequest:
+    """A request that has come whole to a connection of ours, and has no record of uvicorn's yet.
+
+    An answer that is whole is written without one. Whatever else happens, to the request or to its
+    connection, is for the record: `receive` and `send` are those of one that is made then, as it
+    would be by now.
+    """
+
+    __slots__ = ("_connection", "_headers", "_is_begun", "_is_over", "_kind", "_record")
+
+    def __init__(self, connection: HttpProtocol, kind: type[RequestResponseCycle]) -> None:
+        self._connection = connection
+        self._kind = kind
+        self._headers = connection.server_state.default_headers
+        self._record: RequestResponseCycle | None = None
+        self._is_begun = self._is_over = False
+
+    async def run(self, answering: Awaitable[None]) -> None:
+        """Await what answers the request; what is wrong with that is for uvicorn to say."""
+        failure: BaseException | None = None
+        try:
+            await answering
+        except BaseException as error:
+            failure = error
+        if not self._is_over:
+
+            async def ended(*_: object) -> None:
+                if failure is not None:
+                    raise failure
+
+            await self.record().run_asgi(ended)
+
+    def write(self, body: bytes) -> bool:
+        """Write a response with a JSON body; tell whether that was done, or is left to `send`."""
+        if self._record is not None:
+            return write_answer(cast("Send", self._record.send), body)
+        connection = self._connection
+        transport = connection.transport
+        if connection.flow.write_paused or transport.get_write_buffer_size():
+            return False
+        head = _opening.for_headers(self._headers)
+        if head is None:
+            return False
+        self._is_begun = True
+        _write(transport, head, body)
+        self._is_over = True
+        connection.direct_request = None
+        connection.on_response_complete()
+        return True
+
+    async def receive(self) -> Event:
+        """Do as the record does."""
+        return cast("Event", await self.record().receive())
+
+    async def send(self, event: Event) -> None:
+        """Do as the record does."""
+        await self.record().send(cast("ASGISendEvent", event))
+
+    def record(self) -> RequestResponseCycle:
+        """Return the record, whose body has been read; the connection has it from now on."""
+        record = self._record
+        if record is None:
+            connection = self._connection
+            record = self._record = self._kind(
+                # No more of it is looked at: nobody logs accesses, and it is not for applications.
+                scope=cast("HTTPScope", {"type": "http", "method": "POST"}),
+                transport=connection.transport,
+                flow=connection.flow,
+                logger=connection.logger,
+                access_logger=connection.access_logger,
+                access_log=False,
+                default_headers=self._headers,
+                message_event=asyncio.Event(),
+                expect_100_continue=False,
+                keep_alive=True,
+                on_response=connection.on_response_complete,
+            )
+            record.more_body = False
+            record.response_started, record.response_complete = self._is_begun, self._is_over
+            if not self._is_over:
+                connection.cycle, connection.direct_request = record, None
+        return record
