@@ -5,8 +5,7 @@ and each write runs through the whole network stack, on a local connection to th
 before the next request is looked at. Here what is written during one turn of the loop leaves at its
 end, while more than one request is being answered: one write per response, and the answers to
 requests that came together leave together (docs/internals/performance.md has what that saves). A
-request that is alone is answered as uvicorn does it: the head, which leaves a little earlier, wakes
-whoever waits.
+request that is alone is answered at once.
 
 Connections share a turn and nothing else: one that cannot be written to is closed, and the others
 get their answers.

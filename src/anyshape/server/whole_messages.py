@@ -35,6 +35,8 @@ up to 0.52 `send` looks for `Connection: close` itself, and 0.43 knows of an end
 _MODULE: Final = "uvicorn.protocols.http.httptools_impl"
 _RECORD: Final = "RequestResponseCycle"
 _STATUS: Final = b"HTTP/1.1 200 OK\r\n"
+_LONG: Final = 65_536
+"""Bytes that cost more to copy than to write apart from the head."""
 _PLAIN: Final = frozenset((b"date", b"server"))
 """What uvicorn says of itself; whatever else it was told to say is checked as it does that."""
 
@@ -167,10 +169,14 @@ def write_answer(send: Send, body: bytes) -> bool:
     return True
 
 
-def _write(transport: asyncio.Transport, head: bytes, body: bytes) -> None:
-    write = transport.write
-    write(b"%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (head, len(body)))
-    write(body)
+def _write(transport: asyncio.Transport, opening: bytes, body: bytes) -> None:
+    size = len(body)
+    head = b"%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (opening, size)
+    if size < _LONG:
+        transport.write(head + body)
+    else:
+        transport.write(head)
+        transport.write(body)
 
 
 class DirectRequest:
