@@ -199,9 +199,14 @@ import sys
 from anyshape import Server
 from anyshape.server import HttpOptions
 server = Server("unread")
+begun = []
 @server.tool
 async def repeat(times: int) -> str:
+    begun.append(times)
     return "x" * times
+@server.tool
+async def count() -> int:
+    return len(begun)
 options = HttpOptions(max_unread_bytes=int(sys.argv[1]))
 server.run("http", port=int(sys.argv[2]), options=options, log_level="critical")
 """
@@ -222,6 +227,20 @@ def test_answers_that_nobody_reads_hold_a_bounded_room_together() -> None:
         whole = 0
         while whole < 20_000_000:  # The text is there twice.
             whole += len(newest.recv(65_536))
+
+
+def test_a_request_does_not_begin_before_the_answer_before_it_has_been_read() -> None:
+    head, body = _request("repeat", times=10_000_000)
+    with run_web("-c", UNREAD, "45000000") as web, web.open() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        slow.sendall(2 * (head + body))
+        assert slow.recv(8) == b"HTTP/1.1"
+        slow.sendall(head + body)
+        assert web.call(MODERN, "count", {}).json["result"]["structuredContent"] == 1
+        whole = 0
+        while whole < 60_000_000:  # Each text is there twice.
+            whole += len(slow.recv(65_536))
+        assert web.call(MODERN, "count", {}).json["result"]["structuredContent"] == 3
 
 
 def test_an_answer_that_is_read_in_part_takes_the_room_of_a_whole_one() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Set as AbstractSet
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
@@ -231,6 +232,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_record()
         is_forwarded = [True for name, _ in self.headers if name in _FORWARDED]
         self.app = self._proxied if is_forwarded else self._direct
+        if self._is_answering() or self.flow.write_paused:
+            self.app = partial(self._begin_when_read, self.app)
         if not self.parser.should_upgrade():
             _take_head(self)
             self.headers = []  # Whatever follows are trailers.
@@ -246,6 +249,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.url != self._endpoint
             or self.expect_100_continue
             or self.pipeline
+            or self.flow.write_paused
             or self._is_answering()
             or parser.get_method() != b"POST"
             or parser.get_http_version() != "1.1"
@@ -275,6 +279,11 @@ class HttpProtocol(HttpToolsProtocol):
         _begin(self)
         self.url, self.expect_100_continue = url, expects
         self.headers.extend(fields)
+
+    async def _begin_when_read(self, application: Any, *request: Any) -> None:
+        """Begin a request when the answers before it have been read: its own would only wait."""
+        await self.flow.drain()
+        await application(*request)
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body: the head before it is done with."""
