@@ -19,6 +19,21 @@ async def test_a_function_runs_on_a_daemon_thread_and_its_outcome_comes_back() -
         await asyncio.to_thread(divmod, 1, 0)
 
 
+@pytest.mark.parametrize("end", [StopIteration, GeneratorExit])
+async def test_what_would_end_who_awaits_it_comes_back_as_another_error(
+    end: type[BaseException],
+) -> None:
+    asyncio.get_running_loop().set_default_executor(DaemonExecutor())
+
+    def finish() -> None:
+        raise end
+
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(RuntimeError) as raised:
+            await asyncio.to_thread(finish)
+    assert type(raised.value.__cause__) is end
+
+
 async def test_many_functions_run_side_by_side() -> None:
     executor = DaemonExecutor()
     together = threading.Barrier(8, timeout=PATIENCE)

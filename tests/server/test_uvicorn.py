@@ -166,11 +166,14 @@ def test_every_process_is_set_up_alike(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, _application: object, **settings: Any) -> None:
             seen.append(settings)
 
-    class Runner:
-        def __init__(self, _config: Config) -> None:
+        def get_loop_factory(self) -> None:
             pass
 
-        def run(self, _sockets: object) -> None:
+    class Runner:
+        def __init__(self, config: Config) -> None:
+            self.config = config
+
+        async def serve(self, _sockets: object) -> None:
             pass
 
     monkeypatch.setattr(uvicorn, "Config", Config)

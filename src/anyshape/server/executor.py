@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from anyshape.tools.workers import WorkerThreads
+from anyshape.tools.workers import WorkerThreads, awaitable_error
 
 Arguments = ParamSpec("Arguments")
 Produced = TypeVar("Produced")
@@ -41,7 +41,7 @@ class DaemonExecutor(ThreadPoolExecutor):
                 try:
                     value = fn(*args, **kwargs)
                 except BaseException as error:
-                    future.set_exception(error)
+                    future.set_exception(awaitable_error(error))
                 else:
                     future.set_result(value)
 

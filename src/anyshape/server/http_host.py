@@ -6,6 +6,7 @@ and on the protocol class it names, so worker processes behave as a single one d
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import socket
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyshape.server.guard import is_local
 from anyshape.server.http import HttpApplication
+from anyshape.server.own_loop import run_until_served
 
 if TYPE_CHECKING:
     import uvicorn
@@ -70,8 +72,10 @@ def run_http(
     `listener` is a socket that listens already; without it one is made for `host` and `port`.
     """
     server = _uvicorn(application, host, port, settings)
+    new_loop = server.config.get_loop_factory() or asyncio.new_event_loop
+    serving = server.serve([listener] if listener is not None else None)
     with contextlib.suppress(KeyboardInterrupt):
-        server.run([listener] if listener is not None else None)
+        run_until_served(new_loop(), serving, application.service.options.grace)
 
 
 async def serve_http(

@@ -4,46 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
 
-from anyshape.server.executor import DaemonExecutor
+from anyshape.server.own_loop import run_until_served
 from anyshape.server.service import Service
 from anyshape.server.standard_streams import taken_streams
 from anyshape.server.stdio import StdioSession
-
-_log = logging.getLogger("anyshape.server")
 
 
 def run_stdio(service: Service) -> None:
     """Serve the client that launched this process, until its end of the pipe is closed."""
     with taken_streams() as (source, sink):
-        loop = _new_loop()
-        loop.set_default_executor(DaemonExecutor())
-        asyncio.set_event_loop(loop)
-        try:
-            _run(loop, loop.create_task(_serve_until_told(service, source, sink)))
-        finally:
-            loop.run_until_complete(_leave(service.options.grace))
-            asyncio.set_event_loop(None)
-            loop.close()
-
-
-def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
-    """Run a loop until a task is done, through what other tasks would end it with.
-
-    A loop stops at a `KeyboardInterrupt` or `SystemExit` in any task, and tools start tasks.
-    """
-    while not serving.done():
-        try:
-            loop.run_until_complete(serving)
-        except (KeyboardInterrupt, SystemExit) as error:
-            if serving.done() or signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                raise
-            _log.error("a task that a tool has started ended", exc_info=error)
+        serving = _serve_until_told(service, source, sink)
+        run_until_served(_new_loop(), serving, service.options.grace)
 
 
 async def serve_stdio(service: Service) -> None:
@@ -90,13 +66,3 @@ def _first_signal(stop: Callable[[], None]) -> Generator[None]:
         yield
     finally:
         give_back()
-
-
-async def _leave(grace: float) -> None:
-    """Cancel what tools have left running; what ignores that is left behind, not waited for."""
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    if left:
-        await asyncio.wait(left, timeout=grace)
-    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -126,13 +126,17 @@ def _set_outcome(future: asyncio.Future[Any], value: Any, error: BaseException |
         return
     if error is None:
         future.set_result(value)
-    elif isinstance(error, StopIteration | GeneratorExit):
-        # A future cannot carry these: they would end the coroutines that await it.
-        wrapped = RuntimeError(f"the function raised {type(error).__name__}")
-        wrapped.__cause__ = error
-        future.set_exception(wrapped)
     else:
-        future.set_exception(error)
+        future.set_exception(awaitable_error(error))
+
+
+def awaitable_error(error: BaseException) -> BaseException:
+    """Return what a future carries for an error: some would end the coroutines that await it."""
+    if not isinstance(error, StopIteration | GeneratorExit):
+        return error
+    wrapped = RuntimeError(f"the function raised {type(error).__name__}")
+    wrapped.__cause__ = error
+    return wrapped
 
 
 WORKERS: Final = WorkerThreads(limit=64, patience=10.0)
