@@ -200,6 +200,21 @@ async def test_all_pages_together_are_bounded_in_bytes(scripted: type[Scripted])
         await client.call_tool("t0")
 
 
+async def test_all_pages_together_are_bounded_in_parts(scripted: type[Scripted]) -> None:
+    def page(params: Json) -> Json:
+        number = int(params.get("cursor", 0))
+        many: list[Json] = [{} for _ in range(1_000)]
+        return {"tools": [tool(f"t{number}", _meta={"many": many})], "nextCursor": str(number + 1)}
+
+    server = scripted(tools__list=page, tools__call=lambda params: {"content": []})
+    async with Client(server, bounds=Bounds(max_parts=5_000)) as client:
+        with pytest.raises(LimitExceeded, match="more than 5000 arrays, objects") as raised:
+            await client.list_tools()
+        assert (raised.value.limit, raised.value.allowed) == ("max_parts", 5_000)
+        assert len(server.asked("tools/list")) == 5
+        await client.call_tool("t0")
+
+
 def requiring(*defaulted: str, nested: bool = False) -> Json:
     """Return a schema that requires `a` and `b`, and has defaults for some of them."""
     properties: Json = {

@@ -30,6 +30,7 @@ from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, SchemaE
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.icons import received_icons
 from anyshape.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from anyshape.protocol.nesting import count_parts
 from anyshape.schema import WouldWait, aside, leave_loop
 
 logger = logging.getLogger(__name__)
@@ -240,7 +241,7 @@ class Listing(Generic[EntryT]):
                 request = self._first_page
                 collector.start_over()
                 continue
-            collector.count_bytes(memoryview(raw).nbytes)
+            collector.count(raw)
             page = self._read_page(raw)
             await collector.take(page)
             cursor = page.nextCursor
@@ -303,6 +304,7 @@ class _Collector(Generic[EntryT]):
         self._known = known
         self._bounds = bounds
         self._size = 0
+        self._parts = 0
         self._weight = 0
         self._count = 0
         self._pages: dict[str, int] = {}
@@ -320,10 +322,12 @@ class _Collector(Generic[EntryT]):
         self.entries, self.rejected, self.admitted = {}, {}, {}
         self._pages, self._lifetimes = {}, []
 
-    def count_bytes(self, size: int) -> None:
-        """Count a page of so many bytes, before it is read."""
-        self._size += size
+    def count(self, page: msgspec.Raw) -> None:
+        """Count what a page holds, before it is read."""
+        self._size += memoryview(page).nbytes
         self._check(self._size, "max_listing_bytes", "bytes on all its pages")
+        self._parts += count_parts(bytes(page))
+        self._check(self._parts, "max_parts", "arrays, objects and members on all its pages")
 
     async def take(self, page: _Page) -> None:
         """Admit the entries of one page, letting others run in between."""

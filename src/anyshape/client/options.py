@@ -39,7 +39,8 @@ class Bounds:
     max_depth: int = 200
     """Nesting of the JSON in one message."""
     max_parts: int = MOST_PARTS
-    """Arrays, objects and members of objects in one message; four times as many texts."""
+    """Arrays, objects and members of objects in one message, and on all pages of one listing; four
+    times as many texts."""
     max_pages: int = 100
     """Pages of one listing."""
     max_tools: int = 10_000

@@ -52,7 +52,12 @@ def has_too_many_parts(frame: bytes, most: int = MOST_PARTS) -> bool:
     # To leave out strings takes as long as to read them, so very many are too many as well.
     if frame.count(b'"') - frame.count(b'\\"') > 8 * most:
         return True
-    return len(_outside_strings(frame, None, _NO_PARTS)) > most
+    return count_parts(frame) > most
+
+
+def count_parts(frame: bytes) -> int:
+    """Return how many arrays, objects and members of objects a frame holds."""
+    return len(_outside_strings(frame, None, _NO_PARTS))
 
 
 def _outside_strings(frame: bytes, table: bytes | None, others: bytes) -> bytes:
