@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import pytest
@@ -20,6 +21,11 @@ MEANINGS: list[tuple[str, str, bool]] = [
     (r"^[.]$", "x", False),
     (r"^\.$", "x", False),
     (r"(?s:^.$)", "\n", True),
+    (r"^(?s:a)b.$", "ab\r", False),
+    (r"^(?s:(a)(?i:.)).$", "a\r\r", False),
+    (r"^(?s:(a)(?i:.)).$", "a\rb", True),
+    (r"^(?s:a(?-s:.))$", "a\r", False),
+    (r"^[(?s:]*.$", "\r", False),
     (r"^\d$", "٣", False),
     (r"^\D$", "٣", True),
     (r"^\w$", "é", False),
@@ -32,6 +38,7 @@ MEANINGS: list[tuple[str, str, bool]] = [
     (r"^[\b]$", "\x08", True),
     (r"^\0$", "\x00", True),
     (r"^\cA$", "\x01", True),
+    (r"^(?=[\cA-\cC])", "\x02", True),
     (r"^\x41\u0042$", "AB", True),
     (r"^\ud83d\ude00$", "😀", True),
     (r"^\u{1F600}$", "😀", True),
@@ -317,6 +324,15 @@ def test_catastrophic_patterns_without_lookaround_are_harmless() -> None:
 
     assert not schema.accepts("a" * 100_000 + "!")
     assert schema.accepts("a" * 100_000)
+
+
+def test_what_looks_like_a_flag_takes_no_longer_to_read_than_any_other_text() -> None:
+    patterns = [f"{number}[(?{'s' * 3_980}]." for number in range(4)]
+    begun = time.thread_time()
+    schema = compile({"allOf": [{"pattern": pattern} for pattern in patterns]})
+
+    assert time.thread_time() - begun < 0.25
+    assert not schema.accepts("0s\r")
 
 
 class TestSize:

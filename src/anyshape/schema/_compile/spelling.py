@@ -3,12 +3,14 @@
 The engine translates most of the dialect itself. What it reads differently, or not at all, is
 rewritten before it sees the document:
 
-- `.` leaves out all four line terminators, not the line feed alone;
+- `.` leaves out all four line terminators, not the line feed alone, but for where a group such as
+  `(?s:…)` lets it match any character;
 - a word boundary is one between ASCII letters (the engine: between Unicode letters);
 - for the matcher that backtracks, digits, letters and white space are spelt out, because that one
   takes `\\d`, `\\w` and `\\s` for the classes of Unicode; where they are many for
   the other one, too, because the engine's time for them grows with the square of their number;
-- `[]`, `[^]`, `[\\b]`, `\\0`, surrogate pairs as two escapes, and `\\k<name>` are understood.
+- `[]`, `[^]`, `[\\b]`, `\\0`, `\\cA`, surrogate pairs as two escapes, and `\\k<name>` are
+  understood.
 
 ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
 """
@@ -23,7 +25,7 @@ _MANY_ESCAPES: Final = 32
 _ANY: Final = r"[^\n\r\u2028\u2029]"
 _NOTHING: Final = r"[^\s\S]"
 _EVERYTHING: Final = r"[\s\S]"
-_DOT_ALL: Final = re.compile(r"\(\?[a-z]*s[a-z]*(?:-[a-z]*)?:")
+_FLAGS: Final = re.compile(r"\(\?([a-z]*+)(?:-([a-z]*+))?:")
 _PAIR: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _WORD: Final = "A-Za-z0-9_"
 _BOUNDARY: Final = f"(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}])"
@@ -47,12 +49,12 @@ def spell(text: str, *, backtracking: bool) -> str:
     """Return `text` as the engine has to be told it; `backtracking` says for which matcher."""
     if not any(mark in text for mark in (".", "[]", "[^]", "\\")):
         return text
-    dot = "." if _DOT_ALL.search(text) else _ANY
     names = _group_numbers(text) if "\\k<" in text else {}
     classes = backtracking or text.count("\\") > _MANY_ESCAPES
     pieces: list[str] = []
     position = 0
     in_class = False
+    dots = [_ANY]  # what a dot is spelt as, in each group that is open
     while position < len(text):
         character = text[position]
         if character == "\\":
@@ -66,13 +68,26 @@ def spell(text: str, *, backtracking: bool) -> str:
             piece, position = _open_class(text, position)
             in_class = piece in ("[", "[^")
         elif character == ".":
-            piece, position = dot, position + 1
-        elif names and (named := _NAMED_GROUP.match(text, position)) is not None:
-            piece, position = "(", named.end()
+            piece, position = dots[-1], position + 1
         else:
-            piece, position = character, position + 1
+            piece, end = character, position + 1
+            if character == "(":
+                dots.append(_dot_within(text, position, dots[-1]))
+                if names and (named := _NAMED_GROUP.match(text, position)) is not None:
+                    end = named.end()
+            elif character == ")" and len(dots) > 1:
+                dots.pop()
+            position = end
         pieces.append(piece)
     return "".join(pieces)
+
+
+def _dot_within(text: str, position: int, around: str) -> str:
+    """Return what a dot is spelt as in the group that opens at `position`."""
+    flags = _FLAGS.match(text, position)
+    if flags is None or not ("s" in flags[1] or "s" in (flags[2] or "")):
+        return around
+    return "." if "s" in flags[1] else _ANY
 
 
 def _open_class(text: str, position: int) -> tuple[str, int]:
@@ -108,6 +123,8 @@ def _spell_escape(
         return within if in_class else f"[{within}]", position + 2
     if following == "0" and not text[position + 2 : position + 3].isdigit():
         return r"\x00", position + 2
+    if following == "c" and (letter := text[position + 2 : position + 3]).isalpha():
+        return rf"\x{ord(letter) % 32:02x}", position + 3
     if following == "u":
         pair = _PAIR.match(text, position)
         if pair is not None:
