@@ -107,42 +107,46 @@ def _copy_plain(document: object, depth: int, most: int) -> tuple[Any, bool]:
 
     A member takes two bytes of text at least, so no more of them are looked at than there may be.
     Several times as fast as `read_json`, and as silent. Level by level, because recursion is many
-    times as slow at those depths at which every call makes the interpreter's stack grow.
+    times as slow at those depths at which every call makes the interpreter's stack grow; and what
+    is made is held in two plain lists, because the garbage collector looks through anything else.
     """
-    holder: list[Any] = []
-    level: list[tuple[Any, Any]] = [([document], holder)]
+    root: list[Any] = []
+    sources: Any = [[document]]
+    copies: Any = [root]
     has_constants = False
     for _ in range(depth + 1):
-        below: list[tuple[Any, Any]] = []
-        for source, copied in level:
+        found: list[Any] = []
+        made: list[Any] = []
+        for source, copied in zip(sources, copies, strict=True):
             most -= 2 * len(source)
             if most < 0:
                 raise _TooLongError
             has_keys = type(source) is dict
             for key, item in cast("Any", source.items() if has_keys else enumerate(source)):
-                made: Any = item
+                kept: Any = item
                 kind = cast("object", type(item))
                 if kind is str:
                     most -= len(item)
                 elif kind is dict or kind is list:
-                    made = {} if kind is dict else []
-                    below.append((item, made))
                     if key in ("const", "enum") and _holds_containers(item):
                         has_constants = True
+                    found.append(item)
+                    kept = {} if kind is dict else []
+                    made.append(kept)
                 elif kind not in _SCALARS and (kind is not float or item - item != 0.0):
                     raise _UnusualError  # NaN and the infinities, and what JSON does not have
                 if not has_keys:
-                    copied.append(made)
+                    copied.append(kept)
                 elif type(key) is str:
                     most -= len(key)
-                    copied[key] = made
+                    copied[key] = kept
                 else:
                     raise _UnusualError
             if most < 0:
                 raise _TooLongError
-        if not below:
-            return holder[0], has_constants
-        level = below
+        if not found:
+            return root[0], has_constants
+        sources, copies = found, made
     raise _UnusualError
 
 
