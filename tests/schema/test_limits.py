@@ -173,6 +173,15 @@ def test_every_limit_is_documented_with_its_default() -> None:
             "$id": f"urn:{'x' * 9_000}",
             "properties": {f"{n}": {"$id": f"{n}"} for n in range(1_000)},
         },
+        {
+            "$id": f"https://example.com/{'%2F' * 3_000}/",
+            "properties": {f"{n}": {"$id": f"{n}"} for n in range(100)},
+        },
+        {
+            "$id": f"https://example.com/{'a/' * 4_500}",
+            "properties": {f"{n}": {"$ref": f"?#/$defs/{n}"} for n in range(100)},
+            "$defs": {"x": {"$id": "?", "$defs": {f"{n}": True for n in range(100)}}},
+        },
     ],
 )
 def test_names_that_count_for_all_places_beneath_them_are_bounded_together(document: Any) -> None:

@@ -35,6 +35,8 @@ MOST_CHARACTERS = 8_000_000
 
 A place is named by the way to it, so a long key or `$id` counts for each place beneath it.
 """
+_JOINING = 10
+"""How many times a base counts when it is taken apart and another name put together from it."""
 _NAMING = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
 """Keywords by which a subschema gives itself a name, in some dialect."""
 
@@ -130,7 +132,7 @@ class Library:
         for (document, _), place in list(self.spots.items()):
             if document == spot.document:
                 for _, reference in place.references:
-                    uri = split_fragment(join(place.base, reference))[0]
+                    uri = split_fragment(self._join(place.base, reference))[0]
                     if uri not in seen and self._find(uri) is None:
                         seen.add(uri)
                         yield uri
@@ -288,12 +290,12 @@ class Library:
             self._dynamic.setdefault(spot.base, []).append("")
 
     def _join(self, base: str, reference: str) -> str:
-        self._spend(base)
+        self._spend(base, 1 if reference.startswith("#") else _JOINING)
         return join(base, reference)
 
-    def _spend(self, name: str) -> None:
+    def _spend(self, name: str, times: int = 1) -> None:
         """Count the characters of one more name."""
-        self._characters -= len(name)
+        self._characters -= times * len(name)
         if self._characters < 0:
             raise LimitExceeded(
                 f"the places of the schema have names of more than {MOST_CHARACTERS} characters "

@@ -256,8 +256,8 @@ def _prepare(
     try:
         analysis, cost = _classify(sources, len(text), limits, formats)
     except (SchemaError, LimitExceeded):
-        # Says the same again, in the words of this document.
-        _classify(own, len(admitted.text), limits, formats)
+        if own is not sources:  # Says the same again, in the words of this document.
+            _classify(own, len(admitted.text), limits, formats)
         raise
     return _Prepared(admitted, sources, limits, formats, key, analysis, cost)
 
