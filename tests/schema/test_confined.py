@@ -610,6 +610,29 @@ print(codes, schema.accepts(1))
 """
         assert run(program) == "[0, 0, 0, 0, 0] True\n"
 
+    def test_a_child_does_not_wait_for_what_a_thread_of_its_parent_was_making(self) -> None:
+        program = """
+import os, signal, threading
+from anyshape.schema._cache import Cache
+cache = Cache(most=100)
+begun, forked = threading.Event(), threading.Event()
+def make():
+    begun.set()
+    forked.wait()
+    return "the parent's", 1
+thread = threading.Thread(target=cache.get, args=("key", make))
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    os._exit(0 if cache.get("key", lambda: ("its own", 1)) == "its own" else 1)
+forked.set()
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), cache.peek("key"))
+"""
+        assert run(program) == "0 the parent's\n"
+
 
 ASK = """
 import psutil

@@ -5,6 +5,7 @@ However many ask for the same thing at the same time, it is made by one of them.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -19,6 +20,12 @@ class Cache(Generic[T]):
 
     def __init__(self, *, most: int) -> None:
         self._most = most
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            # What other threads hold or make at that moment is never let go or finished in a child.
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, tuple[Future[T], int]] = OrderedDict()
         self._size = 0
