@@ -82,6 +82,7 @@ def scalars(variant: int, count: int) -> list[Json]:
         lambda n: [0] * 50 + [n],
         lambda n: {f"k{n}": None},
         lambda n: 10**200 + n,
+        lambda n: 10**4_200 + n,
         lambda n: n if n % 2 else f"{n}",
         lambda n: 2**63 + n,
         lambda n: 5e-324 * (n + 1),
@@ -411,6 +412,33 @@ def many_definitions(of: Numbers) -> Part:
     return Part(
         {"properties": known}, {}, {name: [] for name in list(known)[: of.length]}, definitions
     )
+
+
+@family
+def negations(of: Numbers) -> Part:
+    held: Json = one_of(
+        of.variant,
+        {"default": ["a"] * of.size},
+        {"enum": [*names(of.size), 0]},
+        {"required": [*names(of.size), "a"]},
+        {"title": "x" * of.size},
+    )
+    levels = 2 * min(of.count, 60)
+    return Part(nested(levels, lambda s: {"not": s}, {"type": "string", **held}), "n00000", 1)
+
+
+@family
+def names_put_together(of: Numbers) -> Part:
+    piece = one_of(of.variant, "%2F", "a", "a/", "..%2F/", "%41")
+    base = f"https://example.com/{piece * of.size}/"
+    definitions = {f"{n}": {"$id": f"{n}.json"} for n in range(of.count)}
+    return Part({"$id": base, "type": "integer"}, 1, "a", definitions)
+
+
+@family
+def nested_annotations(of: Numbers) -> Part:
+    value = nested(1 + of.count % 100, lambda v: [v], [])
+    return Part({"default": [value] * of.size, "type": "integer"}, 1, "a")
 
 
 # ── values alone ─────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import functools
 import json
 import uuid
 from collections.abc import Callable
@@ -159,6 +160,10 @@ CONFINED: dict[str, tuple[Any, str]] = {
         "compiled again",
     ),
     "a long default at many levels": (at_each_level({"default": [1] * 20_000}), "compiled again"),
+    "a long default beneath many negations": (
+        functools.reduce(lambda inner, _: {"not": inner}, range(118), {"default": ["a"] * 2_000}),
+        "compiled again",
+    ),
     "many objects that are no schemas": ({"default": [{}] * 101}, "a long array"),
     "many texts in patterns": (
         {"allOf": [{"pattern": f"^[{'a' * 4_000}]{n}"} for n in range(5)]},

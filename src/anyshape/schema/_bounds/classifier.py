@@ -207,7 +207,7 @@ def classify(
     if patterns.backtracking:
         raise NotCheap("a pattern with lookaround or a backreference")
     if graph.copied > _COPIED:
-        raise NotCheap("much that is compiled again for every reference to something around it")
+        raise NotCheap("much that is compiled again for every reference or `not` around it")
     sizes = [pattern.size for pattern in patterns.all.values()]
     if len(sizes) > _PATTERNS or sum(sizes) > PATTERN_BYTES:
         raise NotCheap("many or large patterns")

@@ -30,7 +30,6 @@ from anyshape.documents.json import is_array
 from anyshape.documents.library import Library, Spot, SpotKey
 from anyshape.documents.positions import declared_types
 from anyshape.errors import InvalidSchema, LimitExceeded
-from anyshape.schema._compile.intake import canonical
 
 _Scope: TypeAlias = tuple[tuple[str, SpotKey], ...]
 _Unit: TypeAlias = tuple[SpotKey | None, _Scope]
@@ -88,17 +87,30 @@ class Graph(msgspec.Struct, frozen=True, eq=False):
         """Bytes of text that the engine holds again, subschemas apart.
 
         A subschema is compiled again for every reference to something around it, with constants,
-        names and annotations.
+        names and annotations. Of what `not` holds the engine keeps a copy each time.
         """
         times = Counter(node.spot for node in self.nodes)
-        return sum((count - 1) * _own_text(spot) for spot, count in times.items() if count > 1)
+        return sum(
+            (count > 1 and (count - 1) * _own_text(spot)) + count * _negated_text(spot)
+            for spot, count in times.items()
+        )
 
 
 def _own_text(spot: Spot) -> int:
     if isinstance(spot.schema, bool):
         return 0
     held = spot.dialect.applicators.keys() - {"dependencies"}
-    return len(canonical.encode({k: v for k, v in spot.schema.items() if k not in held}))
+    return _length({k: v for k, v in spot.schema.items() if k not in held})
+
+
+def _negated_text(spot: Spot) -> int:
+    if isinstance(spot.schema, bool) or "not" not in spot.schema:
+        return 0
+    return _length(spot.schema["not"])
+
+
+def _length(value: object) -> int:
+    return len(msgspec.json.encode(value))
 
 
 def build_graph(root: Spot, library: Library, *, subschemas: int, depth: int) -> Graph:
