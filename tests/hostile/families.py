@@ -436,6 +436,14 @@ def names_put_together(of: Numbers) -> Part:
 
 
 @family
+def names_above_many_keywords(of: Numbers) -> Part:
+    keywords = {"minLength": 0, "maxLength": 9, "minItems": 0, "maxItems": 9, "minimum": 1}
+    many = {f"{n}": keywords for n in range(of.count)}
+    schema = {"properties": {"k" * of.size: {"properties": many}}, "type": "object"}
+    return Part(schema, {}, {"k" * of.size: {"0": 0}} if of.count else 1)
+
+
+@family
 def nested_annotations(of: Numbers) -> Part:
     value = nested(1 + of.count % 100, lambda v: [v], [])
     return Part({"default": [value] * of.size, "type": "integer"}, 1, "a")

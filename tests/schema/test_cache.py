@@ -177,8 +177,8 @@ def test_what_matching_leaves_behind_is_counted() -> None:
 )
 def test_what_is_compiled_for_each_reference_counts_each_time(inner: Any, levels: int) -> None:
     for _ in range(levels):
-        inner = {"not": inner}
-    references = [{"$ref": "#/$defs/a" + "/not" * level} for level in range(levels + 1)]
+        inner = {"items": inner}
+    references = [{"$ref": "#/$defs/a" + "/items" * level} for level in range(levels + 1)]
     document = {"prefixItems": references, "$defs": {"a": inner}}
     process = psutil.Process()
     before = process.memory_info().rss

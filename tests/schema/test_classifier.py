@@ -160,6 +160,10 @@ CONFINED: dict[str, tuple[Any, str]] = {
         "compiled again",
     ),
     "a long default at many levels": (at_each_level({"default": [1] * 20_000}), "compiled again"),
+    "a long name above many keywords": (
+        {"properties": {"k" * 4_000: {"properties": {f"{n}": STRING for n in range(1_500)}}}},
+        "long names",
+    ),
     "a long default beneath many negations": (
         functools.reduce(lambda inner, _: {"not": inner}, range(118), {"default": ["a"] * 2_000}),
         "compiled again",

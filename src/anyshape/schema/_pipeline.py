@@ -58,6 +58,8 @@ _BYTES_PER_COPY = 1_000
 """For each time that a subschema is compiled, by itself or as a part of what is referred to."""
 _BYTES_PER_COPIED = 35
 """For each byte of the text of what else is compiled with it."""
+_BYTES_PER_LOCATED = 2
+"""For each character of the places of its keywords: once matched with, and once explained with."""
 _BYTES_PER_PATTERN = 320_000
 
 _cache: Cache[Judge] = Cache(most=_KEPT_BYTES)
@@ -217,6 +219,7 @@ def _weigh(analysis: Analysis | None) -> int:
         _BYTES_PER_SUBSCHEMA * len(reached.spots)
         + _BYTES_PER_COPY * len(reached.graph.nodes)
         + _BYTES_PER_COPIED * reached.graph.copied
+        + _BYTES_PER_LOCATED * reached.graph.located
         + _BYTES_PER_PATTERN * len(analysis.patterns.all)
     )
 

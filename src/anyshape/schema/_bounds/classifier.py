@@ -91,6 +91,8 @@ _WIDE: Final = re.compile(r"\\[pPuxDSW]|[^\x00-\x7f]")
 _PAIRS: Final = 100_000
 _COPIED: Final = 500_000
 """Bytes of text that the engine may hold again: it takes 35 bytes for each one of numbers."""
+_LOCATED: Final = 20_000_000
+"""Characters of places, as many bytes, that the engine may hold for the keywords of a document."""
 _EVALUATED: Final = 24
 """Subschemas in place that `unevaluated*` may have to look through."""
 
@@ -208,6 +210,8 @@ def classify(
         raise NotCheap("a pattern with lookaround or a backreference")
     if graph.copied > _COPIED:
         raise NotCheap("much that is compiled again for every reference or `not` around it")
+    if graph.located > _LOCATED:
+        raise NotCheap("long names above many keywords")
     sizes = [pattern.size for pattern in patterns.all.values()]
     if len(sizes) > _PATTERNS or sum(sizes) > PATTERN_BYTES:
         raise NotCheap("many or large patterns")

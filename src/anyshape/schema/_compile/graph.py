@@ -95,6 +95,16 @@ class Graph(msgspec.Struct, frozen=True, eq=False):
             for spot, count in times.items()
         )
 
+    @property
+    def located(self) -> int:
+        """Characters of the places that the engine remembers, one for each keyword."""
+        spots = {node.spot for node in self.nodes}
+        return sum(_keywords(spot) * (2 * len(spot.pointer) + len(spot.base)) for spot in spots)
+
+
+def _keywords(spot: Spot) -> int:
+    return 1 if isinstance(spot.schema, bool) else 1 + len(spot.schema)
+
 
 def _own_text(spot: Spot) -> int:
     if isinstance(spot.schema, bool):
