@@ -384,6 +384,21 @@ async def test_what_a_direct_request_cannot_do_is_uvicorn_s_to_say(
     ] * 2
 
 
+@pytest.mark.parametrize("direct", [True, False])
+async def test_what_comes_behind_a_request_that_waits_is_read(direct: bool) -> None:
+    application = await _used(server.asgi())
+    called = application if direct else _passed_on(application)
+    connection, transport = _connect(HttpProtocol, called, ServerState(), hosted=application)
+    connection.data_received(_request(waits=True, text="") + _request())
+    assert not transport.is_read
+    await asyncio.sleep(0)
+    assert transport.is_read
+    connection.data_received(b"\x00garbage\r\n\r\n")
+    await _some_turns()
+    assert transport.written.startswith(b"HTTP/1.1 400 ")
+    assert not transport.is_open
+
+
 async def test_an_answer_that_waits_is_the_last_when_the_host_stops() -> None:
     application = await _used(server.asgi())
     connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
