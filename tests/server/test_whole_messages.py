@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import json
 import logging
+import weakref
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -321,6 +323,7 @@ async def test_what_is_not_known_to_be_admitted_is_looked_at_first(answers: list
     [
         {"root_path": "/api"},
         {"limit_concurrency": 100},
+        {"limit_concurrency": 0},
         {"reset_contextvars": True},
     ],
     ids=str,
@@ -328,7 +331,7 @@ async def test_what_is_not_known_to_be_admitted_is_looked_at_first(answers: list
 async def test_whatever_a_host_is_set_up_with_counts(
     setting: dict[str, Any], answers: list[object]
 ) -> None:
-    application = server.asgi()
+    application = await _used(server.asgi())
     config = uvicorn.Config(application, log_config=None, ws="none", lifespan="off", **setting)
     state = {HOSTED: application}
     connection = HttpProtocol(config, ServerState(), state, asyncio.get_running_loop())
@@ -382,6 +385,53 @@ async def test_what_a_direct_request_cannot_do_is_uvicorn_s_to_say(
     assert [record.message.strip() for record in caplog.records] == [
         "Exception in ASGI application"
     ] * 2
+
+
+async def test_what_fails_behind_a_direct_answer_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    application = await _used(server.asgi())
+    answer_post = http.answer_post
+
+    async def fails(*given: Any) -> None:
+        await answer_post(*given)
+        raise RuntimeError("of its own")
+
+    monkeypatch.setattr(http, "answer_post", fails)
+    through = await _exchange(HttpProtocol, _passed_on(application), [_request()], [DATE])
+    direct = await _exchange(HttpProtocol, application, [_request()], [DATE], hosted=application)
+    assert direct == through
+    assert direct[0].startswith(b"HTTP/1.1 200 ")
+    assert not direct[1]
+
+
+async def test_nothing_of_a_direct_request_is_kept_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failures: list[weakref.ref[BaseException]] = []
+
+    class Failure(BaseException):
+        def __init__(self) -> None:
+            failures.append(weakref.ref(self))
+
+    async def fails(*_: object) -> None:
+        raise Failure
+
+    application = await _used(server.asgi())
+    connection, _ = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    assert isinstance(connection, HttpProtocol)
+    monkeypatch.setattr(connection.logger, "disabled", True)
+    try:
+        gc.disable()
+        connection.data_received(_request())
+        assert connection._pieces == []
+        await _some_turns()
+        monkeypatch.setattr(http, "answer_post", fails)
+        connection.data_received(_request())
+        await _some_turns()
+        assert [failure() for failure in failures] == [None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("direct", [True, False])

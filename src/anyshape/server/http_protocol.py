@@ -105,7 +105,8 @@ class HttpProtocol(HttpToolsProtocol):
         return (
             type(self._hosted) is HttpApplication
             and self._direct is self._hosted
-            and not (self.root_path or self.access_log or self.limit_concurrency)
+            and not (self.root_path or self.access_log)
+            and self.limit_concurrency is None
             and not getattr(self.config, "reset_contextvars", False)
             and _plain_path(self._endpoint) is not None
         )
@@ -226,7 +227,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._whole = self._read_plain_head()
             if self._whole is not None:
                 # Whatever follows are trailers.
-                self._fields, self.headers, self._pieces = self.headers, [], []
+                self._fields, self.headers = self.headers, []
                 return
             self._begin_late(self.headers, expects=self.expect_100_continue)
         self._keep_record()
@@ -272,6 +273,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.headers = []
         for piece in self._pieces:
             _take_body(self, piece)
+        self._pieces.clear()
 
     def _begin_late(self, fields: list[tuple[bytes, bytes]], *, expects: bool) -> None:
         """Have uvicorn begin a request whose head has been read."""
@@ -313,6 +315,7 @@ class HttpProtocol(HttpToolsProtocol):
         if answering is None:
             return False
         self._whole, self.direct_request = None, request
+        pieces.clear()
         task = self.loop.create_task(request.run(answering))
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)

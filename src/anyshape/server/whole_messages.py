@@ -205,13 +205,17 @@ class DirectRequest:
             await answering
         except BaseException as error:
             failure = error
-        if not self._is_over:
+        if self._is_over and failure is None:
+            return
 
-            async def ended(*_: object) -> None:
-                if failure is not None:
-                    raise failure
+        async def ended(*_: object) -> None:
+            if failure is not None:
+                raise failure
 
+        try:
             await self.record().run_asgi(ended)
+        finally:
+            failure = None  # It knows these frames: what they hold would wait for the collector.
 
     def write(self, body: bytes) -> bool:
         """Write a response with a JSON body; tell whether that was done, or is left to `send`."""
