@@ -15,23 +15,24 @@ PACKAGE = Path(anyshape.__file__).parent
 MAY_IMPORT = {
     "_version": set[str](),
     "addresses": set[str](),
+    "decoding": set[str](),
     "errors": set[str](),
     "documents": {"errors"},
     "moved": set[str](),
     "resumption": set[str](),
-    "schema": {"addresses", "errors", "documents", "_version"},
-    "protocol": {"errors", "documents", "moved", "_version"},
-    "tools": {"errors", "documents", "moved", "schema", "protocol", "resumption"},
+    "schema": {"addresses", "decoding", "errors", "documents", "_version"},
+    "protocol": {"decoding", "errors", "documents", "moved", "_version"},
+    "tools": {"decoding", "errors", "documents", "moved", "schema", "protocol", "resumption"},
     "server": {
         *("errors", "moved", "schema", "protocol", "tools", "resumption", "addresses"),
-        "_version",
+        *("_version", "decoding"),
     },
     "screening": {"errors", "documents", "schema"},
     "providers": {"errors", "documents", "schema", "protocol"},
-    "agents": {"errors", "documents", "schema", "protocol", "providers"},
+    "agents": {"decoding", "errors", "documents", "schema", "protocol", "providers"},
     "client": {
         *("errors", "documents", "schema", "protocol", "providers", "agents", "resumption"),
-        *("screening", "addresses", "_version"),
+        *("screening", "addresses", "_version", "decoding"),
     },
 }
 MAY_IMPORT["gateway"] = set(MAY_IMPORT) | {"gateway"}

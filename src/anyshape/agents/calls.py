@@ -8,9 +8,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from anyshape.decoding import decode_json
 from anyshape.errors import Problem, ValidationError
 
-_decode: Final = msgspec.json.Decoder().decode
 _NAMED: Final = {
     "function": ("arguments",),
     "function_call": ("arguments", "args"),
@@ -77,7 +77,7 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 def _parse(text: str | bytes) -> object:
     try:
-        return _decode(text)
+        return decode_json(text)
     except msgspec.DecodeError as error:
         raise _problem(f"they are not JSON: {error}; send one JSON object") from None
     except RecursionError:

@@ -10,9 +10,9 @@ import msgspec
 
 from anyshape.agents.budget import beginning, compact, estimate_tokens
 from anyshape.agents.sources import SourceResult
+from anyshape.decoding import decode_json
 from anyshape.protocol.content import Audio, Content, EmbeddedResource, Image, ResourceLink, Text
 
-_decode: Final = msgspec.json.Decoder().decode
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: Final = "(the tool gave no output)"
 _SIGNATURES: Final = {
@@ -118,7 +118,7 @@ def _say(texts: Sequence[str], result: SourceResult) -> bool:
 
 def _read(text: str) -> Any:
     try:
-        return _decode(text)
+        return decode_json(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return text
 

@@ -9,17 +9,17 @@ import msgspec
 
 from anyshape.client.quoting import shorten
 from anyshape.client.transports.frames import LONE_SURROGATE
+from anyshape.decoding import decode_json
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 
-_decode_any: Final = msgspec.json.Decoder(Any).decode
 _CONTAINERS: Final = frozenset({dict, list})
 
 
 def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
     """Return the JSON value; `LimitExceeded` if it is nested too deeply."""
     try:
-        value = _decode_any(raw)
+        value = decode_json(raw)
     except RecursionError:
         raise _too_deep(max_depth) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

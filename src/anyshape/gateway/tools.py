@@ -19,6 +19,7 @@ from anyshape.client.progress import Progress
 from anyshape.client.quoting import shorten
 from anyshape.client.result import CallResult
 from anyshape.client.tools import ListedTool
+from anyshape.decoding import decode_json
 from anyshape.errors import OutputMismatch
 from anyshape.gateway.envelopes import opened
 from anyshape.gateway.options import RetryOptions
@@ -44,7 +45,6 @@ from anyshape.tools.tool import Tool
 from anyshape.tools.types import ArgumentsError
 
 _log = logging.getLogger("anyshape.gateway")
-_decode: Final = msgspec.json.Decoder().decode
 _ARGUMENTS: Final = "arguments"
 CallAttempt: TypeAlias = Callable[
     [Client], Coroutine[Any, Any, CallResult | Coroutine[Any, Any, CallResult]]
@@ -153,7 +153,7 @@ class ForwardedTool(Tool):
             if self._link.upstream.check == "warn":
                 found = "; ".join(str(problem) for problem in error.problems[:5])
                 self._log("arguments that break its schema: %s", found)
-            return {} if arguments is None else _decode(arguments)
+            return {} if arguments is None else decode_json(arguments)
 
     def _observe(
         self, attempt: CallAttempt, context: Context | None
@@ -315,7 +315,7 @@ def _repeats(block: Any, value: Any, structured: Any) -> bool:
     if text == value:
         return True
     try:
-        said = _decode(text)
+        said = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return False
     return any(said == each and type(said) is type(each) for each in (value, structured))

@@ -106,6 +106,8 @@ _decode_any: Final = msgspec.json.Decoder(Any).decode
 _STRING_OR_CONSTANT: Final = re.compile(
     rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(-?Infinity|NaN)', re.DOTALL
 )
+_MOST_TOKENS: Final = 400_000
+"""Constants and quotes that are looked at to find out what is wrong: each takes time of its own."""
 _NUMBER_STARTS: Final = frozenset(b"-0123456789")
 _QUOTE: Final = ord('"')
 _BRACE: Final = ord("{")
@@ -190,7 +192,13 @@ def _diagnose_text(frame: bytes, error: msgspec.DecodeError) -> Malformed:
 
 
 def _replace_constants(frame: bytes) -> bytes:
-    """Return a text with null for NaN and the infinities, which JSON does not have."""
+    """Return a text with null for NaN and the infinities, which JSON does not have.
+
+    Text without them, or with very many strings or constants, is returned as it is.
+    """
+    constants = frame.count(b"NaN") + frame.count(b"Infinity")
+    if not constants or constants + frame.count(b'"') > _MOST_TOKENS:
+        return frame
     return _STRING_OR_CONSTANT.sub(lambda found: b"null" if found[1] else found[0], frame)
 
 

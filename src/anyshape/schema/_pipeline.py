@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from anyshape.decoding import decode_json
 from anyshape.documents.names import is_unambiguous
 from anyshape.errors import LimitExceeded, Problem, SchemaError
 from anyshape.schema._bounds import (
@@ -162,7 +163,7 @@ class _Recalled:
         judge = self._last()
         if judge is None:
             text = self._text
-            schema = self._again(msgspec.json.decode(text) if isinstance(text, bytes) else text)
+            schema = self._again(decode_json(text) if isinstance(text, bytes) else text)
             judge = schema._judge
             self._last = weakref.ref(judge)  # The cache alone decides how long that is kept.
         return judge

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from anyshape.decoding import decode_json
 from anyshape.errors import AnyshapeError, Problem, ValidationError
 from anyshape.schema._bounds import Cost, Job, WouldWait, ask, leave_loop
 from anyshape.schema._compile import Core, Test, copy_json
@@ -165,7 +166,7 @@ class Schema:
     def document(self) -> dict[str, Any] | bool:
         """The document exactly as given, a fresh copy each time."""
         kept = self._kept
-        copied: Any = msgspec.json.decode(kept) if isinstance(kept, bytes) else copy_json(kept)
+        copied: Any = decode_json(kept) if isinstance(kept, bytes) else copy_json(kept)
         return copied
 
     @property

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
-
+from anyshape.decoding import decoder
 from anyshape.protocol.headers import (
     METHOD_HEADER,
     NAME_HEADER,
@@ -26,7 +25,7 @@ _METHOD: Final = METHOD_HEADER.lower().encode()
 _NAME: Final = NAME_HEADER.lower().encode()
 _SHOWN: Final = 80
 
-_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
+_decode_object = decoder(dict[str, Any])
 
 
 def _text(value: bytes) -> str:

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+from anyshape.decoding import decoder
+
+_decode = decoder(dict[str, Any])
 _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -22,7 +24,7 @@ class _Message(msgspec.Struct):
 _META: Final = ("params", "_meta")
 """The path that leads to the metadata of a whole message, read in one go."""
 
-_decode_message = msgspec.json.Decoder(_Message).decode
+_decode_message = decoder(_Message)
 
 
 class LazyObject(Mapping[str, Any]):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
+from anyshape.decoding import decoder
 from anyshape.errors import ProtocolError, RateLimited, RemoteToolError, ToolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.meta import SERVER_INFO
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from anyshape.server.request import OpenRequest
     from anyshape.server.service import Service
 
-_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
+_decode: Final = decoder(dict[str, Any])
 _WIRE_NAMES: Final = {"task_id": "taskId"}
 """What the wire calls a member, where we call it otherwise."""
 

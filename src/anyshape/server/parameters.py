@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from anyshape.decoding import decode_json
 from anyshape.protocol.jsonrpc import request_key
 from anyshape.protocol.log_levels import LogLevel
 from anyshape.protocol.meta import (
@@ -21,8 +22,6 @@ from anyshape.protocol.meta import (
     PROTOCOL_VERSION,
 )
 from anyshape.protocol.methods import TOOLS_CALL
-
-_decode: Final = msgspec.json.Decoder().decode
 
 
 class AnyObject(msgspec.Struct, gc=False, frozen=True):
@@ -80,7 +79,7 @@ class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
     @property
     def identity(self) -> tuple[object, ...]:
         """Which tool is called, with which arguments."""
-        given = None if self.arguments is UNSET else _decode(self.arguments)
+        given = None if self.arguments is UNSET else decode_json(self.arguments)
         return (TOOLS_CALL, self.name, given or {})
 
 

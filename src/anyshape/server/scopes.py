@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from anyshape.decoding import decoder
 from anyshape.protocol.jsonrpc import Batch, Request
 from anyshape.protocol.methods import (
     COMPLETE,
@@ -38,7 +39,7 @@ _log = logging.getLogger("anyshape.server")
 
 _decode_uris: Final = msgspec.json.Decoder(list[str]).decode
 _READERS: Final = {
-    method: msgspec.json.Decoder(kind).decode
+    method: decoder(kind)
     for method, kind in {
         TOOLS_CALL: CallParameters,
         PROMPTS_GET: GetPromptParameters,

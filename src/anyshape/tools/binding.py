@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from anyshape.decoding import LONG, decode_json
 from anyshape.documents.pointers import escape
 from anyshape.errors import LimitExceeded, Problem
 from anyshape.protocol.nesting import is_too_deep
@@ -69,7 +70,9 @@ def _binder(
         if raw is not None and size > 2 * depth and is_too_deep(raw, depth):
             raise _refuse(f"nested more than {depth} levels deep (limit: instance_depth)")
         try:
-            arguments: dict[str, Any] = {} if raw is None else _decode(raw)
+            arguments: dict[str, Any] = (
+                {} if raw is None else (decode_json if size > LONG else _decode)(raw)
+            )
             accepted = accepts(arguments, size)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise _refuse(f"expected JSON, got text that is not: {error}") from None

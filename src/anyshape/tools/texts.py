@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 from msgspec.structs import replace
 
+from anyshape.decoding import decode_json
 from anyshape.documents.positions import Node
 from anyshape.protocol.encoding import encode_data
 from anyshape.schema import Limits, WouldWait, aside
@@ -26,7 +27,6 @@ from anyshape.tools.signature import Parameter, Signature
 Admits: TypeAlias = Callable[[str], bool]
 """Tells whether a text is an argument as it is."""
 
-_decode: Final = msgspec.json.Decoder().decode
 _NEVER_TEXT: Final = frozenset(("integer", "number", "boolean", "array", "object", "null"))
 
 
@@ -56,7 +56,7 @@ class TextParameters(msgspec.Struct, frozen=True):
         if admits(text):
             return text
         try:
-            _decode(text)
+            decode_json(text)
         except (msgspec.DecodeError, RecursionError, ValueError):
             return text  # Checking it tells what was expected instead.
         return msgspec.Raw(text.encode())

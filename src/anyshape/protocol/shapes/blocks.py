@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
-
+from anyshape.decoding import decoder
 from anyshape.protocol.content import encode_text
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.revision import Revision
 
-_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
+_decode: Final = decoder(dict[str, Any])
 
 
 def block_adapter(revision: Revision) -> Callable[[bytes], bytes] | None:

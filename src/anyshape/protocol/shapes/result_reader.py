@@ -25,6 +25,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from anyshape.decoding import decode_json
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.encoding import encode_data
@@ -42,8 +43,6 @@ _OBJECT_START: Final = re.compile(r"\s*\{")
 _VALUE_START: Final = re.compile(r'\s*[\["tfn0-9-]')
 
 _MEMBERS: Final = frozenset({"content", "structuredContent"})
-
-_decode: Final = msgspec.json.Decoder().decode
 
 
 class ReadResult(msgspec.Struct, frozen=True):
@@ -239,7 +238,7 @@ def _texts_repeat(result: dict[str, Any], value: object) -> bool:
             return True
         if start.match(text):
             try:
-                if _decode(text) == value:
+                if decode_json(text) == value:
                     return True
             except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
                 continue

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from anyshape.decoding import decode_json
 from anyshape.documents.json import is_object
 from anyshape.errors import InvalidSchema, LimitExceeded, NotJson
 from anyshape.schema._instance import read_json
@@ -57,7 +58,7 @@ class Admitted(msgspec.Struct, eq=False):
     def without_prose(self) -> Document:
         """Return a copy with descriptions blank, in the order of the document."""
         text = _PROSE.sub(_BLANK, _ordered.encode(self.document))
-        return cast("Document", msgspec.json.decode(text))
+        return cast("Document", decode_json(text))
 
 
 def admit_document(

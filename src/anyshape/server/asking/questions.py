@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from anyshape.decoding import decode_json
 from anyshape.errors import AskError
 from anyshape.protocol.capabilities import lacking
 from anyshape.protocol.input_requests import InputRequest
@@ -15,8 +16,6 @@ from anyshape.server.failures import missing_capability
 from anyshape.tools.asking import Asker
 
 _MOST_QUESTIONS: Final = 100
-
-_decode: Final = msgspec.json.Decoder().decode
 
 
 class QuestionNames:
@@ -53,6 +52,6 @@ def check_declared(question: InputRequest, capabilities: Mapping[str, Any]) -> N
 def read_answer(answer: bytes | msgspec.Raw, question: InputRequest, asker: Asker) -> Any:
     """Return the value of an answer, which is JSON text."""
     try:
-        return _decode(answer)
+        return decode_json(answer)
     except msgspec.DecodeError as error:  # A number that is too large, say.
         raise asker.refuse(question, str(error)) from None

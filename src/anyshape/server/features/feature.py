@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from anyshape.decoding import decoder
 from anyshape.server.features.announcements import Topic
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Method:
 
 @cache
 def _reader(kind: type[Any]) -> Callable[[msgspec.Raw], Any]:
-    return msgspec.json.Decoder(kind).decode
+    return decoder(kind)
 
 
 class Grant(NamedTuple):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NotRequired, cast
 
-import msgspec
 import pydantic_core
 from msgspec.structs import replace
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from anyshape.decoding import decode_json
 from anyshape.documents.pointers import escape
 from anyshape.errors import Problem
 from anyshape.protocol.encoding import encode_data
@@ -40,7 +40,6 @@ from anyshape.tools.types.pydantic_schemas import (
     with_sorted_sets,
 )
 
-_decode = msgspec.json.Decoder().decode
 _values: Final = DescriptionCache[ValueType]()
 _KEY: Final = "[key]"
 """The last step of where pydantic finds a wrong key of a dict."""
@@ -137,7 +136,7 @@ def _read_decoded(adapter: TypeAdapter[Any], read_text: ReadArguments) -> ReadAr
         except ValidationError:
             # The text has the last word, and says what is wrong. Decoded anew: validators that an
             # author wrote may have changed what was decoded before.
-            return read_text({} if raw is None else _decode(raw), raw)
+            return read_text({} if raw is None else decode_json(raw), raw)
 
     return read
 
