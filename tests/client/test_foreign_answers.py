@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from anyshape import Client
-from anyshape.client import Bounds
+from anyshape.client import Bounds, rounds
+from anyshape.client.answers import decode_value
 from anyshape.errors import (
     LimitExceeded,
     OutputMismatch,
@@ -251,6 +253,27 @@ async def test_a_page_or_an_error_of_too_many_parts_is_not_read(
             await client.list_tools()
         with pytest.raises(LimitExceeded, match="max_parts"):
             await client.call_tool("ask")
+
+
+async def test_a_long_answer_is_not_read_on_the_event_loop(
+    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_on_loop: list[bool] = []
+
+    def read(*given: Any) -> Any:
+        read_on_loop.append(threading.current_thread() is threading.main_thread())
+        return decode_value(*given)
+
+    monkeypatch.setattr(rounds, "decode_value", read)
+    values = [[1.5] * 10_000, [1.5] * 500_000]
+    answers = [{"content": [], "structuredContent": value} for value in values]
+    server = scripted(
+        tools__list=lambda params: {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]},
+        tools__call=lambda params: answers.pop(0),
+    )
+    async with Client(server) as client:
+        assert [await client.call("ask"), await client.call("ask")] == values
+    assert read_on_loop[-1] is False
 
 
 async def test_what_a_server_says_with_too_many_parts_is_passed_over(

@@ -20,8 +20,11 @@ from anyshape.client.request import ClientRequest
 from anyshape.errors import NotJson, ProtocolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
+from anyshape.schema import aside
 
 _LONGEST_STATE: Final = 1_000_000
+_LONG_RESULT: Final = 1_000_000
+"""Bytes of a result that is not read on the event loop."""
 
 
 async def complete_result(
@@ -46,7 +49,10 @@ async def complete_result(
     for asked in range(1, bounds.max_rounds + 1):
         if isinstance(result, OrdinaryResult):
             return result
-        value = decode_value(result, bounds.max_depth)
+        if memoryview(result).nbytes > _LONG_RESULT:
+            value = await aside(decode_value, result, bounds.max_depth)
+        else:
+            value = decode_value(result, bounds.max_depth)
         if type(value) is not dict:
             raise ProtocolError(f"{what} gave a result that is no object")
         answer = cast("dict[str, Any]", value)
