@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from patience import turn_until
 from uvicorn.protocols.http import httptools_impl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
@@ -41,11 +42,20 @@ DATE = (b"date", b"Mon, 16 Nov 2026 10:00:00 GMT")
 server = Server("whole", options=ServerOptions(max_message_bytes=2_000))
 
 
+stayed: list[str] = []
+
+
 @server.tool
-async def count(text: str, waits: bool = False) -> int:
+async def count(text: str, waits: bool = False, stays: bool = False) -> int:
     """Count characters."""
     if waits:
         await asyncio.sleep(0)
+    if stays:
+        stayed.append("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stayed.append("cancelled")
     return len(text)
 
 
@@ -459,6 +469,25 @@ async def test_an_answer_that_waits_is_the_last_when_the_host_stops() -> None:
     assert b"connection: close" in transport.written.lower()
     assert b'"structuredContent":3' in transport.written
     assert not transport.is_open
+
+
+@pytest.mark.parametrize("behind", [0, 1, 3])
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_call_ends_with_its_connection_whatever_waits_behind_it(
+    before: int, behind: int
+) -> None:
+    application = await _used(server.asgi())
+    stayed.clear()
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    first = _request(text="abc", waits=True) * before
+    connection.data_received(first + _request(text="abc", stays=True) + _request() * behind)
+    await turn_until(lambda: stayed == ["begun"])
+    await asyncio.sleep(0.05)  # Connections are watched for calls that take a while.
+    connection.connection_lost(None)
+    await turn_until(lambda: stayed == ["begun", "cancelled"])
+    await _some_turns()
+    assert not connection.server_state.tasks
+    assert transport.written.count(b'"structuredContent"') == before
 
 
 async def test_nothing_is_written_to_whom_is_gone() -> None:

@@ -99,6 +99,8 @@ class HttpProtocol(HttpToolsProtocol):
         """What has come of the body of that request."""
         self.direct_request: DirectRequest | None = None
         """The request that is being answered, as long as it has no record."""
+        self._front: RequestResponseCycle | None = None
+        """The record of the request that is being answered, if others wait behind it."""
 
     def _is_direct(self) -> bool:
         """Tell whether nothing that anybody set up stands between the parser and an endpoint."""
@@ -124,6 +126,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_record()
         self.watch.release(self)
         self.watch.kept.release(self)
+        front = self._front
+        if front is not None and not front.response_complete:
+            # uvicorn tells the last request alone.
+            front.disconnected = True
+            front.message_event.set()
         super().connection_lost(exc)
 
     @property
@@ -233,6 +240,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._keep_record()
         is_forwarded = [True for name, _ in self.headers if name in _FORWARDED]
         self.app = self._proxied if is_forwarded else self._direct
+        if self._is_answering() and not self.pipeline:
+            self._front = self.cycle
         if self._is_answering() or self.flow.write_paused:
             self.app = partial(self._begin_when_read, self.app)
         if not self.parser.should_upgrade():
@@ -324,6 +333,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on as uvicorn does, but keep the connection without a timer of its own."""
         if self.pipeline or self.transport.is_closing():
+            self._front = self.pipeline[-1][0] if self.pipeline else None
             super().on_response_complete()
             return
         self.server_state.total_requests += 1
