@@ -27,7 +27,7 @@ from anyshape.server.headers import is_json
 from anyshape.server.http_host import settings_of_uvicorn
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.options import ServerOptions
-from anyshape.server.response import EventStream, Send
+from anyshape.server.response import EventStream, Send, StreamRoom
 
 _Scope: TypeAlias = MutableMapping[str, Any]
 _Asgi: TypeAlias = Callable[[_Scope, Receive, Send], Awaitable[None]]
@@ -57,6 +57,8 @@ _HEADERS: Final[tuple[_Header, ...]] = (
 _TOKEN: Final = b"x-anyshape-token"
 _ENTRY: Final = "/api/enter"
 _KEEP_ALIVE: Final = 15.0
+_MOST_WAITING: Final = 64 * 1024 * 1024
+"""Bytes that may wait on all streams to pages."""
 
 
 class PageApplication:
@@ -73,6 +75,7 @@ class PageApplication:
         self._bodies = Bodies(ServerOptions(), HttpOptions())
         self._files = _load_files()
         self._leaving: set[asyncio.Future[None]] = set()
+        self._room = StreamRoom(_MOST_WAITING)
         self._answers: dict[str, Callable[[_Body], Awaitable[Any]]] = {
             _ENTRY: self._enter,
             "/api/listing": lambda body: inspection.listing(body.get("anew") is True),
@@ -198,7 +201,7 @@ class PageApplication:
         send: Send,
     ) -> None:
         """Tell of everything on the way to an answer; whoever goes away has given it up."""
-        stream = EventStream(send, _KEEP_ALIVE, _HEADERS)
+        stream = EventStream(send, _KEEP_ALIVE, self._room, _HEADERS)
         task = asyncio.ensure_future(answer(body, lambda told: stream.push(_encode(told))))
         leaving = asyncio.ensure_future(disconnected(receive))
         self._leaving.add(leaving)

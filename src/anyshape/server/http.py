@@ -30,6 +30,7 @@ from anyshape.server.response import (
     Event,
     Scope,
     Send,
+    StreamRoom,
     dismiss,
     refuse,
 )
@@ -86,6 +87,8 @@ class HttpApplication:
 
             most_watched = service.options.max_resource_subscriptions
             self._scopes = ScopeRules(options.authorization, most_watched)
+        self.stream_room = StreamRoom(options.max_unread_bytes // 4)
+        """What waits on streams; what has left them counts as what is unread on connections."""
         self._guard = Guard(
             hosts=options.allowed_hosts, origins=options.allowed_origins, is_local=is_local
         )

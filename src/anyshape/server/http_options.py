@@ -62,7 +62,8 @@ class HttpOptions:
     its body to be whole, for an answer to be read any further. Bodies that are not whole yet hold
     no more than `max_unfinished_bytes` together, and a head is no longer than `max_head_bytes`.
     Answers that wait to be read hold no more than `max_unread_bytes` and the newest of them: of
-    more, the connections that have been read too slowly for longest are closed.
+    more, the connections that have been read too slowly for longest are closed. What waits on
+    streams, where the oldest is dropped if there is too much, holds no more than a quarter of that.
     What concerns heads and reading is up to whoever owns the connections: `Server.run` and
     `anyshape serve` see to it, another ASGI host has settings of its own. `pages` are what is
     served to GET at other paths, such as a probe.

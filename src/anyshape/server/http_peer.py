@@ -232,7 +232,12 @@ class HttpPeer(Peer):
 
     def _open_stream(self) -> EventStream | ReplyStream:
         if self.stream is None:
-            response = EventStream(self._respond, self._application.keep_alive, self._given)
+            response = EventStream(
+                self._respond,
+                self._application.keep_alive,
+                self._application.stream_room,
+                self._given,
+            )
             session = self.handshake
             streams = None if session is None else self._application.streams
             if session is None or streams is None:

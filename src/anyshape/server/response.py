@@ -98,6 +98,22 @@ async def dismiss(send: Send) -> None:
         await send({"type": "http.response.body", "body": b""})
 
 
+class StreamRoom:
+    """What may wait to be sent on all streams of an application, shared evenly by those that send.
+
+    Each stream bounds what waits on it, but there may be any number of them that nobody reads.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.sending = 0
+
+    @property
+    def share(self) -> int:
+        """How many bytes may wait on one stream."""
+        return min(_MOST_QUEUED_BYTES, self._most // max(1, self.sending))
+
+
 class EventStream:
     """A response that says something before its answer.
 
@@ -107,8 +123,11 @@ class EventStream:
     the host cannot send any more, nothing is.
     """
 
-    def __init__(self, send: Send, keep_alive: float, headers: Sequence[Header] = ()) -> None:
+    def __init__(
+        self, send: Send, keep_alive: float, room: StreamRoom, headers: Sequence[Header] = ()
+    ) -> None:
         self._send = send
+        self._room = room
         self._headers = headers
         self._keep_alive = keep_alive
         self._queue: list[bytes] = []
@@ -130,7 +149,7 @@ class EventStream:
         """Whether its reader is so far behind that messages will soon be dropped."""
         if len(self._queue) >= _NEARLY * _MOST_QUEUED:
             return True
-        return self._queued >= _NEARLY * _MOST_QUEUED_BYTES
+        return self._queued >= _NEARLY * self._room.share
 
     def push(self, message: bytes) -> None:
         """Send a message before the answer."""
@@ -142,9 +161,8 @@ class EventStream:
             return
         self._queue.append(event)
         self._queued += len(event)
-        while len(self._queue) > 1 and (
-            len(self._queue) > _MOST_QUEUED or self._queued > _MOST_QUEUED_BYTES
-        ):
+        share = self._room.share
+        while len(self._queue) > 1 and (len(self._queue) > _MOST_QUEUED or self._queued > share):
             self._queued -= len(self._queue.pop(0))
         self._start_pump()
 
@@ -194,6 +212,11 @@ class EventStream:
     def _start_pump(self) -> None:
         if self._pump is None:
             self._pump = asyncio.get_running_loop().create_task(self._run_pump())
+            self._room.sending += 1
+            self._pump.add_done_callback(self._leave_room)
+
+    def _leave_room(self, _pump: object) -> None:
+        self._room.sending -= 1
 
     async def _start(self, status: int) -> None:
         self._started = True

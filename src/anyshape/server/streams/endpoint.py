@@ -183,7 +183,7 @@ class SessionStreams:
             service.check_subscriptions()
         live = self.table.touch(session.key)
         live.leave()  # A message goes to one stream alone, and a new one shows the old to be lost.
-        response = EventStream(send, self._application.keep_alive)
+        response = EventStream(send, self._application.keep_alive, self._application.stream_room)
         told = live.told if heard is None else heard.position
         stream = live.stream = StandingStream(service, response, revision, told)
         service.subscriptions.add(stream.ended)
@@ -235,7 +235,7 @@ class SessionStreams:
     ) -> None:
         """Go on with the reply to a request of a session, behind what its client has heard."""
         stream = self.archive.find(session.key, heard.stream)
-        response = EventStream(send, self._application.keep_alive)
+        response = EventStream(send, self._application.keep_alive, self._application.stream_room)
         left: asyncio.Future[None] | None = None
         watch = asyncio.ensure_future(disconnected(receive))
         try:
