@@ -194,10 +194,12 @@ def test_a_standard_stream_that_is_closed_is_an_empty_one(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
-def test_a_full_disk_is_said_to_be_full(program: str) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_said_to_be_full(program: str, unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [program, "tools", DEMO],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -142,7 +143,8 @@ def test_a_full_disk_costs_what_was_to_be_written_and_nothing_that_was_there(
     assert names == [".tokens.json.lock", "pins.json", "tokens.json"]
 
 
-def test_a_log_that_cannot_be_written_costs_no_call() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_log_that_cannot_be_written_costs_no_call(unbuffered: str) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("end", {"how": "MemoryError"}),
         ("print_everywhere", {"number": 2}),
@@ -159,6 +161,7 @@ def test_a_log_that_cannot_be_written_costs_no_call() -> None:
             input=b"".join(json.dumps(line).encode() + b"\n" for line in lines),
             stdout=subprocess.PIPE,
             stderr=full,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             check=False,
         )
     assert done.returncode == 0

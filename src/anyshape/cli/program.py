@@ -98,6 +98,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         failure = _failure(error, is_command=command is not None)
         terminal.complain(failure)
+        terminal.write_rest()
         return failure.code
     return code if isinstance(code, int) else Exit.OK
 

@@ -185,6 +185,14 @@ def _tell(text: str) -> None:
         leave(sys.stderr)
 
 
+def write_rest() -> None:
+    """Write what has not left yet; what cannot be written has been complained of."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        leave(sys.stdout)
+
+
 def leave(stream: TextIO) -> None:
     """Have what nobody takes lead nowhere, for Python tries to write the rest when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

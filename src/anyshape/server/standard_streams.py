@@ -39,6 +39,7 @@ def taken_streams() -> Generator[tuple[int, int]]:
         yield source, sink
     finally:
         _flush(printed)
+        _flush(sys.stderr)
         _flush_native()
         sys.stdout = printed
         os.dup2(source, _INPUT)
@@ -48,11 +49,29 @@ def taken_streams() -> Generator[tuple[int, int]]:
 
 
 def _flush(printed: TextIO | None) -> None:
-    """Send what was printed by way of Python to where descriptor 1 leads now."""
+    """Send what was printed by way of Python to where its descriptor leads now."""
     for stream in (printed, sys.__stdout__):
         if stream is not None:
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
+            with contextlib.suppress(ValueError):
+                try:
+                    stream.flush()
+                except OSError:
+                    _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Forget what cannot be written: Python would try again at the end, and wherever that leads."""
+    with contextlib.suppress(OSError):
+        descriptor = stream.fileno()
+        kept = os.dup(descriptor)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        try:
+            stream.flush()
+        finally:
+            os.dup2(kept, descriptor)
+            os.close(kept)
+            os.close(nothing)
 
 
 def _flush_native() -> None:
