@@ -309,6 +309,21 @@ class TestLimits:
 
         assert (error.limit, error.allowed) == ("seconds", 0.2)
 
+    def test_a_verdict_outlives_an_explanation_that_time_ends(self) -> None:
+        numbers = [number + 0.5 for number in range(20_000)]
+        schema = compile({"items": {"enum": numbers}}, limits=Limits(seconds=0.5))
+        wrong = [0.25] * 500
+        assert not schema.accepts(wrong)
+
+        (problem,) = schema.problems(wrong)
+
+        assert problem.path == ""
+        assert problem.message.startswith(
+            "does not satisfy the schema; explaining the value took more than 0.5 seconds"
+        )
+        with pytest.raises(ValidationError, match="explaining the value took"):
+            schema.validate(wrong)
+
     def test_time_ends_compiling(self) -> None:
         names = {f"name {n:05}": {"type": "string"} for n in range(3_000)}
         patterns = {f"^{name}": schema for name, schema in names.items()}

@@ -168,6 +168,23 @@ async def test_a_limit_that_the_tool_itself_ran_into_is_its_own_business(call: A
     assert (outcome.is_error, outcome.text) == (True, GENERIC)
 
 
+async def test_arguments_are_refused_when_saying_why_takes_too_long(
+    call: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Confined, with a verdict at once; looking for all 500 problems takes some 16 seconds.
+    halves = {"items": {"enum": [number + 0.5 for number in range(20_000)]}}
+    written = {"type": "object", "properties": {"a": halves}, "required": ["a"]}
+
+    def tool(a: list[float]) -> int:
+        raise AssertionError(a)
+
+    outcome = await call(tool, {"a": [0.25] * 500}, input_schema=written)
+
+    assert outcome.is_error
+    assert "explaining the value took more than" in outcome.text
+    assert not caplog.records
+
+
 async def test_words_of_another_tool_are_handed_on_if_the_author_says_so(call: Any) -> None:
     async def tool() -> int:
         try:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from anyshape.decoding import decode_json
-from anyshape.errors import AnyshapeError, Problem, ValidationError
+from anyshape.errors import AnyshapeError, LimitExceeded, Problem, ValidationError
 from anyshape.schema._bounds import Cost, Job, WouldWait, ask, leave_loop
 from anyshape.schema._compile import Core, Test, copy_json
 from anyshape.schema._instance import ENDLESS, json_test, read_json, text_size
@@ -212,16 +212,20 @@ class Schema:
         """Return up to `limit` ways in which `value` breaks the schema, none when it does not.
 
         `size` is that of its text, if it is known; `waits` then tells where they are looked for.
+        Of an invalid value there is always one, if only that looking for them took too long.
         """
         if limit < 1:
             raise ValueError(f"limit must be a positive integer, got {limit!r}")
-        return self._judge.problems(self._admit(value), limit, size)
+        admitted = self._admit(value)
+        try:
+            return self._judge.problems(admitted, limit, size)
+        except LimitExceeded as error:
+            if self._judge.accepts(admitted, size):
+                return []
+            return [Problem("", "", f"does not satisfy the schema; {error.message}")]
 
     def validate(self, value: object, size: int | None = None) -> None:
-        """Raise `ValidationError`, with the problems, when `value` breaks the schema.
-
-        `size` is that of its text, if it is known.
-        """
+        """Raise `ValidationError` with the problems that `problems` finds, if there are any."""
         if not self.accepts(value, size):
             raise ValidationError(self.problems(value, size=size))
 

@@ -73,15 +73,14 @@ def _binder(
             arguments: dict[str, Any] = (
                 {} if raw is None else (decode_json if size > LONG else _decode)(raw)
             )
-            accepted = accepts(arguments, size)
+            if not accepts(arguments, size):
+                raise ArgumentsError(problems(arguments, size=size))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise _refuse(f"expected JSON, got text that is not: {error}") from None
         except RecursionError:
             raise _refuse("expected JSON, got text that is nested too deeply to read") from None
         except LimitExceeded as error:
             raise _refuse(error.message, error.path) from None
-        if not accepted:
-            raise ArgumentsError(problems(arguments, size=size))
         if known is not None and not arguments.keys() <= known:
             raise ArgumentsError(
                 [_unknown(name, names or ()) for name in arguments if name not in known]
