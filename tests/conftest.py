@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+import coverage
 import pytest
 from hypothesis import HealthCheck, settings
 from patience import PATIENCE
@@ -32,6 +33,14 @@ settings.load_profile("anyshape")
 # A shell starts what it puts into the background with SIGINT ignored, which programs inherit; tests
 # that interrupt one would wait for nothing.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Save what was covered: a worker that is slow to end afterwards is killed."""
+    measuring = coverage.Coverage.current()
+    if measuring is not None and hasattr(session.config, "workerinput"):
+        measuring.stop()
+        measuring.save()
 
 
 @pytest.fixture(scope="session")
