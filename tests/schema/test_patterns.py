@@ -63,6 +63,9 @@ MEANINGS: list[tuple[str, str, bool]] = [
     (r"(?<!\$)\d", "$5", False),
     (r"(?:)", "", True),
     (r"b", "abc", True),
+    (r"^\<b\>$", "<b>", True),
+    (r"\<", "b", False),
+    (r"^(?=.)[\<\>]\>$", ">>", True),
 ]
 
 

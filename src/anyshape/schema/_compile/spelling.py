@@ -10,7 +10,7 @@ rewritten before it sees the document:
   takes `\\d`, `\\w` and `\\s` for the classes of Unicode; where they are many for
   the other one, too, because the engine's time for them grows with the square of their number;
 - `[]`, `[^]`, `[\\b]`, `\\0`, `\\cA`, surrogate pairs as two escapes, and `\\k<name>` are
-  understood.
+  understood, and `\\<` and `\\>` are characters (the engine: the edges of a word).
 
 ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
 """
@@ -110,6 +110,8 @@ def _spell_escape(
     classes: bool,
 ) -> tuple[str, int]:
     following = text[position + 1 : position + 2]
+    if following in ("<", ">"):
+        return following, position + 2
     if following == "b" and in_class:
         return r"\x08", position + 2
     if following in ("b", "B") and not in_class:
