@@ -186,3 +186,23 @@ def test_what_is_compiled_for_each_reference_counts_each_time(inner: Any, levels
 
     assert not schema.cost.confined
     assert process.memory_info().rss - before < 1.5 * schema.weight
+
+
+@pytest.mark.parametrize(
+    ("held", "confined"),
+    [
+        ({"examples": [{"a": 1}] * 20_000}, False),
+        ({"default": {f"{n:x}": {"": True} for n in range(12_000)}}, False),
+        ({"dependentRequired": {f"{n:x}": ["a", "b"] for n in range(10_000)}}, False),
+        ({"default": [{"a": 1}] * 110_000}, True),
+    ],
+    ids=["examples", "nested", "names", "confined"],
+)
+def test_what_a_document_holds_beside_subschemas_counts(held: Any, confined: bool) -> None:
+    compile({"$comment": "what the first one needs besides", **held})
+    process = psutil.Process()
+    before = process.memory_info().rss
+    schemas = [compile({"$comment": f"{n}", **held}) for n in range(8)]
+
+    assert {schema.cost.confined for schema in schemas} == {confined}
+    assert process.memory_info().rss - before < 1.5 * sum(schema.weight for schema in schemas)

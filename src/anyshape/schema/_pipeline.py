@@ -62,6 +62,9 @@ _BYTES_PER_COPIED = 35
 _BYTES_PER_LOCATED = 2
 """For each character of the places of its keywords: once matched with, and once explained with."""
 _BYTES_PER_PATTERN = 320_000
+_BYTES_PER_OBJECT = 1_000
+_BYTES_PER_MEMBER = 300
+"""For each of what else the document holds, such as examples: once for us, once for the engine."""
 
 _cache: Cache[Judge] = Cache(most=_KEPT_BYTES)
 
@@ -104,15 +107,8 @@ async def compile_async(
             return compile_here(
                 document, role=role, limits=limits, resources=resources, formats=formats
             )
-    return await aside(
-        compile,
-        document,
-        role=role,
-        limits=limits,
-        resources=resources,
-        remote=remote,
-        formats=formats,
-    )
+    call = partial(compile, document, role=role, limits=limits, resources=resources)
+    return await aside(call, remote=remote, formats=formats)
 
 
 def compile_here(
@@ -198,26 +194,29 @@ class _Prepared(msgspec.Struct, frozen=True, eq=False):
         return Schema(judge, self.admitted.keep(), self.sources.dialect.uri, self.limits)
 
     def _build(self) -> tuple[Judge, int]:
-        is_cheap = not self.cost.confined
-        job = Job(self.key, self.sources, self.limits, self.formats, is_cheap=is_cheap)
-        confined = Confined(job, self.cost, 4 * len(self.admitted.text))
+        is_cheap, text = not self.cost.confined, self.admitted.text
+        sources = self.sources if is_cheap else self.sources.pack()
+        job = Job(self.key, sources, self.limits, self.formats, is_cheap=is_cheap)
+        confined = Confined(job, self.cost, 4 * len(text))
         if self.cost.confined:
             ask(job)
             return confined, confined.weight
         core = build(self.sources, self.limits, self.formats, self.analysis)
         core.rate = self.cost.rate or 0
         recursive = self.analysis is None or self.analysis.reached.graph.recursive
-        weight = confined.weight + _weigh(self.analysis)
+        weight = confined.weight + _weigh(self.analysis, text)
         return InProcess(core, confined, weight, recursive=recursive), weight
 
 
-def _weigh(analysis: Analysis | None) -> int:
+def _weigh(analysis: Analysis | None, text: bytes) -> int:
     """Return about how many bytes are taken by what was compiled in the process."""
+    values = _BYTES_PER_OBJECT * text.count(b"{") + _BYTES_PER_MEMBER * text.count(b",")
     if analysis is None:
-        return _BYTES_PER_SUBSCHEMA
+        return values + _BYTES_PER_SUBSCHEMA
     reached = analysis.reached
     return (
-        _BYTES_PER_SUBSCHEMA * len(reached.spots)
+        values
+        + _BYTES_PER_SUBSCHEMA * len(reached.spots)
         + _BYTES_PER_COPY * len(reached.graph.nodes)
         + _BYTES_PER_COPIED * reached.graph.copied
         + _BYTES_PER_LOCATED * reached.graph.located

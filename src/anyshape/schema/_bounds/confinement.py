@@ -64,11 +64,12 @@ _START: Final = (
 class Job(msgspec.Struct, frozen=True, eq=False):
     """One schema to be asked about, or compiled only, if there is no `verb`.
 
-    The value travels as bytes that `marshal` wrote, or as it is, in the types that JSON has.
+    The value travels as bytes that `marshal` wrote, or as it is, in the types that JSON has; the
+    sources as they are, or packed if there is no other use for them here.
     """
 
     key: bytes
-    sources: Sources | None
+    sources: Sources | bytes | None
     limits: Limits
     formats: bool
     verb: str = ""

@@ -20,7 +20,7 @@ import msgspec
 
 from anyshape.errors import AnyshapeError
 from anyshape.schema._bounds.confinement import HELLO, Job, Reply
-from anyshape.schema._compile import Core, build
+from anyshape.schema._compile import Core, Sources, build
 
 _DETAILS: Final = ("path", "limit", "allowed", "found", "uri", "dialect", "supported")
 _MOST_KEPT: Final = 64
@@ -56,7 +56,9 @@ def _answer(job: Job, kept: OrderedDict[bytes, Core]) -> Reply:
         if core is None:
             if job.sources is None:
                 raise LookupError(job.key.hex())
-            core = kept[job.key] = build(job.sources, job.limits, job.formats)
+            packed = job.sources
+            sources: Sources = pickle.loads(packed) if isinstance(packed, bytes) else packed  # noqa: S301
+            core = kept[job.key] = build(sources, job.limits, job.formats)
             if len(kept) > _MOST_KEPT:
                 kept.popitem(last=False)
             if job.verb:

@@ -77,10 +77,7 @@ class Engine(msgspec.Struct, eq=False):
         return self.compile(self.documents[ROOT_URI], self._registry()).is_valid
 
     def compile(
-        self,
-        schema: Document,
-        registry: jsonschema_rs.Registry | None,
-        base_uri: str | None = None,
+        self, schema: Document, registry: jsonschema_rs.Registry | None, base_uri: str | None = None
     ) -> jsonschema_rs.Validator:
         """Return a validator of any schema, with the options that this one is compiled with."""
         return jsonschema_rs.validator_for(

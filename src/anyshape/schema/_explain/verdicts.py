@@ -166,11 +166,7 @@ def _router(spots: dict[str, Spot], graph: Graph, engine: Engine) -> dict[str, o
             uri = graph.root.spot.base
             pointer = engine.renamed.pointer(spot)
         properties[name] = {"$ref": f"{uri}#{quote(pointer)}"}
-    return {
-        "$schema": engine.dialect.uri,
-        "properties": properties,
-        "additionalProperties": False,
-    }
+    return {"$schema": engine.dialect.uri, "properties": properties, "additionalProperties": False}
 
 
 def _bound(schema: dict[str, object], engine: Engine) -> float:
