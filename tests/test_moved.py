@@ -33,6 +33,7 @@ from anyshape.client import Progress
 from anyshape.moved import (
     CONTENT_SETTINGS,
     CONTEXT_NAMES,
+    CONTEXT_SETTINGS,
     FRONT_DOOR_NAMES,
     RUN_SETTINGS,
     SERVER_NAMES,
@@ -193,6 +194,29 @@ def test_every_method_of_other_contexts_works_or_is_told_apart() -> None:
     assert {
         name for name in theirs if not hasattr(Context(), name)
     } <= CONTEXT_NAMES.keys() | unknown
+
+
+CALLS = {"elicit": ("q",), "elicit_url": ("q", "x:"), "log": ("info", "x"), "sample": ("q",)}
+
+
+@pytest.mark.parametrize("name", CONTEXT_SETTINGS)
+@pytest.mark.parametrize("method", CALLS)
+def test_a_keyword_of_a_method_of_other_contexts_is_told_apart(method: str, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"Context\.{method}\(\) takes no {name}=; ") as raised:
+        getattr(Context(), method)(*CALLS[method], **{name: 1})
+    assert CONTEXT_SETTINGS[name] in str(raised.value)
+
+
+@pytest.mark.parametrize("theirs", [fastmcp.Context, mcpserver.Context])
+@pytest.mark.parametrize("method", CALLS)
+def test_every_keyword_of_a_method_of_other_contexts_works_or_is_told_apart(
+    method: str, theirs: Any
+) -> None:
+    if hasattr(theirs, method):
+        keywords = inspect.signature(getattr(theirs, method)).parameters.keys()
+        ours = inspect.signature(getattr(Context, method)).parameters.keys()
+        # FastMCP names what a log says, which comes second here, and unnamed nearly always.
+        assert keywords - {"message"} <= ours | CONTEXT_SETTINGS.keys()
 
 
 @pytest.mark.parametrize(

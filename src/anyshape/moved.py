@@ -7,7 +7,8 @@ only when something is refused. The moving guides tell the whole story.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 PACKAGES: Final = frozenset(("mcp", "mcp_types", "fastmcp"))
 """The packages whose names these are."""
@@ -305,3 +306,23 @@ CONTEXT_NAMES: Final = {
     "transport": "leave it out: a function is called alike, whatever carries the request",
 }
 """Attributes of a context."""
+
+_WORDS_OF_A_FORM: Final = "write the type as Annotated[T, Field(title=…, description=…)]"
+
+CONTEXT_SETTINGS: Final = {
+    "elicitation_id": "write id=",
+    "extra": "write info(…, extra=…), or put it into data",
+    "logger_name": "write logger=",
+    "model_preferences": "write preferences=",
+    **dict.fromkeys(("response_description", "response_title"), _WORDS_OF_A_FORM),
+    "response_type": "write schema=",
+    "result_type": "leave it out, and read the text that comes",
+}
+"""What methods of a context are called with."""
+
+
+def refuse_brought(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
+    """Raise `TypeError` for the first keyword; `table` says what to write for those of others."""
+    for name in given:
+        advice = f"; {table[name]}" if name in table else ""
+        raise TypeError(f"{taker}() takes no {name}={advice}")

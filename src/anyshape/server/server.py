@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, cast, overload
 
 from anyshape._version import __version__
-from anyshape.moved import SERVER_NAMES, SERVER_SETTINGS
+from anyshape.moved import SERVER_NAMES, SERVER_SETTINGS, refuse_brought
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.content import Annotations
 from anyshape.protocol.description import ToolAnnotations, ToolDescription
@@ -21,7 +21,7 @@ from anyshape.server.connection import Connection
 from anyshape.server.lifespan import check_lifespan
 from anyshape.server.options import ServerOptions
 from anyshape.server.service import Service
-from anyshape.server.settings import check_transport, checked_icon, expect, refuse_brought
+from anyshape.server.settings import check_transport, checked_icon, expect
 from anyshape.server.tool_listing import ToolListing
 from anyshape.tools.migration import refuse_settings
 from anyshape.tools.outputs import GivenOutputSchema

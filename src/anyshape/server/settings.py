@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anyshape.moved import RUN_SETTINGS, TRANSPORTS
+from anyshape.moved import RUN_SETTINGS, TRANSPORTS, refuse_brought
 from anyshape.protocol.icons import Icon, icon_flaw, wire_icon
 
 
@@ -24,13 +24,6 @@ def expect(name: str, given: object, kind: type[Any]) -> None:
     """Raise unless what is given for a setting, if anything, is of its kind."""
     if given is not None and not isinstance(given, kind):
         raise TypeError(f"{name} has to be {kind.__name__}(…), got {type(given).__name__}")
-
-
-def refuse_brought(taker: str, given: Mapping[str, Any], table: Mapping[str, str]) -> None:
-    """Raise `TypeError` for the first setting; `table` says what to write for those of others."""
-    for name in given:
-        advice = f"; {table[name]}" if name in table else ""
-        raise TypeError(f"{taker}() takes no {name}={advice}")
 
 
 def checked_icon(icon: Icon | Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Never,
     NoReturn,
     TypeAlias,
     TypeVar,
@@ -26,6 +27,7 @@ from typing import (
 )
 
 from anyshape.errors import AskError
+from anyshape.moved import CONTEXT_NAMES, CONTEXT_SETTINGS, refuse_brought
 from anyshape.protocol.log_levels import SEVERITY, LogLevel, check_level
 from anyshape.tools.deadline import Deadline
 
@@ -134,8 +136,6 @@ class Context(Generic[State]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from anyshape.moved import CONTEXT_NAMES
-
             advice = f"; {CONTEXT_NAMES[name]}" if name in CONTEXT_NAMES else ""
             raise AttributeError(f"Context has no {name!r}{advice}", name=name, obj=self)
 
@@ -163,13 +163,17 @@ class Context(Generic[State]):
     report_progress = progress
     """What `mcp` and FastMCP call `progress`."""
 
-    def log(self, level: LogLevel, data: Any, logger: str | None = None) -> Awaitable[None]:
+    def log(
+        self, level: LogLevel, data: Any, logger: str | None = None, **brought: Never
+    ) -> Awaitable[None]:
         """Tell the client, if it wants messages of that level; `data` is any JSON value.
 
         A server sends only so many in a second and shortens long ones. There is nothing to wait
         for, and awaiting is harmless, as it is for `progress`. Say nothing here that the client
         must not know: what the operator is to read goes to `info` and the like.
         """
+        if brought:
+            refuse_brought("Context.log", brought, CONTEXT_SETTINGS)
         if level not in SEVERITY:
             check_level(level)
         if self._log is not None and not self._ended:
@@ -249,7 +253,7 @@ class Context(Generic[State]):
     ) -> Coroutine[Any, Any, Elicited[Any]]: ...
 
     def elicit(
-        self, message: str, schema: object = None, *, key: str | None = None
+        self, message: str, schema: object = None, *, key: str | None = None, **brought: Never
     ) -> Coroutine[Any, Any, Elicited[Any]]:
         """Ask the user to fill in a form, and return `Accepted`, `Declined` or `Cancelled`.
 
@@ -260,12 +264,19 @@ class Context(Generic[State]):
         from anyshape.tools.asking import elicit
         from anyshape.tools.forms import form_of
 
+        refuse_brought("Context.elicit", brought, CONTEXT_SETTINGS)
         name = getattr(schema, "__name__", None) or str(schema)[:60]
         form = form_of(schema, f"elicit({name})")
         return elicit(self.ready_asker(), message, form, key)
 
     def elicit_url(
-        self, message: str, url: str, *, id: str | None = None, key: str | None = None
+        self,
+        message: str,
+        url: str,
+        *,
+        id: str | None = None,
+        key: str | None = None,
+        **brought: Never,
     ) -> Coroutine[Any, Any, Elicited[None]]:
         """Ask the user to visit an address, for what the client must not see.
 
@@ -274,6 +285,7 @@ class Context(Generic[State]):
         """
         from anyshape.tools.asking import elicit_visit
 
+        refuse_brought("Context.elicit_url", brought, CONTEXT_SETTINGS)
         return elicit_visit(self.ready_asker(), message, url, id, key)
 
     def sample(
@@ -289,6 +301,7 @@ class Context(Generic[State]):
         preferences: Mapping[str, Any] | None = None,
         meta: Mapping[str, Any] | None = None,
         key: str | None = None,
+        **brought: Never,
     ) -> Coroutine[Any, Any, Sampled]:
         """Ask the client's model, and return what it says.
 
@@ -298,6 +311,7 @@ class Context(Generic[State]):
         from anyshape.protocol.sampling import SampleRequest
         from anyshape.tools.asking import sample
 
+        refuse_brought("Context.sample", brought, CONTEXT_SETTINGS)
         listed = [tool if isinstance(tool, Mapping) else tool.listing for tool in tools]
         asked = SampleRequest(
             messages=messages,
