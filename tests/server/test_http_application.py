@@ -614,3 +614,11 @@ async def test_the_name_header_repeats_the_uri_or_the_prompt(
 
 async def _repeat(text: str) -> str:
     return text
+
+
+def test_options_of_another_kind_are_refused_with_the_right_one() -> None:
+    server: Any = Server("s")
+    with pytest.raises(TypeError, match=r"options has to be HttpOptions\(…\), got ServerOptions"):
+        server.asgi(ServerOptions())
+    with pytest.raises(TypeError, match=r"options has to be HttpOptions\(…\), got ServerOptions"):
+        server.run("http", options=ServerOptions())

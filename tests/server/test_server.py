@@ -103,6 +103,14 @@ def test_a_name_can_be_taken_only_once() -> None:
         server.add_tool(_tool("a"))
 
 
+@pytest.mark.parametrize("given", ["sampling", ["sampling"], {"sampling": True}, {1: {}}, 5])
+def test_capabilities_that_no_client_could_declare_are_refused(given: Any) -> None:
+    server = Server("s")
+    with pytest.raises(ToolDefinitionError, match=r"^ask: requires has to be capabilities"):
+        server.tool(name="ask", requires=given)(lambda: None)
+    assert not server.tools
+
+
 def test_removing_what_is_not_there_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         Server("s").remove_tool("a")

@@ -32,6 +32,14 @@ def lacking(required: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[st
     return _missing(required, declared)
 
 
+def are_capabilities(given: object) -> bool:
+    """Tell whether something is capabilities in wire form: objects by name."""
+    if not isinstance(given, Mapping):
+        return False
+    members = cast("Mapping[object, object]", given).items()
+    return all(isinstance(name, str) and isinstance(each, Mapping) for name, each in members)
+
+
 def abbreviate(declared: Mapping[str, Any]) -> str:
     """Return what a client can be asked for as a few letters, to be carried in a session id."""
     return "".join(letter for letter, each in _LETTERS.items() if not lacking(each, declared))

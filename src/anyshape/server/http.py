@@ -36,6 +36,7 @@ from anyshape.server.response import (
 )
 from anyshape.server.service import Service
 from anyshape.server.sessions import SessionIds
+from anyshape.server.settings import expect
 
 if TYPE_CHECKING:
     from anyshape.server.asking.exchange import AnswerExchange
@@ -61,6 +62,7 @@ class HttpApplication:
         self, service: Service, options: HttpOptions | None = None, *, is_local: bool = False
     ) -> None:
         """Serve `service`; `is_local` says that we can be reached from this machine alone."""
+        expect("options", options, HttpOptions)
         options = options or HttpOptions()
         self.service = service
         self.keep_alive = options.keep_alive

@@ -156,9 +156,10 @@ class Server:
 
         Works with and without parentheses, on functions, coroutine functions and bound methods.
         What is left out is derived: the name from the function's, the description from its
-        docstring, the schemas from its annotations. `requires` are the capabilities a client has to
-        declare before it may call the tool, in wire form: `{"sampling": {}}`. With `task`, a call
-        becomes a task wherever the client has tasks; `"required"` refuses clients that have none.
+        docstring, the schemas from its annotations. `requires` are the capabilities, in wire form,
+        that a client of 2026-07-28 has to declare with a call: `{"sampling": {}}`. With `task`, a
+        call becomes a task wherever the client has tasks; `"required"` refuses clients that have
+        none.
         """
 
         def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from msgspec import UNSET
 
 from anyshape.errors import ToolDefinitionError
-from anyshape.protocol.capabilities import lacking
+from anyshape.protocol.capabilities import are_capabilities, lacking
 from anyshape.protocol.clients import Needs
 from anyshape.protocol.meta import CLIENT_CAPABILITIES
 from anyshape.protocol.methods import TOOLS_CALL, TOOLS_CHANGED, TOOLS_LIST
@@ -138,6 +138,11 @@ class Tools(Feature):
         task: TaskRule | None = None,
     ) -> None:
         """Offer a tool under a name that is free."""
+        if requires is not None and not are_capabilities(requires):
+            raise ToolDefinitionError(
+                f"{tool.name}: requires has to be capabilities as clients declare them, "
+                f'such as {{"sampling": {{}}}}, got {requires!r:.60}'
+            )
         offered = OfferedTool(tool, requires, self._service, task)
         if not self.roster.add(offered):
             raise ToolDefinitionError(
