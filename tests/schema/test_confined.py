@@ -214,7 +214,8 @@ class TestWorkers:
     def test_a_worker_knows_no_secrets_of_the_environment(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("ANYSHAPE_TEST_TOKEN", "secret")
+        for name in ("ANYSHAPE_TEST_TOKEN", "LANGSMITH_API_KEY", "PYTHON_TOKEN", "TZ_TOKEN"):
+            monkeypatch.setenv(name, "secret")
         monkeypatch.setenv("PYTHONHASHSEED", "7")
         assert compile({**CONFINED, "title": "secrets"}).accepts(1)
         (pid,) = workers()

@@ -19,6 +19,7 @@ import asyncio
 import atexit
 import marshal
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,8 +55,8 @@ _TURN: Final = 5.0
 """Seconds that a caller waits for a worker to be free."""
 HELLO: Final = b"anyshape\n"
 """What a worker says when it is ready for jobs."""
-_ENVIRONMENT: Final = ("PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "SYSTEMROOT", "TZ")
-"""What the variables begin with that an interpreter needs to start; all others are kept from it."""
+_ENVIRONMENT: Final = "PYTHON[A-Z0-9]*|LANG|LC_[A-Z]+|LD_LIBRARY_PATH|DYLD_[A-Z_]+|SYSTEMROOT|TZ"
+"""The names of variables that an interpreter needs to start; all others are kept from it."""
 _START: Final = (
     "import sys; sys.path[:] = {path!r}; from anyshape.schema._bounds.worker import main; main()"
 )
@@ -104,7 +105,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env={k: v for k, v in os.environ.items() if k.upper().startswith(_ENVIRONMENT)},
+            env={k: v for k, v in os.environ.items() if re.fullmatch(_ENVIRONMENT, k.upper())},
         )
         self._known: dict[bytes, None] = {}
         self.alive = True
@@ -350,8 +351,7 @@ def _restore(reply: Reply) -> AnyshapeError:
         return LimitExceeded(
             f"the schema is beyond the engine ({reply.error})", limit="subschemas", allowed=0
         )
-    details = reply.details
-    if "supported" in details:
+    if "supported" in (details := reply.details):
         details["supported"] = tuple(details["supported"])
     return kind(reply.message, **details)
 
