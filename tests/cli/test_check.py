@@ -595,6 +595,7 @@ def test_what_adoption_cannot_recover_is_said(
     lost = judged["unrecovered"]
     assert any("1 HTTP route of its own" in line for line in lost)
     assert any("all callers share one session" in line for line in lost)
+    assert any("ctx.elicit, reaches nobody at 2026-07-28" in line for line in lost)
     assert any("bare: no output schema" in line for line in lost)
     assert any("meant: an object with the one member result" in line for line in lost)
     assert not any("counted" in line for line in lost)

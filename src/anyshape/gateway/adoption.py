@@ -21,6 +21,11 @@ def unrecovered(link: UpstreamLink) -> Iterator[str]:
     """Yield what is lost of an upstream that has been connected to, one line each."""
     if is_foreign(link.upstream.target):
         yield from _lost_with_object(link.upstream.target)
+        if link.asks_in_results:
+            yield (
+                "what a function asks in the middle of a call, as by ctx.elicit, reaches nobody at "
+                f'{link.revision}: adopt(server, revision="2025-11-25") lets it ask'
+            )
         bare = [tool.name for tool in link.offer.tools if tool.output_schema is None]
         if bare:
             yield (
