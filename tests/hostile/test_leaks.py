@@ -10,9 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import pytest
+from pydantic import BeforeValidator
 
-from anyshape import Client, Complete, Server
+from anyshape import (
+    Client,
+    Complete,
+    LimitExceeded,
+    Problem,
+    ProtocolError,
+    Server,
+    ValidationError,
+)
 from anyshape.client import Frame
 from anyshape.gateway import Gateway, Upstream
 from anyshape.server import AccessToken, Authorization, HttpOptions
@@ -32,6 +42,10 @@ def chained() -> BaseException:
     return error
 
 
+def name_of(make: Callable[[], BaseException]) -> str:
+    return type(make()).__name__
+
+
 EXCEPTIONS: list[Callable[[], BaseException]] = [
     lambda: LeakError(f"{LEAK} {os.environ} {sys.argv}"),
     lambda: FileNotFoundError(2, "No such file", f"/home/{LEAK}"),
@@ -49,6 +63,10 @@ EXCEPTIONS: list[Callable[[], BaseException]] = [
     lambda: ExceptionGroup(LEAK, [ValueError(LEAK)]),
     lambda: SystemExit(LEAK),
     lambda: GeneratorExit(LEAK),
+    lambda: msgspec.ValidationError(LEAK),
+    lambda: msgspec.DecodeError(LEAK),
+    lambda: ValidationError([Problem("type", f"/{LEAK}", LEAK, "")]),
+    lambda: LimitExceeded(LEAK, limit="instance_depth", allowed=1),
     chained,
 ]
 
@@ -110,7 +128,7 @@ META = {
 }
 
 
-@pytest.mark.parametrize("make", EXCEPTIONS, ids=lambda make: type(make()).__name__)
+@pytest.mark.parametrize("make", EXCEPTIONS, ids=name_of)
 async def test_what_an_authors_code_raises_reaches_nobody(
     make: Callable[[], BaseException],
 ) -> None:
@@ -131,13 +149,16 @@ async def test_what_an_authors_code_raises_reaches_nobody(
         assert b".py" not in answer
 
 
-async def test_what_middleware_raises_reaches_nobody() -> None:
+@pytest.mark.parametrize(
+    "make", [each for each in EXCEPTIONS if isinstance(each(), Exception)], ids=name_of
+)
+async def test_what_middleware_raises_reaches_nobody(make: Callable[[], BaseException]) -> None:
     server = Server("s")
 
     @server.middleware
     async def break_down(request: Any, proceed: Any) -> Any:
         if request.method == "tools/list":
-            raise LeakError(LEAK)
+            raise make()
         return await proceed(request)
 
     @server.tool
@@ -147,8 +168,41 @@ async def test_what_middleware_raises_reaches_nobody() -> None:
     frames: list[Frame] = []
     async with Client(server, on_frame=frames.append) as client:
         await asyncio.gather(client.list_tools(), return_exceptions=True)
-    assert any(b"error" in frame.text for frame in frames)
-    assert not any(b"LEAK" in frame.text.upper() for frame in frames)
+    (said,) = (frame.text for frame in frames if b'"error"' in frame.text)
+    assert b"Internal error" in said
+    assert b"LEAK" not in said.upper()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RecursionError(LEAK),
+        lambda: ValidationError([Problem("type", f"/{LEAK}", LEAK, "")]),
+        lambda: LimitExceeded(LEAK, limit="instance_depth", allowed=1),
+    ],
+    ids=name_of,
+)
+async def test_what_a_validator_crashes_with_is_not_told_as_the_callers_mistake(
+    make: Callable[[], BaseException],
+) -> None:
+    def crash(value: Any) -> Any:
+        raise make()
+
+    server = Server("s")
+
+    @server.prompt
+    def greet(name: Annotated[str, BeforeValidator(crash)]) -> str:
+        return name
+
+    @server.resource("note:{name}")
+    def note(name: Annotated[str, BeforeValidator(crash)]) -> str:
+        return name
+
+    async with Client(server) as client:
+        for ask in (client.get_prompt("greet", {"name": "a"}), client.read_resource("note:a")):
+            with pytest.raises(ProtocolError) as raised:
+                await ask
+            assert raised.value.message == "Internal error"
 
 
 async def test_what_a_verifier_raises_reaches_nobody_and_lets_nobody_in() -> None:

@@ -58,22 +58,16 @@ SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05
             ),
         ),
         (
-            msgspec.ValidationError("Expected `str`"),
+            failures.unreadable(msgspec.ValidationError("Expected `str`")),
             Failure(-32602, "Invalid params: Expected `str`"),
         ),
         (
-            msgspec.DecodeError("bad"),
+            failures.unreadable(msgspec.DecodeError("bad")),
             Failure(-32700, "Parse error: the parameters cannot be read"),
         ),
-        (RecursionError(), Failure(-32700, "Parse error: the parameters cannot be read")),
         (
-            LimitExceeded("too deep", limit="instance_depth", allowed=1),
-            Failure(-32602, "Invalid params: too deep"),
-        ),
-        (NotJson("NaN"), Failure(-32602, "Invalid params: NaN")),
-        (
-            ValidationError([Problem("type", "/a", "is no string", "")]),
-            Failure(-32602, "Invalid params: /a: is no string"),
+            failures.unreadable(RecursionError()),
+            Failure(-32700, "Parse error: the parameters cannot be read"),
         ),
     ],
 )
@@ -84,7 +78,18 @@ def test_an_exception_becomes_its_wire_error(error: Exception, failure: Failure)
 @pytest.mark.behaviour("tools.call.sanitized")
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError("secret"), ToolError("secret"), InvalidSchema("secret"), KeyError("secret")],
+    [
+        RuntimeError("secret"),
+        ToolError("secret"),
+        InvalidSchema("secret"),
+        KeyError("secret"),
+        RecursionError("secret"),
+        msgspec.ValidationError("secret"),
+        msgspec.DecodeError("secret"),
+        LimitExceeded("secret", limit="instance_depth", allowed=1),
+        NotJson("secret"),
+        ValidationError([Problem("type", "/secret", "is no string", "")]),
+    ],
 )
 def test_an_unexpected_exception_is_logged_and_not_shown(
     error: Exception, caplog: pytest.LogCaptureFixture

@@ -49,10 +49,10 @@ def dispatch(
 
 def _read(request: OpenRequest, name: str, method: Method, raw: msgspec.Raw) -> Any:
     try:
-        return method.decode(raw)
-    except msgspec.ValidationError:
+        return method.read(raw)
+    except ProtocolError:
         # Whether the method is there at all comes before whether its parameters are right.
-        _choose(request, name, method, _UNKNOWN.decode(raw))
+        _choose(request, name, method, _UNKNOWN.read(raw))
         raise
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from anyshape.errors import LimitExceeded, ProtocolError, RateLimited, ValidationError
+from anyshape.errors import ProtocolError, RateLimited
 from anyshape.protocol.jsonrpc import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
@@ -85,18 +85,16 @@ def translate(error: Exception, method: str) -> Failure:
 
 
 def told_of(error: Exception) -> Failure:
-    """Return what the peer is told of an exception, and log nothing."""
+    """Return what the peer is told of an exception, and log nothing.
+
+    Only errors that are made to be told count: of any other kind, such as those of a schema or a
+    decoder, an author's middleware or validator may have one that is about something of its own.
+    """
     if isinstance(error, RateLimited):
         return Failure(error.code, error.message, error.data, error.code, error.retry_after)
     if isinstance(error, ProtocolError):
         status = error.code if isinstance(error, UnservedError) else None
         return Failure(error.code, error.message, error.data, status)
-    if isinstance(error, msgspec.ValidationError | ValidationError):
-        return Failure(INVALID_PARAMS, f"Invalid params: {error}")
-    if isinstance(error, msgspec.DecodeError | RecursionError):
-        return Failure(PARSE_ERROR, "Parse error: the parameters cannot be read")
-    if isinstance(error, LimitExceeded):
-        return Failure(INVALID_PARAMS, f"Invalid params: {error.message}")
     if isinstance(error, RoutineError):
         return Failure(INTERNAL_ERROR, str(error))
     if isinstance(error, CrowdedError):
@@ -129,6 +127,13 @@ def http_status(failure: Failure, revision: Revision) -> int:
     if failure.status is not None:
         return failure.status
     return (_MODERN_STATUS if revision.has_error_statuses else _STATUS).get(failure.code, 200)
+
+
+def unreadable(error: Exception) -> ProtocolError:
+    """Return the error for parameters of which a decoder says that."""
+    if isinstance(error, msgspec.ValidationError):
+        return invalid_params(str(error))
+    return ProtocolError("Parse error: the parameters cannot be read", code=PARSE_ERROR)
 
 
 def invalid_params(reason: str) -> ProtocolError:

@@ -265,7 +265,7 @@ async def _innermost(method: Method, handler: Handler, request: MiddlewareReques
     """Have a request answered as if there were no layers."""
     read = request._read  # None once the parameters are others.
     if read is None:
-        read = method.decode(msgspec.Raw(encode_data(dict(request.params))))
+        read = method.read(msgspec.Raw(encode_data(dict(request.params))))
     opened = request.opened
     try:
         rest = opened.begin(handler(read, opened))

@@ -14,7 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from anyshape.decoding import decode_json
+from anyshape.documents.pointers import escape
 from anyshape.documents.positions import Node
+from anyshape.errors import LimitExceeded
 from anyshape.protocol.encoding import encode_data
 from anyshape.schema import Limits, WouldWait, aside
 from anyshape.tools.binding import Bind
@@ -23,6 +25,7 @@ from anyshape.tools.definition import compile_schema, derive_input
 from anyshape.tools.docstrings import Documentation
 from anyshape.tools.notes import take_note
 from anyshape.tools.signature import Parameter, Signature
+from anyshape.tools.types import ArgumentsError
 
 Admits: TypeAlias = Callable[[str], bool]
 """Tells whether a text is an argument as it is."""
@@ -52,9 +55,11 @@ class TextParameters(msgspec.Struct, frozen=True):
         return self.bind(encode_data(arguments))
 
     def _argument(self, name: str, text: str) -> str | msgspec.Raw:
-        admits = self.admits.get(name, _always)
-        if admits(text):
-            return text
+        try:
+            if self.admits.get(name, _always)(text):
+                return text
+        except LimitExceeded as error:
+            raise ArgumentsError.at("/" + escape(name), error.message) from None
         try:
             decode_json(text)
         except (msgspec.DecodeError, RecursionError, ValueError):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 import msgspec
 
 from anyshape.decoding import decoder
+from anyshape.server.failures import invalid_params, unreadable
 from anyshape.server.features.announcements import Topic
 
 if TYPE_CHECKING:
@@ -46,11 +47,18 @@ class Method:
         may_omit_name: bool = False,
     ) -> None:
         """Have `answer` serve both eras, or `modern` and `handshake` one each."""
-        self.decode = _reader(parameters)
+        self._decode = _reader(parameters)
         self.modern = modern or answer
         self.handshake = handshake or answer
         self.named = named
         self.may_omit_name = may_omit_name
+
+    def read(self, raw: msgspec.Raw) -> Any:
+        """Return the parameters, or raise what the peer is told."""
+        try:
+            return self._decode(raw)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise unreadable(error) from None
 
 
 @cache
@@ -119,4 +127,4 @@ def read_member(
     except msgspec.ValidationError as error:
         flaw, _, inside = str(error).partition(" - at `$")
         place = f"$.notifications.{member}{inside.rstrip('`')}"
-        raise msgspec.ValidationError(f"{flaw} - at `{place}`") from None
+        raise invalid_params(f"{flaw} - at `{place}`") from None
