@@ -369,6 +369,33 @@ def test_the_dearer_a_schema_the_shorter_the_values_that_are_judged_here(
 
 
 @pytest.mark.parametrize(
+    ("document", "rate"),
+    [
+        ({"minLength": 1}, 30),
+        ({"required": ["a", "b"]}, 30 + 20),
+        ({"minimum": 1, "exclusiveMaximum": 9}, 30 + 2 * 240),
+        ({"maximum": 0.5}, 30 + 4_000),
+        ({"multipleOf": 3}, 30 + 400),
+        ({"multipleOf": 0.01}, 30 + 9_000),
+        ({"enum": ["a", "b"]}, 30),
+        ({"const": ""}, 30 + 50),
+        ({"enum": [None, "a"]}, 30 + 2 * 400),
+        ({"enum": [1, 2]}, 30 + 2 * 5_000),
+        ({"type": "integer", "enum": [1, 2]}, 30 + 2 * 400),
+        ({"uniqueItems": True}, 30 + 16_000),
+        ({"pattern": "^a+$"}, 30 + 70),
+        ({"patternProperties": {"^a+$": True, "^b+$": True}}, 30 + 2 * 70),
+        ({"format": "date"}, 30 + 100),
+        ({"$schema": DRAFT7, "contentMediaType": "application/json"}, 30 + 60),
+        ({"$schema": DRAFT6, "contentMediaType": "application/json"}, 30 + 150),
+        ({"dependentRequired": {"a": ["b"], "c": ["d"]}}, 30 + 2 * 15),
+    ],
+)
+def test_a_keyword_is_allowed_what_the_page_about_costs_says(document: Any, rate: int) -> None:
+    assert compile(document).cost.rate == rate
+
+
+@pytest.mark.parametrize(
     "items",
     [{}, {"type": "integer"}, {"type": ["string", "number"]}, {"type": "array"}, STRING, True],
 )
