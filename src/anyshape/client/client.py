@@ -74,9 +74,9 @@ class Client(ReadsFeatures):
     A server may ask back while it works: `on_elicit` asks the user, `on_sample` a model, and
     `roots` are the directories it may know of; what is not given is not offered to servers.
     `on_log` is told what the server logs, `on_list_changed` that it may list other tools, prompts
-    or resources by now, and `on_lost` that it may have gone: its process ended, or the stream broke
-    on which it tells of changes. Without `check_results` values are not judged by their tools'
-    schemas. `on_frame` is told of every message that passes, for debugging.
+    or resources than it did when it was asked, and `on_lost` that it may have gone: its process
+    ended, or the stream broke on which it tells of changes. Without `check_results` values are not
+    judged by their tools' schemas. `on_frame` is told of every message that passes, for debugging.
     """
 
     def __init__(
