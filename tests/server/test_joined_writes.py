@@ -14,6 +14,8 @@ import uvicorn
 from patience import PATIENCE
 from uvicorn.server import ServerState
 
+from anyshape.server import http_protocol
+from anyshape.server.http_options import HttpOptions
 from anyshape.server.http_protocol import HttpProtocol
 from anyshape.server.joined_writes import JoiningTransport
 
@@ -317,3 +319,56 @@ async def test_a_connection_can_be_handed_to_a_websocket_library() -> None:
         writer.write(b"hello")
         assert await _body(reader, 5) == b"hello"
         writer.close()
+
+
+OFFER = b"host: here\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
+
+
+class _Registered(_Upgraded):
+    """What is a connection of uvicorn's, as its WebSocket protocols are."""
+
+    def __init__(self, server_state: Any, **others: Any) -> None:
+        super().__init__(**others)
+        server_state.connections.add(self)
+
+    def shutdown(self) -> None:
+        pass
+
+
+async def test_a_connection_is_waited_for_no_longer_beside_a_websocket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_protocol, "_DEFAULTS", HttpOptions(request_timeout=0.2))
+    async with _served(asyncio.Barrier(5), _Registered) as (address, _):
+        upgraded, websocket = await asyncio.open_connection(*address)
+        websocket.write(b"GET / HTTP/1.1\r\n" + OFFER)
+        assert (await _head(upgraded)).startswith(b"HTTP/1.1 101")
+        silent, writer = await asyncio.open_connection(*address)
+        writer.write(b"POST / HTTP/1.1\r\n")
+        assert (await _head(silent)).startswith(b"HTTP/1.1 408")
+        websocket.write(b"hello")
+        assert await _body(upgraded, 5) == b"hello"
+        for each in (writer, websocket):
+            each.close()
+
+
+async def test_an_offer_behind_a_request_that_waits_is_answered_in_its_turn() -> None:
+    async with _served(meeting := asyncio.Barrier(2), _Upgraded) as (address, _):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(_request("wait/3") + b"GET /5 HTTP/1.1\r\n" + OFFER)
+        await asyncio.wait_for(meeting.wait(), PATIENCE)
+        for size in (3, 5):
+            assert (await _head(reader)).startswith(b"HTTP/1.1 200")
+            assert await _body(reader, size) == b"x" * size
+        writer.close()
+
+
+async def test_what_comes_with_an_upgrade_is_not_read_as_http() -> None:
+    async with _served(asyncio.Barrier(5), _Upgraded) as (address, _):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"GET / HTTP/1.1\r\n" + OFFER + 100_000 * b"\x00")
+        assert (await _head(reader)).startswith(b"HTTP/1.1 101")
+        writer.write(b"hello")
+        assert (await _body(reader, 5)).strip(b"\x00") in (b"", b"hello")
+        assert not reader.at_eof()
+        writer.transport.abort()

@@ -34,6 +34,7 @@ EXTENDED = (
     "connection_made",
     "connection_lost",
     "data_received",
+    "_should_upgrade",
     "handle_websocket_upgrade",
     "on_body",
     "on_headers_complete",

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Set as AbstractSet
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -124,8 +123,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Forget what waits to be written: nobody will read it."""
         self._joining.discard()
         self._keep_record()
-        self.watch.release(self)
-        self.watch.kept.release(self)
+        self.watch.end(self)
         front = self._front
         if front is not None and not front.response_complete:
             # uvicorn tells the last request alone.
@@ -154,9 +152,17 @@ class HttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the bare transport on: there is no more to join on this connection."""
+        """Hand the bare transport on: there is no more to join or to watch on this connection."""
+        self.watch.end(self)
         self.transport = self._joining.release()
         super().handle_websocket_upgrade()
+
+    def _should_upgrade(self) -> bool:
+        """Tell whether to go on in another protocol; answers that are not there would end up in it.
+
+        An offer that is not taken is answered in this one, in its turn.
+        """
+        return not self._is_answering() and super()._should_upgrade()
 
     def shutdown(self) -> None:
         """Have the application bring its answers to an end: uvicorn waits for them."""
@@ -184,7 +190,13 @@ class HttpProtocol(HttpToolsProtocol):
     def _parse_warily(self, data: bytes) -> None:
         """Parse no more than a head may be long before it is looked at what that gave."""
         longest = self._longest_head
-        while data and not self._refused and not self.transport.is_closing():
+        # One that is handed on is none of these connections any more.
+        while (
+            data
+            and self in self.connections
+            and not self._refused
+            and not self.transport.is_closing()
+        ):
             piece = data[: longest - self._unparsed]
             data = data[len(piece) :]
             self._unparsed += len(piece)
@@ -397,16 +409,24 @@ class _Watch:
     It also knows those that are read too slowly, and bounds what waits on all of them.
     """
 
-    def __init__(self, connections: AbstractSet[object], kept: KeptConnections) -> None:
-        self._connections = cast("AbstractSet[HttpProtocol]", connections)
+    def __init__(self, kept: KeptConnections) -> None:
         self.kept = kept
+        self._connections: set[HttpProtocol] = set()
+        """Those of uvicorn may be of other protocols."""
         self._unread: dict[HttpProtocol, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, connection: HttpProtocol) -> None:
         """Look from now on, until no connection is left."""
+        self._connections.add(connection)
         if self._timer is None:
             self._wind(connection.loop, connection.patience / _LOOKS)
+
+    def end(self, connection: HttpProtocol) -> None:
+        """Look no more: the connection is over, or somebody else's."""
+        self._connections.discard(connection)
+        self.release(connection)
+        self.kept.release(connection)
 
     def hold(self, connection: HttpProtocol) -> None:
         """Know a connection that is read too slowly; close older ones if all are too much."""
@@ -419,7 +439,7 @@ class _Watch:
             oldest.transport.abort()
 
     def release(self, connection: HttpProtocol) -> None:
-        """Forget a connection that has been read, or is over."""
+        """Forget a connection that has been read."""
         self._unread.pop(connection, None)
 
     def _wind(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
@@ -441,5 +461,5 @@ def _watch_over(state: ServerState, loop: asyncio.AbstractEventLoop, keep_alive:
     watch = _watches.get(state)
     if watch is None:
         kept = KeptConnections(loop, keep_alive)
-        watch = _watches[state] = _Watch(state.connections, kept)
+        watch = _watches[state] = _Watch(kept)
     return watch
