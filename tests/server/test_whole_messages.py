@@ -445,18 +445,39 @@ async def test_nothing_of_a_direct_request_is_kept_when_it_is_over(
 
 
 @pytest.mark.parametrize("direct", [True, False])
-async def test_what_comes_behind_a_request_that_waits_is_read(direct: bool) -> None:
+@pytest.mark.parametrize("together", [True, False])
+async def test_what_comes_behind_a_request_that_waits_is_read(direct: bool, together: bool) -> None:
     application = await _used(server.asgi())
     called = application if direct else _passed_on(application)
     connection, transport = _connect(HttpProtocol, called, ServerState(), hosted=application)
-    connection.data_received(_request(waits=True, text="") + _request())
-    assert not transport.is_read
-    await asyncio.sleep(0)
+    stayed.clear()
+    connection.data_received(_request(text="", stays=True) + _request() * together)
+    await turn_until(lambda: stayed == ["begun"])
+    await asyncio.sleep(0.05)  # Connections are watched for calls that take a while.
+    connection.data_received(_request())
     assert transport.is_read
     connection.data_received(b"\x00garbage\r\n\r\n")
-    await _some_turns()
     assert transport.written.startswith(b"HTTP/1.1 400 ")
     assert not transport.is_open
+    connection.connection_lost(None)
+    await turn_until(lambda: not connection.server_state.tasks)
+
+
+@pytest.mark.parametrize("behind", [_request(), _head(b"Content-Length: 9999999")], ids=len)
+async def test_no_more_than_a_little_is_read_behind_a_request_that_waits(behind: bytes) -> None:
+    application = await _used(server.asgi())
+    connection, transport = _connect(HttpProtocol, application, ServerState(), hosted=application)
+    connection.data_received(_request(text="", stays=True))
+    size = 0
+    connection.data_received(behind)
+    while transport.is_read and size < 100_000:
+        piece = behind if behind.endswith(b"}") else b"x" * 1_000
+        connection.data_received(piece)
+        size += len(piece)
+    assert size <= 70_000
+    assert transport.is_open
+    connection.connection_lost(None)
+    await turn_until(lambda: not connection.server_state.tasks)
 
 
 async def test_an_answer_that_waits_is_the_last_when_the_host_stops() -> None:

@@ -52,6 +52,8 @@ _take_body: Final = HttpToolsProtocol.on_body
 _take_end: Final = HttpToolsProtocol.on_message_complete
 _MOST_PIPELINED: Final = 64
 """Requests that may wait on one connection behind the one that is being answered."""
+_MOST_BEHIND: Final = 65_536
+"""Bytes after which no more of them is read."""
 _LINGER: Final = 2.0
 """Seconds in which a refused peer can read why: what it still sends would else reset the
 connection, and take the refusal with it."""
@@ -100,6 +102,8 @@ class HttpProtocol(HttpToolsProtocol):
         """The request that is being answered, as long as it has no record."""
         self._front: RequestResponseCycle | None = None
         """The record of the request that is being answered, if others wait behind it."""
+        self._behind = 0
+        """How much has been read since others do."""
 
     def _is_direct(self) -> bool:
         """Tell whether nothing that anybody set up stands between the parser and an endpoint."""
@@ -184,8 +188,16 @@ class HttpProtocol(HttpToolsProtocol):
             self._parse(data)
         else:
             self._parse_warily(data)
+        if self.pipeline:
+            self._read_on_behind(len(data))
+
+    def _read_on_behind(self, size: int) -> None:
+        """Read on, where uvicorn stops as soon as a request waits: else no end would be seen."""
+        self._behind += size
         if len(self.pipeline) > _MOST_PIPELINED:
             self.transport.abort()
+        elif len(self.pipeline) < _MOST_PIPELINED and self._behind < _MOST_BEHIND:
+            self.flow.resume_reading()
 
     def _parse_warily(self, data: bytes) -> None:
         """Parse no more than a head may be long before it is looked at what that gave."""
@@ -253,7 +265,7 @@ class HttpProtocol(HttpToolsProtocol):
         is_forwarded = [True for name, _ in self.headers if name in _FORWARDED]
         self.app = self._proxied if is_forwarded else self._direct
         if self._is_answering() and not self.pipeline:
-            self._front = self.cycle
+            self._front, self._behind = self.cycle, 0
         if self._is_answering() or self.flow.write_paused:
             self.app = partial(self._begin_when_read, self.app)
         if not self.parser.should_upgrade():

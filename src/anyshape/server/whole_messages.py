@@ -199,8 +199,6 @@ class DirectRequest:
     async def run(self, answering: Awaitable[None]) -> None:
         """Await what answers the request; what is wrong with that is for uvicorn to say."""
         failure: BaseException | None = None
-        # As whoever takes a request does: one behind it has had the reading stopped.
-        self._connection.flow.resume_reading()
         try:
             await answering
         except BaseException as error:
