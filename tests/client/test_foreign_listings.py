@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -213,6 +214,24 @@ async def test_all_pages_together_are_bounded_in_parts(scripted: type[Scripted])
         assert (raised.value.limit, raised.value.allowed) == ("max_parts", 5_000)
         assert len(server.asked("tools/list")) == 5
         await client.call_tool("t0")
+
+
+@pytest.mark.parametrize("member", ["nextCursor", "ttlMs", "name"])
+async def test_what_should_be_a_word_or_a_number_is_not_read_if_it_is_something_else(
+    scripted: type[Scripted], member: str
+) -> None:
+    many = [1e308] * 500_000  # for which a decoder takes four seconds
+    page: Json = {"tools": [tool("a")], member: many}
+    if member == "name":
+        page = {"tools": [tool("a"), {**tool("b"), "name": many}]}
+    async with Client(scripted(tools__list=lambda params: page)) as client:
+        began = time.process_time()
+        if member == "nextCursor":
+            with pytest.raises(ProtocolError, match="nextCursor"):
+                await client.list_tools()
+        else:
+            assert names(await client.list_tools()) == ["a"]
+        assert time.process_time() - began < 2
 
 
 def requiring(*defaulted: str, nested: bool = False) -> Json:

@@ -41,6 +41,11 @@ _LONG_ENTRY: Final = 64_000
 _HEAVY: Final = 64_000_000
 """Bytes that the entries of one listing may keep of what was compiled; further ones keep none."""
 _STAND_IN: Final = "\ufdd0"
+_NOTHING: Final = msgspec.Raw()
+_LONGEST_NUMBER: Final = 100
+_decode_cursor: Final = msgspec.json.Decoder(str | None).decode
+_decode_number: Final = msgspec.json.Decoder(int | float).decode
+_decode_string: Final = msgspec.json.Decoder(str).decode
 
 
 class Weighed(Protocol):
@@ -244,11 +249,12 @@ class Listing(Generic[EntryT]):
             collector.count(raw)
             page = self._read_page(raw)
             await collector.take(page)
-            cursor = page.nextCursor
+            try:
+                cursor = _decode_cursor(page.nextCursor)
+            except msgspec.DecodeError:
+                raise ProtocolError(f"{method} gave a nextCursor that is no string") from None
             if cursor is None:
                 return
-            if not isinstance(cursor, str):
-                raise ProtocolError(f"{method} gave a nextCursor that is no string")
             # Cursors are opaque: the same one twice need not lead to the same page.
             request = ClientRequest(method, b'"cursor":%b' % encode_data(cursor), repeatable=True)
         raise LimitExceeded(f"{method} goes on after {most} pages", limit="max_pages", allowed=most)
@@ -268,10 +274,12 @@ class Listing(Generic[EntryT]):
 
 
 class _Page(msgspec.Struct):
+    """A page; what may be anything in it stays text, as it may take long to read."""
+
     entries: list[msgspec.Raw]
     resultType: Literal["complete"] = "complete"  # noqa: N815 - as it stands on the wire
-    nextCursor: Any = None  # noqa: N815
-    ttlMs: Any = None  # noqa: N815
+    nextCursor: msgspec.Raw = msgspec.Raw(b"null")  # noqa: N815
+    ttlMs: msgspec.Raw = _NOTHING  # noqa: N815
 
 
 def _page_of(member: str) -> type[_Page]:
@@ -281,11 +289,13 @@ def _page_of(member: str) -> type[_Page]:
     return cast("type[_Page]", page)
 
 
-def _lifetime(ttl: object) -> float | None:
+def _lifetime(said: msgspec.Raw) -> float | None:
     """Return when a page expires; `None` if it gives no lifetime."""
-    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+    try:
+        ttl = _decode_number(said) if memoryview(said).nbytes <= _LONGEST_NUMBER else 0
+    except msgspec.DecodeError:
         return None
-    return time.monotonic() + min(ttl, 1e12) / 1000
+    return time.monotonic() + min(ttl, 1e12) / 1000 if ttl > 0 else None
 
 
 class _Collector(Generic[EntryT]):
@@ -393,9 +403,9 @@ class _Collector(Generic[EntryT]):
 
 
 class _Keys(msgspec.Struct):
-    name: Any = None
-    uri: Any = None
-    uriTemplate: Any = None  # noqa: N815 - as it stands on the wire
+    name: msgspec.Raw = _NOTHING
+    uri: msgspec.Raw = _NOTHING
+    uriTemplate: msgspec.Raw = _NOTHING  # noqa: N815 - as it stands on the wire
 
 
 _decode_keys: Final = msgspec.json.Decoder(_Keys).decode
@@ -405,11 +415,16 @@ def _key_of(text: bytes, feature: ListedFeature[Any]) -> str:
     """Return what tells an entry from others, however unusable the rest of it is."""
     noun, member = feature.noun, feature.key
     try:
-        key = getattr(_decode_keys(text), member)
+        said: msgspec.Raw = getattr(_decode_keys(text), member)
     except msgspec.DecodeError:
         raise ProtocolError(f"expected a {noun}, got {shorten(text, 60)}") from None
-    if not isinstance(key, str) or not key:
-        raise ProtocolError(f"a {noun} needs a {member}, got {shorten(repr(key), 60)}")
+    try:
+        key = _decode_string(said)
+    except msgspec.DecodeError:
+        key = ""
+    if not key:
+        got = shorten(bytes(said), 60) or "none"
+        raise ProtocolError(f"a {noun} needs a {member}, got {got}")
     if LONE_SURROGATE in text and _STAND_IN in key:
         raise ProtocolError(f"a {member} holds half of a surrogate pair")
     if len(key) > feature.longest:
