@@ -75,8 +75,14 @@ def test_numbers_and_short_texts_are_no_parts() -> None:
     assert not has_too_many_parts(json.dumps(["a:b"] * 30).encode(), 10)
 
 
-def test_very_many_texts_with_brackets_in_them_are_too_many() -> None:
-    assert has_too_many_parts(json.dumps(["[]"] * 60).encode(), 10)
+@pytest.mark.parametrize("text", ["[]", "a", "", "\\", '"', '\\"'])
+def test_more_than_four_times_as_many_texts_are_too_many(text: str) -> None:
+    assert not has_too_many_parts(json.dumps([text] * 40).encode(), 10)
+    assert has_too_many_parts(json.dumps([text] * 41).encode(), 10)
+
+
+def test_quotes_in_a_text_are_no_texts() -> None:
+    assert not has_too_many_parts(json.dumps(['"' * 1_000, '\\"' * 1_000]).encode(), 10)
 
 
 @given(st.binary() | st.text(alphabet='[]{}:"\\x').map(str.encode))

@@ -188,7 +188,8 @@ class Channel:
             most = self.bounds.max_parts
             raise LimitExceeded(
                 f"{self.transport.place} answered with more than {most} arrays, objects and "
-                "members; Client(bounds=Bounds(max_parts=…)) allows more",
+                "members, or four times as many texts; Client(bounds=Bounds(max_parts=…)) allows "
+                "more",
                 limit="max_parts",
                 allowed=most,
             )
@@ -303,7 +304,7 @@ class Channel:
 
     def _hear(self, message: ServerMessage) -> bytes | None:
         if self._has_too_many_parts(message.params):
-            reason = f"more than {self.bounds.max_parts} arrays, objects and members"
+            reason = f"more than {self.bounds.max_parts} arrays, objects and members, or texts"
             logger.warning(
                 "%s sent %s with %s", self.transport.place, shorten(message.method, 60), reason
             )

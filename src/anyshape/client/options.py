@@ -40,7 +40,7 @@ class Bounds:
     """Nesting of the JSON in one message."""
     max_parts: int = MOST_PARTS
     """Arrays, objects and members of objects in one message, and on all pages of one listing; four
-    times as many texts."""
+    times as many texts in one message."""
     max_pages: int = 100
     """Pages of one listing."""
     max_tools: int = 10_000
