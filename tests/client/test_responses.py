@@ -346,6 +346,44 @@ async def test_a_body_that_had_to_wait_for_its_reader_is_read_whole() -> None:
         assert len(await response.read()) == 4_000_000
 
 
+async def pieces_of(body: bytes) -> AsyncGenerator[bytes]:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(body)
+        await writer.drain()
+        await reader.read()
+
+    async with pooled(answer) as (pools, url):
+        response = await pools.send("POST", url, {}, b"", aside=False)
+        while piece := await response.next_chunk():
+            yield piece
+        response.close()
+
+
+async def test_chunks_of_two_bytes_are_taken_together() -> None:
+    body = bytes(200_000)
+    short = reply(chunks(body, 2), "Transfer-Encoding: chunked")
+    pieces = [piece async for piece in pieces_of(short)]
+    assert b"".join(pieces) == body
+    assert len(pieces) < 1_000
+
+
+async def test_others_run_between_the_pieces_of_what_was_compressed() -> None:
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    turning = asyncio.create_task(turn())
+    packed = plain(gzip.compress(bytes(20_000_000)), "Content-Encoding: gzip")
+    seen = {turns async for _ in pieces_of(packed)}
+    turning.cancel()
+    assert len(seen) > 300
+
+
 @pytest.mark.parametrize("is_secure", [False, True], ids=["http", "https"])
 async def test_an_answer_to_a_request_that_is_not_read_costs_its_connection(
     is_secure: bool,
