@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -14,8 +17,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from anyshape import Client
-from anyshape.client import Bounds, rounds
-from anyshape.client.answers import decode_value
+from anyshape.client import Bounds, answers
+from anyshape.decoding import decode_json
 from anyshape.errors import (
     LimitExceeded,
     OutputMismatch,
@@ -23,9 +26,12 @@ from anyshape.errors import (
     ToolError,
     TransportError,
 )
+from anyshape.protocol.shapes import result_reader
 
 if TYPE_CHECKING:
-    from .conftest import Scripted
+    from types import ModuleType
+
+    from .conftest import Refusal, Scripted
 
 Json = dict[str, Any]
 
@@ -255,25 +261,61 @@ async def test_a_page_or_an_error_of_too_many_parts_is_not_read(
             await client.call_tool("ask")
 
 
-async def test_a_long_answer_is_not_read_on_the_event_loop(
-    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+LONG: list[Any] = [1.5] * 500_000
+
+
+def as_result(_refusal: type[Refusal]) -> Json:
+    return {"content": [], "structuredContent": LONG}
+
+
+def as_error(refusal: type[Refusal]) -> Json:
+    raise refusal(-32000, "no", LONG)
+
+
+def as_text(_refusal: type[Refusal]) -> Json:
+    text = {"type": "text", "text": json.dumps(LONG)}
+    return {"content": [text], "structuredContent": {"result": 1}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reads"),
+    [(as_result, answers), (as_error, answers), (as_text, result_reader)],
+    ids=["a result", "an error", "a text beside an envelope"],
+)
+async def test_what_is_long_is_not_read_on_the_event_loop(
+    scripted: type[Scripted],
+    refusal: type[Refusal],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Callable[[type[Refusal]], Json],
+    reads: ModuleType,
 ) -> None:
-    read_on_loop: list[bool] = []
+    on_loop: list[int] = []
 
-    def read(*given: Any) -> Any:
-        read_on_loop.append(threading.current_thread() is threading.main_thread())
-        return decode_value(*given)
+    def read(text: Any) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            on_loop.append(len(bytes(text) if isinstance(text, msgspec.Raw) else text))
+        return decode_json(text)
 
-    monkeypatch.setattr(rounds, "decode_value", read)
-    values = [[1.5] * 10_000, [1.5] * 500_000]
-    answers = [{"content": [], "structuredContent": value} for value in values]
+    monkeypatch.setattr(reads, "decode_json", read)
     server = scripted(
         tools__list=lambda params: {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]},
-        tools__call=lambda params: answers.pop(0),
+        tools__call=lambda params: answer(refusal),
     )
     async with Client(server) as client:
-        assert [await client.call("ask"), await client.call("ask")] == values
-    assert read_on_loop[-1] is False
+        with contextlib.suppress(ProtocolError):
+            await client.call("ask")
+    assert max(on_loop, default=0) < 100_000
+
+
+async def test_what_a_server_says_at_great_length_is_passed_over(
+    scripted: type[Scripted], caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[Any] = []
+    async with Client(server := scripted(), on_log=lambda told: heard.append(told.data)):
+        server.say("notifications/message", level="info", data=LONG)
+        server.say("notifications/message", level="info", data="short")
+    assert heard == ["short"]
+    assert "sent notifications/message of more than 1000000 bytes" in caplog.text
 
 
 async def test_what_a_server_says_with_too_many_parts_is_passed_over(

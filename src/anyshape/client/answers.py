@@ -12,8 +12,18 @@ from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.decoding import decode_json
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
+from anyshape.schema import aside
 
+LONG: Final = 1_000_000
+"""Bytes of JSON that is not read on the event loop."""
 _CONTAINERS: Final = frozenset({dict, list})
+
+
+async def read_value(raw: msgspec.Raw, max_depth: int) -> Any:
+    """Return the JSON value as `decode_value` does; what is long is read off the event loop."""
+    if memoryview(raw).nbytes > LONG:
+        return await aside(decode_value, raw, max_depth)
+    return decode_value(raw, max_depth)
 
 
 def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:
@@ -72,9 +82,13 @@ def _too_deep(max_depth: int) -> LimitExceeded:
 def protocol_error(raw: msgspec.Raw | None, max_depth: int) -> ProtocolError:
     """Return the exception for the `error` member of an answer, however it is made."""
     try:
-        error = None if raw is None else decode_value(raw, max_depth)
+        return as_protocol_error(None if raw is None else decode_value(raw, max_depth))
     except LimitExceeded:
-        error = None
+        return as_protocol_error(None)
+
+
+def as_protocol_error(error: object) -> ProtocolError:
+    """Return the exception for an `error` that was read already."""
     members = as_object(error)
     if not members:
         return ProtocolError("the server answered with an error that is no object")

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypedDict, cast
 
+from anyshape.client.answers import LONG
 from anyshape.client.channel import Channel, Result
 from anyshape.client.leniency import without_defaulted
 from anyshape.client.lifecycle import RESERVED
@@ -23,6 +24,7 @@ from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.result import ABSENT
+from anyshape.protocol.shapes.envelope import has_only_envelope_key
 from anyshape.protocol.shapes.ordinary_result import ORDINARY_BYTES, OrdinaryResult
 from anyshape.schema import Schema, compile, leave_loop, text_size
 
@@ -121,9 +123,16 @@ def read_answer(
 ) -> CallResult:
     """Return what a call came to; `OutputMismatch` if it breaks the tool's schema.
 
-    Without `check` it may be anything. Raises `WouldWait` on an event loop if the value has to be
-    judged in another process.
+    Without `check` it may be anything. Raises `WouldWait` on an event loop if the answer is long,
+    or its value has to be judged in another process.
     """
+    # The texts of a result are read to see whether they say what is in an envelope.
+    if (
+        isinstance(result, dict)
+        and has_only_envelope_key(result.get("structuredContent"))
+        and text_size(result) > LONG
+    ):
+        leave_loop()
     read = tool.read(result)
     output = tool.output
     if check and output is not None and not read.is_error:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from anyshape.client.answering import Answering
-from anyshape.client.answers import protocol_error
+from anyshape.client.answers import LONG, protocol_error
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.lifecycle import Lifecycle, open_request
 from anyshape.client.options import Bounds
@@ -38,6 +38,7 @@ from anyshape.protocol.meta import PROGRESS_KEY
 from anyshape.protocol.methods import CANCELLED, PROGRESS
 from anyshape.protocol.nesting import has_too_many_parts
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
+from anyshape.schema import aside
 
 logger = logging.getLogger(__name__)
 
@@ -122,8 +123,8 @@ class Channel:
     ) -> msgspec.Raw:
         """Send one request, once, and return its result; only calls have another kind."""
         answer = self._send(lifecycle, request, cancellable, endless, id)
-        result = self._result_of(answer if isinstance(answer, Received) else await answer)
-        return cast("msgspec.Raw", result)
+        result = self._read(answer if isinstance(answer, Received) else await answer)
+        return cast("msgspec.Raw", result if isinstance(result, Result) else await result)
 
     def begin(
         self, request: ClientRequest, timeout: float | None
@@ -138,10 +139,8 @@ class Channel:
             if self._is_agreed
             else self._recover_and_send(request)
         )
-        if isinstance(answer, OrdinaryResult):
-            return answer
-        if isinstance(answer, Response):
-            return self._result_of(answer)
+        if isinstance(answer, Received):
+            return self._read(answer)
         return self._wait(request, answer, timeout)
 
     async def request(self, request: ClientRequest, timeout: float | None) -> Result:
@@ -181,9 +180,15 @@ class Channel:
             relay.abandon()
             del self._relays[outgoing.id]
 
-    def _result_of(self, answer: Received) -> Result:
+    def _read(self, answer: Received) -> Result | Coroutine[Any, Any, Result]:
+        """Return the result of an answer, or raise its error; a long error is read aside."""
         if isinstance(answer, OrdinaryResult):
             return answer
+        if answer.error is not None and memoryview(answer.error).nbytes > LONG:
+            return aside(self._result_of, answer)
+        return self._result_of(answer)
+
+    def _result_of(self, answer: Response) -> msgspec.Raw:
         if self._has_too_many_parts(answer.result or answer.error):
             most = self.bounds.max_parts
             raise LimitExceeded(
@@ -209,7 +214,8 @@ class Channel:
     ) -> Result:
         try:
             with self.deadlines.limit(timeout):
-                return self._result_of(await self._persist(request, attempt))
+                result = self._read(await self._persist(request, attempt))
+                return result if isinstance(result, Result) else await result
         except TimeoutError as error:
             raise self.silence(request, timeout) from error
         finally:
@@ -313,6 +319,12 @@ class Channel:
             return None
         if isinstance(message, Request):
             return self._take_request(message)
+        if message.params is not None and memoryview(message.params).nbytes > LONG:
+            logger.warning(
+                "%s sent %s of more than %d bytes",
+                *(self.transport.place, shorten(message.method, 60), LONG),
+            )
+            return None
         if message.method == PROGRESS:
             report = read_progress(message.params)
             relay = self._relays.get(report[0]) if report is not None else None

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from anyshape.client.answers import as_object, as_string
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.errors import AnyshapeError, ProtocolError
 from anyshape.protocol.jsonrpc import INVALID_PARAMS
 from anyshape.protocol.methods import ELICIT
@@ -70,7 +70,7 @@ def read_elicitation(params: Mapping[str, Any], server: str) -> Elicitation:
     if mode == "url":
         url, id = _read_url(params.get("url")), as_string(params.get("elicitationId"))
         return Elicitation(message, server, url=url, id=id)
-    raise _unfit(f"mode: expected form or url, got {shorten(repr(mode), 40)}")
+    raise _unfit(f"mode: expected form or url, got {show(mode, 40)}")
 
 
 def _read_form(schema: object) -> Mapping[str, Any]:
@@ -114,7 +114,7 @@ def _read_url(url: object) -> str:
                 return url
         except ValueError:
             pass
-    raise _unfit(f"url: expected an http or https address, got {shorten(repr(url), 60)}")
+    raise _unfit(f"url: expected an http or https address, got {show(url, 60)}")
 
 
 def write_elicited(asked: Elicitation, answer: object, limits: Limits) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from anyshape.client.answers import as_object
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import show
 from anyshape.protocol.content import Content, Text, read_content
 
 
@@ -38,7 +38,7 @@ def read_messages(found: object) -> tuple[ReceivedMessage, ...]:
 def _read_message(entry: Mapping[str, Any]) -> ReceivedMessage:
     role, content = entry.get("role"), entry.get("content")
     if role not in ("user", "assistant"):
-        got = shorten(repr(role), 60)
+        got = show(role, 60)
         raise ValueError(f"expected the role user or assistant, got {got}")
     blocks = cast("list[object]", content) if isinstance(content, list) else [content]
     if not all(isinstance(block, dict) for block in blocks):

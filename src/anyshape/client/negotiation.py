@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from anyshape.client import eras
-from anyshape.client.answers import as_object, as_string, decode_object, decode_value
+from anyshape.client.answers import as_object, as_string, read_value
 from anyshape.client.channel import Channel
 from anyshape.client.lifecycle import ClientIntroduction, Lifecycle, Stateful, Stateless
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.client.request import ClientRequest
 from anyshape.client.transports.transport import ConnectionLost, HttpStatus
 from anyshape.errors import ProtocolError
@@ -154,7 +154,7 @@ class Negotiator:
                 raw = await self._channel.ask(
                     Stateless(LATEST, self._introduction), _PING, cancellable=False
                 )
-            result: object = decode_value(raw, self._channel.bounds.max_depth)
+            result: object = await read_value(raw, self._channel.bounds.max_depth)
             return isinstance(result, dict) and cast("dict[str, object]", result).keys() <= _NOTHING
         except TimeoutError:
             return True
@@ -223,7 +223,7 @@ class Negotiator:
             try:
                 # An older server need not hear of a question that it did not understand.
                 raw = await self._channel.ask(lifecycle, _DISCOVER, cancellable=False)
-                result = decode_object(raw, self._channel.bounds.max_depth)
+                result = as_object(await read_value(raw, self._channel.bounds.max_depth))
             except ProtocolError as error:
                 if error.code in (HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY):
                     raise
@@ -246,7 +246,7 @@ class Negotiator:
             if kind != "complete":
                 raise ProtocolError(
                     f"{self._channel.transport.place} answered server/discover with a result of "
-                    f"the unknown type {shorten(repr(kind), 60)}"
+                    f"the unknown type {show(kind, 60)}"
                 )
             supported = _strings_of(cast("list[object]", versions))
             choice = _choose(supported, modern)
@@ -277,7 +277,7 @@ class Negotiator:
         if revision is None or revision not in accepted:
             raise ProtocolError(
                 f"{self._channel.transport.place} answered initialize with protocol version "
-                f"{shorten(repr(answered), 60)}; this client accepts "
+                f"{show(answered, 60)}; this client accepts "
                 + ", ".join(str(entry) for entry in accepted)
             )
         lifecycle = Stateful(revision, as_object(result.get("capabilities")))
@@ -302,7 +302,7 @@ class Negotiator:
                 raw = await self._channel.ask(_Opening(offered), request, cancellable=False)
         except TimeoutError as error:
             raise self._channel.silence(request, self._timeout) from error
-        return decode_object(raw, self._channel.bounds.max_depth)
+        return as_object(await read_value(raw, self._channel.bounds.max_depth))
 
 
 class _Opening(Stateful):

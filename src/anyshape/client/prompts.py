@@ -13,7 +13,7 @@ from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature, common_members
 from anyshape.client.messages import ReceivedMessage, read_messages
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.encoding import encode_data
@@ -77,7 +77,7 @@ def _admit_prompt(name: str, entry: Mapping[str, Any], light: bool) -> ListedPro
 def _read_argument(found: Mapping[str, Any]) -> PromptArgument:
     name = found.get("name")
     if not isinstance(name, str) or not name:
-        raise ProtocolError(f"arguments: each needs a name, got {shorten(repr(name), 60)}")
+        raise ProtocolError(f"arguments: each needs a name, got {show(name, 60)}")
     return PromptArgument(
         name,
         title=as_string(found.get("title")),

@@ -34,6 +34,13 @@ def shorten(text: str | bytes, limit: int = 120) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def show(value: object, limit: int) -> str:
+    """Return what a message may quote of a value that a server sent, however large it is."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
+    return shorten(repr(value), limit)
+
+
 def last_words(said: bytes) -> str:
     """Return the line in which a program that writes errors says what went wrong; empty if none.
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from anyshape.client.answers import as_list, as_object, as_string
 from anyshape.client.calling import write_meta
 from anyshape.client.listing import ListedFeature, common_members
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.client.request import ClientRequest
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import EmbeddedResource, read_content
@@ -86,7 +86,7 @@ def _members(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what resources and templates have in common."""
     name = entry.get("name")
     if not isinstance(name, str) or not name:
-        raise ProtocolError(f"a resource needs a name, got {shorten(repr(name), 60)}")
+        raise ProtocolError(f"a resource needs a name, got {show(name, 60)}")
     return {
         "name": name,
         "mime_type": as_string(entry.get("mimeType")),
@@ -97,7 +97,7 @@ def _members(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _admit_resource(uri: str, entry: Mapping[str, Any], light: bool) -> ListedResource:
     if not _has_scheme(uri):
-        raise ProtocolError(f"uri: expected a URI with a scheme, got {shorten(repr(uri), 60)}")
+        raise ProtocolError(f"uri: expected a URI with a scheme, got {show(uri, 60)}")
     size = entry.get("size")
     is_size = type(size) is int and size >= 0
     return ListedResource(uri, size=size if is_size else None, **_members(entry))
@@ -105,7 +105,7 @@ def _admit_resource(uri: str, entry: Mapping[str, Any], light: bool) -> ListedRe
 
 def _admit_template(template: str, entry: Mapping[str, Any], light: bool) -> ListedTemplate:
     if not template.isprintable() or template.count("{") != template.count("}"):
-        raise ProtocolError(f"uriTemplate: expected a template, got {shorten(repr(template), 60)}")
+        raise ProtocolError(f"uriTemplate: expected a template, got {show(template, 60)}")
     return ListedTemplate(template, **_members(entry))
 
 

@@ -13,18 +13,15 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from anyshape.client.answers import as_object, decode_value
+from anyshape.client.answers import as_object, read_value
 from anyshape.client.channel import Channel, Result
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.client.request import ClientRequest
 from anyshape.errors import NotJson, ProtocolError
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
-from anyshape.schema import aside
 
 _LONGEST_STATE: Final = 1_000_000
-_LONG_RESULT: Final = 1_000_000
-"""Bytes of a result that is not read on the event loop."""
 
 
 async def complete_result(
@@ -49,10 +46,7 @@ async def complete_result(
     for asked in range(1, bounds.max_rounds + 1):
         if isinstance(result, OrdinaryResult):
             return result
-        if memoryview(result).nbytes > _LONG_RESULT:
-            value = await aside(decode_value, result, bounds.max_depth)
-        else:
-            value = decode_value(result, bounds.max_depth)
+        value = await read_value(result, bounds.max_depth)
         if type(value) is not dict:
             raise ProtocolError(f"{what} gave a result that is no object")
         answer = cast("dict[str, Any]", value)
@@ -60,9 +54,7 @@ async def complete_result(
         if kind == "complete" or (takes_task and kind == "task"):
             return answer
         if kind != "input_required":
-            raise ProtocolError(
-                f"{what} gave a result of the unknown type {shorten(repr(kind), 60)}"
-            )
+            raise ProtocolError(f"{what} gave a result of the unknown type {show(kind, 60)}")
         if asked < bounds.max_rounds:
             more = await questions.answer(answer)
             joined = members + b"," + more if members else more

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from anyshape.client.answering import Answering
-from anyshape.client.answers import decode_object
+from anyshape.client.answers import as_object, decode_object, read_value
 from anyshape.client.deadlines import Deadlines
 from anyshape.client.options import Bounds
 from anyshape.client.transports.transport import Transport
@@ -96,7 +96,8 @@ class ServerRequests:
     async def _find_answer(self, message: Request) -> bytes:
         limit = self._bounds.answer_timeout
         try:
-            given = decode_object(message.params, self._bounds.max_depth)
+            params, depth = message.params, self._bounds.max_depth
+            given = {} if params is None else as_object(await read_value(params, depth))
             async with asyncio.timeout(limit):
                 result = await self._answering.answer(message.method, given)
             return encode_response(message.id, encode_data(result))

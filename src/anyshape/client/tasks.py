@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from anyshape.client.answers import as_object, as_string, decode_value, protocol_error
+from anyshape.client.answers import as_object, as_protocol_error, as_string, read_value
 from anyshape.client.calling import Check, read_answer, write_call
 from anyshape.client.channel import Channel, NoAnswer
 from anyshape.client.listing import Listing
-from anyshape.client.quoting import shorten
+from anyshape.client.quoting import shorten, show
 from anyshape.client.request import ClientRequest
 from anyshape.client.result import CallResult
 from anyshape.client.rounds import Questions, complete_result
@@ -151,7 +151,7 @@ class RemoteTask:
         try:
             status = TaskStatus(cast("str", answer.get("status")))
         except ValueError:
-            said = shorten(repr(answer.get("status")), 60)
+            said = show(answer.get("status"), 60)
             raise ProtocolError(f"{self._what} has the unknown status {said}") from None
         self.message = as_string(answer.get("statusMessage"))
         self._interval = _read_interval(answer.get("pollIntervalMs"))
@@ -162,8 +162,7 @@ class RemoteTask:
                 raise ProtocolError(f"{self._what} was completed without a result")
             self._result = cast("dict[str, Any]", result)
         elif status is TaskStatus.FAILED and answer.get("resultType") != "task":
-            error = msgspec.Raw(encode_data(answer.get("error")))
-            self._failure = protocol_error(error, self._channel.bounds.max_depth)
+            self._failure = as_protocol_error(answer.get("error"))
         elif status is TaskStatus.COMPLETED or status is TaskStatus.FAILED:
             status = TaskStatus.WORKING  # Only `tasks/get` tells what it came to.
         self.status = status
@@ -182,7 +181,7 @@ class RemoteTask:
         members = b'"taskId":%b%b' % (encode_data(self.id), more)
         request = ClientRequest(method, members, self.id, repeatable=True)
         raw = await self._channel.request(request, self._terms.timeout)
-        answer = decode_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
+        answer = await read_value(cast("msgspec.Raw", raw), self._channel.bounds.max_depth)
         if not isinstance(answer, dict):
             raise ProtocolError(f"{self._what}: {method} gave a result that is no object")
         return cast("dict[str, Any]", answer)

@@ -187,7 +187,8 @@ def _checked(wire: object) -> dict[str, Any]:
         raise ProtocolError("isError in the answer to tools/call is not a boolean")
     kind = result.get("resultType", "complete")
     if kind != "complete":
-        raise ProtocolError(f"the answer to tools/call is of a kind we do not know: {kind!r:.80}")
+        shown = f"{kind!r:.80}" if isinstance(kind, str) else type(kind).__name__
+        raise ProtocolError(f"the answer to tools/call is of a kind we do not know: {shown}")
     return result
 
 
