@@ -16,13 +16,17 @@ MAY_IMPORT = {
     "_version": set[str](),
     "addresses": set[str](),
     "decoding": set[str](),
+    "typed_reading": set[str](),
     "errors": set[str](),
     "documents": {"errors"},
     "moved": set[str](),
     "resumption": set[str](),
     "schema": {"addresses", "decoding", "errors", "documents", "_version"},
     "protocol": {"decoding", "errors", "documents", "moved", "_version"},
-    "tools": {"decoding", "errors", "documents", "moved", "schema", "protocol", "resumption"},
+    "tools": {
+        *("decoding", "errors", "documents", "moved", "schema", "protocol", "resumption"),
+        "typed_reading",
+    },
     "server": {
         *("errors", "moved", "schema", "protocol", "tools", "resumption", "addresses"),
         *("_version", "decoding"),
@@ -32,7 +36,7 @@ MAY_IMPORT = {
     "agents": {"decoding", "errors", "documents", "schema", "protocol", "providers"},
     "client": {
         *("errors", "documents", "schema", "protocol", "providers", "agents", "resumption"),
-        *("screening", "addresses", "_version", "decoding"),
+        *("screening", "addresses", "_version", "decoding", "typed_reading"),
     },
 }
 MAY_IMPORT["gateway"] = set(MAY_IMPORT) | {"gateway"}

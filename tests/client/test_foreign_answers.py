@@ -261,6 +261,14 @@ async def test_a_page_or_an_error_of_too_many_parts_is_not_read(
             await client.call_tool("ask")
 
 
+async def test_of_very_many_values_of_another_type_the_first_is_told(answering: Any) -> None:
+    server = answering({"content": [], "structuredContent": ["a"] * 100_000})
+    async with Client(server) as client:
+        with pytest.raises(OutputMismatch) as raised:
+            await client.call("ask", returns=list[int])
+    assert [problem.path for problem in raised.value.problems] == ["/0"]
+
+
 LONG: list[Any] = [1.5] * 500_000
 
 

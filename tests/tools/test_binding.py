@@ -371,3 +371,21 @@ async def test_a_constraint_on_a_result_is_enforced(call: Any) -> None:
     made = Tool.from_function(tool)
     assert (await call(made, {"count": 1})).value == [{"count": 1, "name": "a", "share": 0.5}]
     assert (await call(made, {"count": 0})).is_error
+
+
+def odd(value: int) -> int:
+    raise ValueError(f"{value} is odd")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "wrong"),
+    [(list[datetime.timedelta], "P"), (list[Annotated[int, AfterValidator(odd)]], 1)],
+    ids=["from text", "as decoded"],
+)
+async def test_of_very_many_items_that_only_their_type_refuses_the_first_is_told(
+    call: Any, annotation: Any, wrong: Any
+) -> None:
+    tool, values = received(annotation)
+    refused = await call(tool, {"it": [wrong] * 50_000})
+    assert values == []
+    assert [line.partition(":")[0] for line in refused.text.splitlines()] == ["/it/0"]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -19,6 +19,9 @@ from anyshape.client.result import CallResult
 from anyshape.errors import OutputMismatch, Problem
 from anyshape.protocol.encoding import encode_data
 from anyshape.protocol.shapes.envelope import has_only_envelope_key
+
+if TYPE_CHECKING:
+    from anyshape.typed_reading import TypedReader
 
 _SHOWN: Final = 5
 
@@ -76,6 +79,8 @@ class Converter:
     def _try(self, text: bytes) -> tuple[Any, list[Problem]]:
         from pydantic import ValidationError
 
+        from anyshape.typed_reading import flaws_of
+
         try:
             return self.read(text), []
         except ValidationError as error:
@@ -86,9 +91,7 @@ class Converter:
                     message=flaw["msg"],
                     schema_path="",
                 )
-                for flaw in error.errors(
-                    include_url=False, include_input=False, include_context=False
-                )
+                for flaw in flaws_of(error)
             ]
         except (msgspec.DecodeError, RecursionError) as error:
             return None, [Problem(keyword="", path="", message=str(error), schema_path="")]
@@ -107,6 +110,8 @@ def _make_converter(returns: Any) -> Converter:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticSchemaGenerationError
 
+    from anyshape.typed_reading import TypedReader
+
     shown = returns.__name__ if isinstance(returns, type) else repr(returns)
     name = shorten(shown, 60)
     try:
@@ -121,20 +126,22 @@ def _make_converter(returns: Any) -> Converter:
             raise TypeError(
                 f"returns={name}: expected a type that pydantic or msgspec can read"
             ) from error
-    return Converter(name, partial(_read_exactly, adapter.validate_json), adapter.json_schema)
+    return Converter(name, partial(_read_exactly, TypedReader(adapter)), adapter.json_schema)
 
 
-def _read_exactly(validate: Callable[..., Any], text: bytes) -> Any:
+def _read_exactly(reader: TypedReader, text: bytes) -> Any:
     """Read JSON as what it is if that is of the type, else as what pydantic can make of it.
 
     Of a union, the first member that something can be made of would be taken else.
     """
     from pydantic import ValidationError
 
+    validate = reader.of(len(text)).validate_json
     try:
         return validate(text, strict=True)
     except ValidationError:
-        return validate(text)
+        pass  # What it holds is let go of before there is more.
+    return validate(text)
 
 
 _cached_converter: Final = lru_cache(maxsize=512)(_make_converter)

@@ -39,6 +39,7 @@ from anyshape.tools.types.pydantic_schemas import (
     generate,
     with_sorted_sets,
 )
+from anyshape.typed_reading import LONG, TypedReader, flaws_of
 
 _values: Final = DescriptionCache[ValueType]()
 _KEY: Final = "[key]"
@@ -74,8 +75,9 @@ def describe_parameters(
         schema = cast("dict[str, Any]", adapter.core_schema)
         annotations = {parameter.name: parameter.annotation for parameter in parameters}
         described = describe_fields(schema, annotations)
-    read = _read_text(adapter)
-    return replace(described, read=_read_decoded(adapter, read) if reads_decoded(schema) else read)
+    reader = TypedReader(adapter)
+    read = _read_text(reader)
+    return replace(described, read=_read_decoded(reader, read) if reads_decoded(schema) else read)
 
 
 def describe_value(annotation: Any) -> ValueType:
@@ -107,30 +109,34 @@ def describe_value(annotation: Any) -> ValueType:
     return described
 
 
-def _read_text(adapter: TypeAdapter[Any]) -> ReadArguments:
+def _read_text(reader: TypedReader) -> ReadArguments:
     """Return what reads arguments from their text."""
-    validate = adapter.validator.validate_json
 
     def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
+        text = b"{}" if raw is None else raw
         try:
-            return validate(b"{}" if raw is None else raw, strict=True)
+            return reader.of(len(text)).validate_json(text, strict=True)
         except ValidationError as error:
             whole = with_whole_numbers(arguments)
             try:
                 if whole is arguments:
                     raise error
-                return validate(encode_data(whole), strict=True)
+                text = encode_data(whole)
+                return reader.of(len(text)).validate_json(text, strict=True)
             except ValidationError as again:
                 raise ArgumentsError(_problems_of(again, arguments)) from None
 
     return read
 
 
-def _read_decoded(adapter: TypeAdapter[Any], read_text: ReadArguments) -> ReadArguments:
+def _read_decoded(reader: TypedReader, read_text: ReadArguments) -> ReadArguments:
     """Return what reads decoded arguments, which were decoded to be checked."""
-    validate = adapter.validator.validate_python
+    usual = reader.usual.validate_python
 
     def read(arguments: dict[str, Any], raw: bytes | None) -> dict[str, Any]:
+        validate = usual
+        if raw is not None and len(raw) > LONG:
+            validate = reader.of(len(raw)).validate_python
         try:
             return validate(arguments, strict=True)
         except ValidationError:
@@ -173,7 +179,7 @@ def _problems_of(error: ValidationError, arguments: Any) -> list[Problem]:
     """Return what pydantic found wrong with `arguments`, with paths that point into them."""
     return [
         _problem_at(entry["loc"], entry["type"], entry["msg"], arguments)
-        for entry in error.errors(include_url=False, include_context=False, include_input=False)
+        for entry in flaws_of(error)
     ]
 
 
