@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from patience import PATIENCE
 
 from anyshape import Client, Context, Image, Server, Text, ToolError, ToolResult
 from anyshape.client import Progress
+from anyshape.decoding import decode_json
 from anyshape.errors import ProtocolError, ResourceNotFound
-from anyshape.gateway import Gateway, Upstream
+from anyshape.gateway import Gateway, Upstream, tools
 from anyshape.server import MiddlewareAnswer, MiddlewareRequest, Proceed
 
 
@@ -96,6 +99,27 @@ async def test_content_errors_and_metadata_pass_through(upstream: Server) -> Non
         assert result.meta["a"] == 1
         failed = await client.call_tool("fail")
         assert (failed.is_error, failed.text) == (True, "no luck today")
+
+
+async def test_long_texts_are_not_read_on_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, long = Server("any"), json.dumps([1.5] * 300_000)
+    on_loop: list[str] = []
+
+    @server.tool(output_schema={"type": "array"})
+    async def numbers(text: str) -> ToolResult[Any]:
+        return ToolResult(structured=[1, 2], content=[long if text == "long" else text])
+
+    def read(text: str) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            on_loop.append(text)
+        return decode_json(text)
+
+    monkeypatch.setattr(tools, "decode_json", read)
+    async with Client(Gateway({"any": server})) as client:
+        for text in ("[3]", "long"):
+            assert await client.call("numbers", {"text": text}) == [1, 2]
+    assert "[3]" in on_loop
+    assert long not in on_loop
 
 
 async def test_progress_and_the_metadata_of_a_request_travel_both_ways(upstream: Server) -> None:

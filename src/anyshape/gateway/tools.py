@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from anyshape.client.answers import LONG
 from anyshape.client.client import Client
 from anyshape.client.progress import Progress
 from anyshape.client.quoting import shorten
@@ -36,7 +37,7 @@ from anyshape.protocol.meta import PROGRESS_KEY, SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, has_only_envelope_key
 from anyshape.protocol.shapes.result_reader import past_draft
-from anyshape.schema import WouldWait, aside
+from anyshape.schema import WouldWait, aside, text_size
 from anyshape.server.telemetry import Traced
 from anyshape.tools import failures
 from anyshape.tools.binding import bind_whole_object
@@ -126,6 +127,8 @@ class ForwardedTool(Tool):
                 result = await repeat(self._link, self._retry, partial(forward, attempt, context))
             if self._link.upstream.check == "warn":
                 await self._warn(result)
+            if text_size(result.raw) > LONG:
+                return await aside(self._encoded, result)
             return self._encoded(result)
         except ArgumentsError as error:
             return failures.refused(error.problems)
