@@ -65,6 +65,10 @@ MEANINGS: list[tuple[str, str, bool]] = [
     (r"b", "abc", True),
     (r"^\<b\>$", "<b>", True),
     (r"\<", "b", False),
+    (r"\ud83d\ude00|\B", "a😀a", True),
+    (r"é|\B", "aéa", True),
+    (r"^[^\0٣]$", "٣", False),
+    (r"^\0٣$", "\0٣", True),
     (r"^(?=.)[\<\>]\>$", ">>", True),
 ]
 
@@ -115,6 +119,7 @@ INVALID = [
     "[b-a]",
     "\\",
     r"\c",
+    r"\cé",
     r"\Z",
     r"\a",
     r"\k<missing>",

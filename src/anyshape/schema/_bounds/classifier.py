@@ -207,7 +207,7 @@ def classify(
     if graph.recursive and graph.longest_chain * instance_depth > _FRAMES:
         raise NotCheap("long chains of references in a recursive schema")
     if patterns.backtracking:
-        raise NotCheap("a pattern with lookaround or a backreference")
+        raise NotCheap("a pattern with lookaround, a backreference or \\B")
     if graph.copied > _COPIED:
         raise NotCheap("much that is compiled again for every reference or `not` around it")
     if graph.located > _LOCATED:

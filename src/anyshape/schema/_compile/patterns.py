@@ -182,8 +182,11 @@ def _is_expression(text: str) -> bool:
 
 
 def needs_backtracking(text: str, *, boundaries: bool) -> bool:
-    """Tell whether an expression uses what no linear matcher offers, `boundaries` if that can."""
-    beyond = set("123456789k" if boundaries else "123456789kbB")
+    """Tell whether an expression uses what no linear matcher offers, `boundaries` if that can.
+
+    It offers `\\B`, but finds it between the bytes of one character.
+    """
+    beyond = set("123456789kB" if boundaries else "123456789kbB")
     return any(
         piece[1:] in beyond or text.startswith(_BACKTRACKING_GROUPS, position)
         for position, piece in outside_classes(text)

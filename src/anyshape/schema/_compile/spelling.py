@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_letters, digits
 from typing import Final
 
 _MANY_ESCAPES: Final = 32
@@ -116,16 +117,16 @@ def _spell_escape(
         return r"\x08", position + 2
     if following in ("b", "B") and not in_class:
         if not backtracking:
-            return rf"(?-u:\{following})", position + 2
+            return r"(?-u:\b)", position + 2
         return f"(?:{_BOUNDARY if following == 'b' else _NO_BOUNDARY})", position + 2
     if classes and following in _CLASSES:
         return _CLASSES[following] if in_class else f"[{_CLASSES[following]}]", position + 2
     if classes and following in _COMPLEMENTS:
         within = _COMPLEMENTS[following]
         return within if in_class else f"[{within}]", position + 2
-    if following == "0" and not text[position + 2 : position + 3].isdigit():
+    if following == "0" and text[position + 2 : position + 3] not in set(digits):
         return r"\x00", position + 2
-    if following == "c" and (letter := text[position + 2 : position + 3]).isalpha():
+    if following == "c" and (letter := text[position + 2 : position + 3]) in set(ascii_letters):
         return rf"\x{ord(letter) % 32:02x}", position + 3
     if following == "u":
         pair = _PAIR.match(text, position)
