@@ -121,18 +121,14 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         custom: set[str] = set()
         for _ in range(_MOST_METASCHEMAS):
             # References of a metaschema may bring to light documents with yet another one.
-            for uri in {
-                uri for uri, _ in library.spots if uri == ROOT_URI or uri in self.resources
-            }:
+            for uri in {uri for uri, _ in library.spots} & {ROOT_URI, *self.resources}:
                 metaschema = self.metaschema(uri)
                 if metaschema is not None:
                     custom.add(metaschema)
                     library.resolve(root, "$schema", metaschema)
             graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)
-            reached = {uri for uri, _ in library.spots}
-            if all(
-                self.metaschema(uri) in {None, *custom} for uri in reached & self.resources.keys()
-            ):
+            reached = self.resources.keys() & {uri for uri, _ in library.spots}
+            if all(self.metaschema(uri) in {None, *custom} for uri in reached):
                 break
         else:
             graph = build_graph(root, library, subschemas=limits.subschemas, depth=limits.depth)

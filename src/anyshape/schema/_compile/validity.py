@@ -140,11 +140,9 @@ def check_reached(reached: Reached, sources: Sources) -> None:
                 *(item for item in reached.documents.items() if item[0] != ROOT_URI),
                 *metaschema_documents(sources.dialect).items(),
             ]
+            registry = jsonschema_rs.Registry(resources)
             validator = jsonschema_rs.validator_for(
-                {"$ref": own},
-                registry=jsonschema_rs.Registry(resources),
-                validate_formats=False,
-                offline=True,
+                {"$ref": own}, registry=registry, validate_formats=False, offline=True
             )
             if not validator.is_valid(document):
                 explainer = _explainer(replace(sources, document={"$ref": own}))
