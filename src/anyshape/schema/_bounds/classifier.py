@@ -379,7 +379,7 @@ def _bound_rate(bound: object) -> float:
         return _BOUND
     if isinstance(bound, float) and (not bound or 1e-9 < abs(bound) < _SMALL):
         return _FRACTION
-    raise NotCheap("a bound beyond 2^53 or next to zero")
+    raise NotCheap("a bound of 2^53 or more, or next to zero")
 
 
 def _divisor_rate(divisor: object) -> float:
@@ -387,7 +387,7 @@ def _divisor_rate(divisor: object) -> float:
         return _DIVISION
     if isinstance(divisor, float) and 1e-9 < divisor < _SMALL:
         return _FINE_DIVISION
-    raise NotCheap("a divisor beyond 2^53 or next to zero")
+    raise NotCheap("a divisor of 2^53 or more, or next to zero")
 
 
 def _constants_rate(values: Any, types: object) -> float:
@@ -407,7 +407,7 @@ def _constants_rate(values: Any, types: object) -> float:
             waiting.extend(value.values() if is_object(value) else value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if not -_SMALL < value < _SMALL:
-                raise NotCheap("a constant beyond 2^53")
+                raise NotCheap("a constant of 2^53 or more")
             looked_up = whole and isinstance(value, int) and index < len(values)
             rate += _MEMBER if looked_up else _NUMBER_MEMBER
         else:
