@@ -563,6 +563,52 @@ def test_a_tool_that_raises_what_ends_programs_is_answered_and_ends_nothing(
     assert pipe.finish() == 0
 
 
+RUDE_AROUND = """
+import asyncio
+from typing import Annotated
+from pydantic import BeforeValidator
+from anyshape import Server
+server = Server("rude")
+def end(value: str) -> str:
+    {end}
+@server.prompt
+def greet(name: Annotated[str, BeforeValidator(end)]) -> str:
+    return name
+@server.resource("note:{{name}}")
+def note(name: Annotated[str, BeforeValidator(end)]) -> str:
+    return name
+@server.middleware
+async def around(request, proceed):
+    if request.name == "leave":
+        end("")
+    if request.name == "leave_later":
+        await asyncio.sleep(0)
+        end("")
+    return await proceed(request)
+for name in ("leave", "leave_later", "stay"):
+    server.tool(name=name)(lambda: 1)
+server.run()
+"""
+
+
+@pytest.mark.behaviour("transport.stdio.concurrent")
+@pytest.mark.parametrize("end", [end for end in ENDINGS if "GeneratorExit" not in end])
+def test_middleware_and_validators_that_raise_what_ends_programs_end_one_request(
+    start_pipe: Callable[..., Any], end: str
+) -> None:
+    pipe = start_pipe(sys.executable, "-c", RUDE_AROUND.format(end=end))
+    pipe.revision = MODERN
+    for method, params in (
+        ("prompts/get", {"name": "greet", "arguments": {"name": "a"}}),
+        ("resources/read", {"uri": "note:a"}),
+        ("tools/call", {"name": "leave"}),
+        ("tools/call", {"name": "leave_later"}),
+    ):
+        assert pipe.request(method, params)["error"]["message"] == "Internal error"
+        assert "result" in pipe.call("stay")
+    assert pipe.finish() == 0
+
+
 @pytest.mark.behaviour("transport.stdio.concurrent")
 def test_a_tool_that_cancels_its_own_task_is_answered_and_ends_no_other_call(
     start_pipe: Callable[..., Any],

@@ -26,6 +26,7 @@ from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import Failure, duplicate_id, stopping, translate
 from anyshape.server.lazy_object import LazyObject
 from anyshape.tools.context import Unanswered
+from anyshape.tools.routine import ends_the_process
 
 if TYPE_CHECKING:
     from anyshape.server.asking.rounds import RoundAsker
@@ -126,8 +127,8 @@ class OpenRequest(msgspec.Struct, eq=False):
                 raise duplicate_id()
             handling = dispatch(self, method, parameters)
             result = start(handling, copy_context() if peer.shares_task else None)
-        except (Exception, Unanswered) as error:
-            return self._explain(error, method)
+        except BaseException as error:
+            return self._explain(_reason_in(error), method)
         if isinstance(result, bytes):
             return Answer(encode_response(self.id, result))
         return self._wait(result, method)
@@ -171,8 +172,8 @@ class OpenRequest(msgspec.Struct, eq=False):
                 raise stopping()
             if self.interruption is not None and self.limit is not None:
                 result = self.limit.late_result(self.revision)
-        except (Exception, Unanswered) as error:
-            return self._explain(error, method)
+        except BaseException as error:
+            return self._explain(_reason_in(error), method)
         return Answer(encode_response(self.id, result))
 
     def interrupt(self, why: Interruption) -> None:
@@ -280,3 +281,22 @@ class OpenRequest(msgspec.Struct, eq=False):
             self._timer = None
         if self.interruption is not None and task is not None:
             task.uncancel()
+
+
+def _reason_in(error: BaseException) -> Exception | Unanswered:
+    """Return why a handler has no result; raise what is to end whoever awaits it, too.
+
+    An author's middleware or validator may raise what ends programs, which ends a request only.
+    """
+    if isinstance(error, Exception | Unanswered):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        ends = task is None or task.cancelling() > 0
+    else:
+        ends = isinstance(error, GeneratorExit) or ends_the_process(error)
+    if ends:
+        raise error
+    reason = RuntimeError(f"it raised {type(error).__name__}")
+    reason.__cause__ = error
+    return reason

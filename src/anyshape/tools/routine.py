@@ -168,7 +168,7 @@ class Routine:
                 give_up(context)
                 raise error
             return None  # Nobody cancelled this call: something that it waited for was.
-        if isinstance(error, CrowdedError) or _ends_the_process(error):
+        if isinstance(error, CrowdedError) or ends_the_process(error):
             raise error
         if context is not None:
             context.end()
@@ -201,7 +201,7 @@ def give_up(context: Context | None) -> None:
         context.cancel()
 
 
-def _ends_the_process(error: BaseException) -> bool:
+def ends_the_process(error: BaseException) -> bool:
     """Tell whether somebody may have pressed Ctrl-C, and not the tool raised `KeyboardInterrupt`.
 
     A server that runs until it is told to stop handles the signal itself, so there it was the tool.
