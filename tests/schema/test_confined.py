@@ -192,6 +192,29 @@ class TestWorkers:
         assert error.limit == "processes"
         assert "sys.executable" in str(error)
 
+    def test_where_no_thread_can_be_started_that_is_said(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        schema = compile({**CONFINED, "title": "no thread"})
+
+        def start(thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", start)
+            for _ in range(2):  # with a worker, and without
+                error = refusal(lambda: schema.accepts("x"))
+                assert error.limit == "processes"
+                assert "can't start new thread" in str(error)
+        assert schema.accepts("x")
+
+    def test_what_is_no_text_on_the_path_is_passed_over_as_python_does(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "path", [Path(__file__).parent, *sys.path])
+
+        assert compile({**CONFINED, "title": "a path of paths"}).accepts("x")
+
     @needs_posix
     @pytest.mark.parametrize("says", ["nothing, and stays", "something else, again and again"])
     def test_a_program_that_never_says_that_it_is_ready_is_ended(

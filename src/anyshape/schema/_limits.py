@@ -38,24 +38,16 @@ class Limits:
             if not isinstance(value, kinds) or isinstance(value, bool) or not value > 0:
                 noun = "number" if field.name == "seconds" else "integer"
                 raise ValueError(f"Limits.{field.name} must be a positive {noun}, got {value!r}")
-            least, most = _RANGES.get(field.name, (1, float("inf")))
+            least, most, reason = _RANGES.get(field.name, (1, float("inf"), ""))
             if not least <= value <= most:
                 bound = f"at least {least}" if value < least else f"{most} at most"
-                raise ValueError(
-                    f"Limits.{field.name} can be {bound}, got {value}: {_REASONS[field.name]}"
-                )
+                raise ValueError(f"Limits.{field.name} can be {bound}, got {value}: {reason}")
 
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "depth": (1, 250),
-    "instance_depth": (1, 250),
-    "seconds": (0.01, 60),
-    "memory": (16_000_000, float("inf")),
-}
 _STACK = "beyond that the native stack is not safe"
-_REASONS = {
-    "depth": _STACK,
-    "instance_depth": _STACK,
-    "seconds": "less is no time to start, more keeps callers waiting",
-    "memory": "less is no room for the engine",
+_RANGES: dict[str, tuple[float, float, str]] = {
+    "depth": (1, 250, _STACK),
+    "instance_depth": (1, 250, _STACK),
+    "seconds": (0.01, 60, "less is no time to start, more keeps callers waiting"),
+    "memory": (16_000_000, float("inf"), "less is no room for the engine"),
 }

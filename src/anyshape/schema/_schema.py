@@ -84,9 +84,7 @@ class InProcess:
         free = self.cost.free_bytes
         if size is None:
             return self._core if text_size(value) <= free else self._confined
-        if size <= free // _LONG_INTEGERS:
-            return self._core
-        if size <= free and text_size(value) != ENDLESS:
+        if size <= free // _LONG_INTEGERS or (size <= free and text_size(value) != ENDLESS):
             return self._core
         if size <= free:
             leave_loop()  # whoever knows the size thinks that nothing has to be waited for

@@ -99,8 +99,10 @@ class _Worker:
     def __init__(self) -> None:
         # A program of its own rather than a fork: forks of a process with threads are not safe,
         # and `multiprocessing` would run the author's script again.
+        # What is no text in `sys.path` is none to Python either.
+        path = [entry for entry in cast("list[object]", sys.path) if isinstance(entry, str)]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-c", _START.format(path=sys.path)],
+            [sys.executable, "-c", _START.format(path=path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -120,8 +122,8 @@ class _Worker:
         """End the process if what is done meanwhile takes longer, or is given up."""
         watch = threading.Timer(seconds, self._process.kill)
         watch.daemon = True
-        watch.start()
         try:
+            watch.start()
             yield
         except BaseException:
             # Whoever waited is gone; what the worker still says belongs to nobody.
@@ -153,6 +155,8 @@ class _Worker:
                     reply = self._exchange(pickle.dumps(job, protocol=5))
         except (OSError, EOFError):
             _refuse(self._process.returncode, job)
+        except RuntimeError as error:  # there may be no more threads
+            raise _no_process(str(error)) from None
         if reply.error == "MemoryError":
             self.end()
             raise _spent(job, "memory", job.limits.memory, "bytes of memory")
@@ -245,13 +249,16 @@ class _Workers:
 
 
 def _start() -> _Worker:
-    reason = "sys.executable is not set"  # as where Python is embedded in another program
+    if not sys.executable:  # as where Python is embedded in another program
+        raise _no_process("sys.executable is not set")
     try:
-        if sys.executable:
-            return _Worker()
-    except OSError as error:
-        reason = error.strerror or str(error)
-    raise LimitExceeded(
+        return _Worker()
+    except (OSError, RuntimeError) as error:
+        raise _no_process(getattr(error, "strerror", None) or str(error)) from None
+
+
+def _no_process(reason: str) -> LimitExceeded:
+    return LimitExceeded(
         f"no process could be started to judge the schema in: {reason}; set sys.executable to the "
         "Python interpreter that anyshape is installed for, and allow for one more process and its "
         "memory (limit: processes)",
