@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Context, Server
 from anyshape.server import ServerOptions
@@ -150,3 +150,36 @@ async def test_a_long_answer_costs_in_proportion_to_its_length() -> None:
     # Sixteen times as long, and on a busy machine all of it comes from memory where the short one
     # stays in the caches; what is copied again for every piece takes 256 times as much before that.
     assert long < 200 * short
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_no_call_begins_while_the_answers_before_it_pile_up(waits: bool) -> None:
+    server = Server("s", options=ServerOptions(grace=20))
+    begun = 0
+
+    @server.tool
+    async def fill() -> str:
+        nonlocal begun
+        begun += 1
+        if waits:
+            await asyncio.sleep(0)
+        return "x" * 200_000
+
+    assert server.tools.keys() == {"fill"}
+    ends = Ends()
+    session = StdioSession(server._service, ends.source, ends.sink)
+    serving = asyncio.create_task(session.serve())
+    for id in range(100):
+        params = {"name": "fill", "arguments": {}, "_meta": META}
+        ends.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    os.close(ends.requests)
+    async with asyncio.timeout(PATIENCE):
+        await turn_until(lambda: session._writer.is_behind)
+        await asyncio.sleep(0.05)
+        assert begun < 50
+        reading = asyncio.create_task(ends.read_to_the_end())
+        await serving
+        os.close(ends.sink)
+        answers = await reading
+    os.close(ends.source)
+    assert sorted(answer["id"] for answer in answers) == list(range(100))

@@ -150,7 +150,8 @@ class PipeWriter:
         self._backlog = bytearray()
         self._scheduled = False
         self._waiting = False
-        self._full = False
+        self.is_full = False
+        """Whether the reader at the other end has fallen far behind."""
         self._broken = False
         self._drained: asyncio.Future[None] | None = None
         add, remove = self._loop.add_writer, self._loop.remove_writer
@@ -244,13 +245,13 @@ class PipeWriter:
             self._mark_empty()
 
     def _mark_full(self) -> None:
-        if not self._full and len(self._backlog) > _HIGH_WATER:
-            self._full = True
+        if not self.is_full and len(self._backlog) > _HIGH_WATER:
+            self.is_full = True
             self._congested(True)
 
     def _mark_empty(self) -> None:
-        if self._full:
-            self._full = False
+        if self.is_full:
+            self.is_full = False
             self._congested(False)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
@@ -260,8 +261,8 @@ class PipeWriter:
         self._broken = True
         self._backlog.clear()
         self._stop_waiting()
-        self._mark_empty()
         self._tell_broken()
+        self._mark_empty()
 
 
 class _WriterThread:

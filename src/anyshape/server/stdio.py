@@ -118,6 +118,7 @@ class StdioSession:
             self._reader.pause()
         else:
             self._reader.resume()
+            self._lead_on()
 
     def _received(self, chunk: bytes | None) -> None:
         if chunk is None:
@@ -125,11 +126,15 @@ class StdioSession:
             self.stop()
         else:
             self._lines.extend(self._splitter.feed(chunk))
-        if self._lines and not self._leading:
-            self._lead()
+        self._lead_on()
 
-    def _lead(self) -> None:
-        """Have a runner take the lines that wait: an idle one, else a new one."""
+    def _lead_on(self) -> None:
+        """Have a runner take the lines that wait, if none does: an idle one, else a new one.
+
+        None does while the client reads too slowly, as the answers would pile up.
+        """
+        if self._leading or not self._lines or self._writer.is_full or self._deserted:
+            return
         self._leading = True
         while self._idle:
             wake = self._idle.pop()
@@ -145,20 +150,20 @@ class StdioSession:
         self._writer.flush()
         self._term += 1
         self._leading = False
-        if self._lines:
-            self._lead()
+        self._lead_on()
 
     async def _run(self) -> None:
-        """Handle lines while there are any; then be idle until there are more."""
+        """Handle lines while there are any to handle; then be idle until there are more."""
         lines = self._lines
         receive = self._connection.receive
-        queue, flush = self._writer.queue, self._writer.flush
+        writer = self._writer
+        queue, flush = writer.queue, writer.flush
         is_cancelled = cast("asyncio.Task[None]", asyncio.current_task()).cancelling
         while True:
             term = self._term
             turn = 0
             try:
-                while lines:
+                while lines and not writer.is_full:
                     line = lines.popleft()
                     if isinstance(line, bytes):
                         given = receive(line)
@@ -170,7 +175,7 @@ class StdioSession:
                     if term != self._term or is_cancelled():
                         if answer is not None:
                             # Others may end in the same turn of the loop.
-                            self._writer.write(answer)
+                            writer.write(answer)
                         break
                     if answer is not None:
                         queue(answer)
