@@ -234,6 +234,19 @@ async def test_what_should_be_a_word_or_a_number_is_not_read_if_it_is_something_
         assert time.process_time() - began < 2
 
 
+async def test_a_reason_keeps_nothing_of_the_entry_that_it_is_about(
+    scripted: type[Scripted],
+) -> None:
+    unusable = [tool("a", inputSchema={"$ref": "#/nowhere"}), tool("b", inputSchema=None), {}]
+    server = scripted(tools__list=lambda params: {"tools": unusable})
+    async with Client(server) as client:
+        assert await client.list_tools() == []
+        for error in client.rejected.values():
+            assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
+        with pytest.raises(ProtocolError, match="cannot be used"):
+            await client.call_tool("a")
+
+
 def requiring(*defaulted: str, nested: bool = False) -> Json:
     """Return a schema that requires `a` and `b`, and has defaults for some of them."""
     properties: Json = {

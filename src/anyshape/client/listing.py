@@ -378,6 +378,8 @@ class _Collector(Generic[EntryT]):
                 outcome = self._feature.admit(key, entry, self._weight > _HEAVY)
                 self._weight += outcome.weight
         except AnyshapeError as error:
+            # It is kept as long as the list, and its frames hold all that was made of the entry.
+            error.__traceback__ = error.__cause__ = error.__context__ = None
             outcome = error
         except WouldWait:
             raise
