@@ -346,7 +346,7 @@ async def test_a_body_that_had_to_wait_for_its_reader_is_read_whole() -> None:
         assert len(await response.read()) == 4_000_000
 
 
-async def pieces_of(body: bytes) -> AsyncGenerator[bytes]:
+async def pieces_of(body: bytes, *, aside: bool = False) -> AsyncGenerator[bytes]:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(body)
@@ -354,7 +354,7 @@ async def pieces_of(body: bytes) -> AsyncGenerator[bytes]:
         await reader.read()
 
     async with pooled(answer) as (pools, url):
-        response = await pools.send("POST", url, {}, b"", aside=False)
+        response = await pools.send("POST", url, {}, b"", aside=aside)
         while piece := await response.next_chunk():
             yield piece
         response.close()
@@ -368,7 +368,8 @@ async def test_chunks_of_two_bytes_are_taken_together() -> None:
     assert len(pieces) < 1_000
 
 
-async def test_others_run_between_the_pieces_of_what_was_compressed() -> None:
+@pytest.mark.parametrize("aside", [False, True])
+async def test_others_run_between_the_pieces_of_what_was_compressed(aside: bool) -> None:
     turns = 0
 
     async def turn() -> None:
@@ -379,7 +380,7 @@ async def test_others_run_between_the_pieces_of_what_was_compressed() -> None:
 
     turning = asyncio.create_task(turn())
     packed = plain(gzip.compress(bytes(20_000_000)), "Content-Encoding: gzip")
-    seen = {turns async for _ in pieces_of(packed)}
+    seen = {turns async for _ in pieces_of(packed, aside=aside)}
     turning.cancel()
     assert len(seen) > 300
 

@@ -6,12 +6,16 @@ that is part of the URL, are left to aiohttp's session, whose responses get the 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import aiohttp
 
 from anyshape.client.transports.direct_requests import DirectResponse
+
+
+_PIECE: Final = 1 << 16
 
 
 class SessionResponse:
@@ -23,12 +27,19 @@ class SessionResponse:
         self.reason = response.reason or ""
         self.close = response.close
         self.read = response.read
-        self.next_chunk = response.content.readany
 
     @property
     def sent(self) -> Mapping[str, str]:
         """The headers of the request."""
         return self._response.request_info.headers
+
+    async def next_chunk(self) -> bytes:
+        """Return the next piece of the body, nothing at its end."""
+        piece = await self._response.content.read(_PIECE)
+        if len(piece) == _PIECE:
+            # There may be more at once, whose reader has to wait for nothing else.
+            await asyncio.sleep(0)
+        return piece
 
     @property
     def is_over(self) -> bool:
