@@ -508,6 +508,27 @@ async def test_a_stream_that_breaks_costs_the_call_and_the_next_opens_another(
     assert lost == [1, 1]
 
 
+async def test_a_stream_that_is_no_http_any_more_costs_the_call_and_the_next_opens_another(
+    serve_http: ServeHttp,
+) -> None:
+    async def call(server: EventServer, message: Json) -> Any:
+        if len(server.streams) > 1:
+            return text_of("42")
+        transport = server.opened[-1].transport
+        assert transport is not None
+        transport.write(b"no chunk\r\n")
+        return None
+
+    server = EventServer(call)
+    async with (
+        serve_http(server) as url,
+        Client(at(url), http=Http(transport="sse"), timeout=PATIENCE) as client,
+    ):
+        with pytest.raises(TransportError, match="does not speak HTTP"):
+            await client.call_tool("plain")
+        assert (await client.call_tool("plain")).text == "42"
+
+
 async def test_a_subscription_outlives_its_stream(serve_http: ServeHttp) -> None:
     changed: list[str] = []
     lost: list[int] = []

@@ -52,6 +52,7 @@ class Pools:
         self._calls = self._pool(http.max_connections, keep=True)
         self._route: Route | None = None
         self._outbox = Outbox()
+        self._outbox_aside = Outbox()
         self.peers: set[str] = set()
         """The addresses that were connected to, or tried."""
         self._was_kept = False
@@ -71,12 +72,12 @@ class Pools:
         route = self._route
         if route is None or route.url != url:
             route = self._route = Route(url, self._fixed)
-        by_session = aside or self._proxy is not None
-        request = None if by_session else route.write(method, headers, body)
+        request = None if self._proxy is not None else route.write(method, headers, body)
         if request is None:
             return await self._send_by_session(method, url, headers, body, aside=aside)
-        response = DirectResponse(await self._connection(route), route, headers)
-        await response.send(request, self._outbox)
+        connection = await self._connection(route, aside=aside)
+        response = DirectResponse(connection, route, headers)
+        await response.send(request, self._outbox_aside if aside else self._outbox)
         return response
 
     async def _send_by_session(
@@ -94,9 +95,9 @@ class Pools:
         )
         return SessionResponse(response)
 
-    async def _connection(self, route: Route) -> aiohttp.connector.Connection:
+    async def _connection(self, route: Route, *, aside: bool) -> aiohttp.connector.Connection:
         """Return a connection that the server has not hung up, as far as can be known."""
-        connector = cast("aiohttp.BaseConnector", self._open(aside=False).connector)
+        connector = cast("aiohttp.BaseConnector", self._open(aside=aside).connector)
         for _ in range(_HUNG_UP):
             try:
                 connection = await connector.connect(route.request, [], self._timeout)

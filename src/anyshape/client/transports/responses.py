@@ -14,7 +14,6 @@ import aiohttp
 
 from anyshape.client.transports.direct_requests import DirectResponse
 
-
 _PIECE: Final = 1 << 16
 
 
