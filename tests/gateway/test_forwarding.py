@@ -101,6 +101,20 @@ async def test_content_errors_and_metadata_pass_through(upstream: Server) -> Non
         assert (failed.is_error, failed.text) == (True, "no luck today")
 
 
+@pytest.mark.parametrize("text", ["[1]", '{"result": 1}'])
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+async def test_true_is_not_taken_for_one(upstream: Server, revision: str, text: str) -> None:
+    @upstream.tool(output_schema=True)
+    async def flag() -> ToolResult[Any]:
+        return ToolResult(structured=[True] if text == "[1]" else True, content=[text])
+
+    for server in (upstream, Gateway({"up": upstream})):
+        async with Client(server, revision=revision) as client:
+            result = await client.call_tool("flag")
+            assert repr(result.value) == ("[True]" if text == "[1]" else "True")
+            assert text in result.text.splitlines()
+
+
 async def test_long_texts_are_not_read_on_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     server, long = Server("any"), json.dumps([1.5] * 300_000)
     on_loop: list[str] = []

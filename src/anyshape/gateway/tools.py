@@ -32,6 +32,7 @@ from anyshape.gateway.upstream import UpstreamLink
 from anyshape.gateway.watching import note
 from anyshape.protocol.description import ToolDescription
 from anyshape.protocol.encoding import encode_data
+from anyshape.protocol.equality import is_same
 from anyshape.protocol.headers import header_plan
 from anyshape.protocol.meta import PROGRESS_KEY, SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
@@ -321,4 +322,4 @@ def _repeats(block: Any, value: Any, structured: Any) -> bool:
         said = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return False
-    return any(said == each and type(said) is type(each) for each in (value, structured))
+    return any(type(said) is type(each) and is_same(said, each) for each in (value, structured))

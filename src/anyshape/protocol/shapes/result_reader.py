@@ -29,6 +29,7 @@ from anyshape.decoding import decode_json
 from anyshape.errors import ProtocolError
 from anyshape.protocol.content import Content, read_content
 from anyshape.protocol.encoding import encode_data
+from anyshape.protocol.equality import is_same
 from anyshape.protocol.result import ABSENT
 from anyshape.protocol.revision import Revision
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, MARKER, has_only_envelope_key
@@ -239,7 +240,7 @@ def _texts_repeat(result: dict[str, Any], value: object) -> bool:
             return True
         if start.match(text):
             try:
-                if decode_json(text) == value:
+                if is_same(decode_json(text), cast("object", value)):
                     return True
             except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
                 continue
