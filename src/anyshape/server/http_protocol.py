@@ -21,23 +21,22 @@ import re
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import WeakKeyDictionary
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from anyshape.protocol.jsonrpc import INVALID_REQUEST, encode_error
+from anyshape.server.connection_watch import watch_over
 from anyshape.server.headers import RequestHeaders
 from anyshape.server.http import HOSTED, HttpApplication
 from anyshape.server.http_options import HttpOptions
 from anyshape.server.joined_writes import JoiningTransport
-from anyshape.server.kept_connections import GLANCE, KeptConnections
+from anyshape.server.kept_connections import GLANCE
 from anyshape.server.whole_messages import DirectRequest, records
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-    from uvicorn.server import ServerState
 
 _DEFAULTS: Final = HttpOptions()
 _INVALID: Final = "Invalid HTTP request received."
@@ -57,8 +56,6 @@ _MOST_BEHIND: Final = 65_536
 _LINGER: Final = 2.0
 """Seconds in which a refused peer can read why: what it still sends would else reset the
 connection, and take the refusal with it."""
-_LOOKS: Final = 5
-"""How often connections are looked at within the time a peer has."""
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -120,7 +117,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Write to the connection through a transport that joins, and keep an eye on it."""
         self._joining = JoiningTransport(transport, self.tasks, self.loop)
         super().connection_made(self._joining)
-        self.watch = _watch_over(self.server_state, self.loop, self.timeout_keep_alive)
+        self.watch = watch_over(self.server_state, self.loop, self.timeout_keep_alive)
         self.watch.begin(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -413,65 +410,3 @@ class HttpProtocol(HttpToolsProtocol):
         )
         self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.abort)
-
-
-class _Watch:
-    """Looks at every connection of one uvicorn, a few times in the time that a peer has.
-
-    It also knows those that are read too slowly, and bounds what waits on all of them.
-    """
-
-    def __init__(self, kept: KeptConnections) -> None:
-        self.kept = kept
-        self._connections: set[HttpProtocol] = set()
-        """Those of uvicorn may be of other protocols."""
-        self._unread: dict[HttpProtocol, None] = {}
-        self._timer: asyncio.TimerHandle | None = None
-
-    def begin(self, connection: HttpProtocol) -> None:
-        """Look from now on, until no connection is left."""
-        self._connections.add(connection)
-        if self._timer is None:
-            self._wind(connection.loop, connection.patience / _LOOKS)
-
-    def end(self, connection: HttpProtocol) -> None:
-        """Look no more: the connection is over, or somebody else's."""
-        self._connections.discard(connection)
-        self.release(connection)
-        self.kept.release(connection)
-
-    def hold(self, connection: HttpProtocol) -> None:
-        """Know a connection that is read too slowly; close older ones if all are too much."""
-        self._unread[connection] = None
-        total = sum(each.kept for each in self._unread)
-        while total > connection.most_unread and len(self._unread) > 1:
-            oldest = next(iter(self._unread))
-            del self._unread[oldest]
-            total -= oldest.kept
-            oldest.transport.abort()
-
-    def release(self, connection: HttpProtocol) -> None:
-        """Forget a connection that has been read."""
-        self._unread.pop(connection, None)
-
-    def _wind(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
-        self._timer = loop.call_later(pause, self._look, loop, pause)
-
-    def _look(self, loop: asyncio.AbstractEventLoop, pause: float) -> None:
-        self._timer = None
-        now = loop.time()
-        for connection in tuple(self._connections):
-            connection.look(now)
-        if self._connections:
-            self._wind(loop, pause)
-
-
-_watches: WeakKeyDictionary[ServerState, _Watch] = WeakKeyDictionary()
-
-
-def _watch_over(state: ServerState, loop: asyncio.AbstractEventLoop, keep_alive: float) -> _Watch:
-    watch = _watches.get(state)
-    if watch is None:
-        kept = KeptConnections(loop, keep_alive)
-        watch = _watches[state] = _Watch(kept)
-    return watch
