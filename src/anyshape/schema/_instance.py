@@ -27,8 +27,6 @@ ENDLESS: Final = 2**62
 _MAX_DIGITS = 4_300
 _SURELY_SHORT = 14_000
 """Bits that no integer of more than 4,300 digits gets along with."""
-
-
 _READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
 """What, when negated, makes the engine read a string, and so notice a lone surrogate in it.
 
@@ -143,18 +141,12 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
 
 def _open(item: object) -> _Opened | None:
     """Return a frame over the members of an array or object, `None` for anything else."""
-    if isinstance(item, dict):
-        members = cast("dict[object, object]", item)
-        return _Opened(members, iter(members.items()), {})
-    if isinstance(item, (list, tuple, set, frozenset, deque)):
-        items = cast("list[object]", item)
-        return _Opened(items, enumerate(items), [])
     if isinstance(item, (str, bytes, bytearray, memoryview)) or item is None:
         return None
-    if isinstance(item, Mapping):
+    if isinstance(item, (dict, Mapping)):
         mapping = cast("Mapping[object, object]", item)
         return _Opened(mapping, iter(mapping.items()), {})
-    if isinstance(item, (Sequence, AbstractSet)):
+    if isinstance(item, (list, tuple, set, frozenset, deque, Sequence, AbstractSet)):
         sequence = cast("Sequence[object]", item)
         return _Opened(sequence, enumerate(sequence), [])
     return None

@@ -102,13 +102,11 @@ async def compile_async(
     formats: bool = True,
 ) -> Schema:
     """Return the same as `compile`, without keeping the event loop from others meanwhile."""
+    options: Any = {"role": role, "limits": limits, "resources": resources, "formats": formats}
     if remote is None:
         with suppress(WouldWait):
-            return compile_here(
-                document, role=role, limits=limits, resources=resources, formats=formats
-            )
-    call = partial(compile, document, role=role, limits=limits, resources=resources)
-    return await aside(call, remote=remote, formats=formats)
+            return compile_here(document, **options)
+    return await aside(compile, document, remote=remote, **options)
 
 
 def compile_here(

@@ -89,10 +89,7 @@ class _Run:
         except Spent:
             self.spent = True
             found = [
-                problem
-                for frame in self._stack
-                if frame.certain
-                for problem in frame.found.problems
+                each for frame in self._stack if frame.certain for each in frame.found.problems
             ]
             return found or [_unexplained(root, self._start)]
         return list(self._start.explained[root.index])

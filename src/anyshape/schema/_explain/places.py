@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from anyshape.documents.json import plain
 from anyshape.documents.pointers import escape
@@ -97,13 +98,7 @@ class Findings:
         for found in problems:
             reason = "" if _BECAUSE in found.message else after
             if before or reason:
-                found = Problem(
-                    found.keyword,
-                    found.path,
-                    shorten(f"{before}{found.message}{reason}"),
-                    found.schema_path,
-                    found.causes,
-                )
+                found = replace(found, message=shorten(f"{before}{found.message}{reason}"))
             self.add(found)
 
 
