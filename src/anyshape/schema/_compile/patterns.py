@@ -158,9 +158,9 @@ def _compile(text: str, most: int, boundaries: bool) -> Pattern | None:
 
 
 def _is_merely_large(text: str, boundaries: bool) -> bool:
-    """Tell whether, without its counted repetitions and with more room, it is a pattern."""
+    """Tell whether, with its repetitions not counted and with more room, it is a pattern."""
     backtracks = needs_backtracking(text, boundaries=boundaries)
-    spelt = spell(_COUNTS.sub("", text), backtracking=backtracks)
+    spelt = spell(_COUNTS.sub("+", text), backtracking=backtracks)
     return _compiles(spelt, _LARGEST, backtracks)
 
 

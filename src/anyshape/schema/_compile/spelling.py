@@ -10,7 +10,8 @@ rewritten before it sees the document:
   takes `\\d`, `\\w` and `\\s` for the classes of Unicode; where they are many for
   the other one, too, because the engine's time for them grows with the square of their number;
 - `[]`, `[^]`, `[\\b]`, `\\0`, `\\cA`, surrogate pairs as two escapes, and `\\k<name>` are
-  understood, and `\\<` and `\\>` are characters (the engine: the edges of a word).
+  understood, and `\\<` and `\\>` are characters (the engine: the edges of a word);
+- a hyphen that stands for itself in a class is escaped, as the engine may take it for a range.
 
 ECMA-262, "RegExp (Regular Expression) Objects", with the flag `u` (JSON Schema Core, section 6.4).
 """
@@ -28,6 +29,7 @@ _NOTHING: Final = r"[^\s\S]"
 _EVERYTHING: Final = r"[\s\S]"
 _FLAGS: Final = re.compile(r"\(\?([a-z]*+)(?:-([a-z]*+))?:")
 _PAIR: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_ESCAPE: Final = re.compile(r"(?s)\\(?:x\w\w|u\w{4}|[upP]\{[^}]*\}|.)", re.ASCII)
 _WORD: Final = "A-Za-z0-9_"
 _BOUNDARY: Final = f"(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}])"
 _NO_BOUNDARY: Final = f"(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}])"
@@ -55,6 +57,7 @@ def spell(text: str, *, backtracking: bool) -> str:
     pieces: list[str] = []
     position = 0
     in_class = False
+    begun = 0  # of a range within a class: 1 with what it may begin with, 2 with the hyphen
     dots = [_ANY]  # what a dot is spelt as, in each group that is open
     while position < len(text):
         character = text[position]
@@ -62,12 +65,16 @@ def spell(text: str, *, backtracking: bool) -> str:
             piece, position = _spell_escape(
                 text, position, in_class, names, backtracking=backtracking, classes=classes
             )
+            begun = 1 if begun < 2 else 0
+        elif in_class and character == "-" and begun == 1:
+            piece, position, begun = character, position + 1, 2
         elif in_class:
             in_class = character != "]"
-            piece, position = character, position + 1
+            piece, position = r"\-" if character == "-" else character, position + 1
+            begun = 1 if begun < 2 else 0
         elif character == "[":
             piece, position = _open_class(text, position)
-            in_class = piece in ("[", "[^")
+            in_class, begun = piece in ("[", "[^"), 0
         elif character == ".":
             piece, position = dots[-1], position + 1
         else:
@@ -138,7 +145,8 @@ def _spell_escape(
         reference = _NAMED_REFERENCE.match(text, position)
         if reference is not None and reference[1] in names:
             return rf"(?:\{names[reference[1]]})", reference.end()
-    return text[position : position + 2], position + 2
+    escape = _ESCAPE.match(text, position)
+    return (escape[0], escape.end()) if escape is not None else (text[position:], len(text))
 
 
 def _group_numbers(text: str) -> dict[str, int]:
