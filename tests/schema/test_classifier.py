@@ -12,13 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
+import jsonschema_rs
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from anyshape.documents.dialects import DIALECTS, Dialect
+from anyshape.documents.dialects import DEFAULT_DIALECT, DIALECTS, Dialect
 from anyshape.schema import Limits, Schema, compile
+from anyshape.schema._bounds import confinement
 from anyshape.schema._compile.metaschemas import metaschema_documents
+from anyshape.schema._instance import is_light, text_size
 
 T = TypeVar("T")
 ORDINARY = 3_000
@@ -430,6 +433,61 @@ def test_the_size_that_is_free_is_the_size_of_the_text() -> None:
     for value in (below, above):
         assert schema.accepts(value)
         assert not schema.accepts([*value, 0.25])
+
+
+BASE64 = {"type": "string", "contentEncoding": "base64"}
+READING: dict[str, Any] = {
+    "pattern": {"items": {"pattern": "^a"}},
+    "patternProperties": {"patternProperties": {"^a": {}}},
+    "format": {"properties": {"a": {"format": "date"}}},
+    "contentEncoding": {"$schema": DRAFT7, **BASE64},
+    "contentMediaType": {
+        "$schema": DRAFT6,
+        "contentMediaType": "application/json",
+    },
+    "a metaschema": {"items": {"$ref": METASCHEMA}},
+    "the metaschema": dict(
+        next(d for d in metaschema_documents(DEFAULT_DIALECT).values() if d["$id"] == METASCHEMA)
+    ),
+}
+COMPARING: dict[str, Any] = {
+    "types": {"type": ["string", "object"], "items": {"type": "string"}},
+    "lengths": {"properties": {"a": {"minLength": 1, "maxLength": 9}}},
+    "names": {"propertyNames": {"maxLength": 10}, "required": ["a"]},
+    "constants": {"enum": ["a", "b", {"c": "d"}], "not": {"const": "e"}},
+    "unique items": {"uniqueItems": True},
+    "alternatives": {"anyOf": [{"type": "string"}, {"minimum": 1}], "unevaluatedItems": False},
+    "what 2020-12 does not assert": BASE64,
+}
+
+
+@pytest.mark.parametrize("document", READING.values(), ids=READING.keys())
+def test_a_schema_that_reads_texts_is_known(document: Any) -> None:
+    assert compile(document).cost.reads
+
+
+@pytest.mark.parametrize("document", COMPARING.values(), ids=COMPARING.keys())
+def test_a_schema_that_merely_compares_texts_judges_long_ones_in_the_process(
+    document: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = compile(document)
+    engine = jsonschema_rs.validator_for(document)
+    some = min(schema.cost.free_bytes, 200_000)
+    long = ("x" * 12 * some, "é" * 3 * some, "😀" * 2 * some)
+    values = [*long, *([text] for text in long), *({"a": text} for text in long)]
+    values += [{text: "a"} for text in long] + [[long[2], long[2]], {"a": [long[2], None, 1]}]
+    assert not schema.cost.reads
+    assert all(schema.waits(text_size(value)) for value in values)
+
+    judged = 0
+    monkeypatch.setattr(confinement, "_lines", None)  # whoever asks a worker fails
+    for value in values:
+        if is_light(value, schema.cost.free_bytes):
+            assert schema.accepts(value) is engine.is_valid(value)
+            assert schema.accepts(value, 10_000_000) is engine.is_valid(value)
+            assert schema.accepts_parsed(value) is engine.is_valid(value)
+            judged += 1
+    assert judged >= 12
 
 
 # ── what pydantic derives ────────────────────────────────────────────────────────────────────────

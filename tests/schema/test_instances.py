@@ -18,6 +18,7 @@ from patience import PATIENCE
 
 from anyshape.errors import AnyshapeError
 from anyshape.schema import LimitExceeded, Limits, NotJson, Schema, ValidationError, compile
+from anyshape.schema._instance import is_light
 
 
 class Text(str):
@@ -486,3 +487,35 @@ def test_threads_with_a_small_stack_survive_the_deepest_value_allowed() -> None:
         threading.stack_size(before)
 
     assert verdict == [True]
+
+
+# ── values that are long because of their texts ──────────────────────────────────────────────────
+
+
+LIGHT: list[tuple[Any, bool]] = [
+    ("x" * 900_000, True),
+    ({"title": "x", "pages": ["é" * 100_000, "x" * 500_000]}, True),
+    ({"x" * 500_000: None, "y": [1, 1.5, 2**64 - 1, True, {}, []]}, True),
+    ("x" * 17_000_000, False),
+    ("é" * 4_100_000, False),
+    ({"x" * 17_000_000: 1}, False),
+    ([1] * 70_000, False),
+    ([["x"] for _ in range(40_000)], False),
+    ({f"{n}": 1 for n in range(70_000)}, False),
+    ([10**40], False),
+    ([Decimal("1" * 1_000)], False),
+    (cyclic(), False),
+]
+
+
+@pytest.mark.parametrize(("value", "light"), LIGHT, ids=lambda value: str(value)[:30])
+def test_a_value_is_light_if_nearly_all_of_it_is_long_texts(value: Any, light: bool) -> None:
+    assert is_light(value, 1_000_000) is light
+
+
+def test_a_value_that_shares_its_parts_a_billion_times_is_not_light() -> None:
+    value: Any = "x"
+    for _ in range(60):
+        value = [value, value]
+
+    assert not is_light(value, 1_000_000)

@@ -78,6 +78,28 @@ def text_size(value: object) -> int:
         return ENDLESS
 
 
+def is_light(value: object, most: int) -> bool:
+    """Tell whether `value` is little to judge for its length, since nearly all of it is long texts.
+
+    Where a text is compared and not read, a byte of it takes 0.4 ns at most, of a key, and a byte
+    of places 15: so a sixteenth of the texts counts, and more than enough for all others.
+    """
+    size, waiting = 0, [value]
+    for item in waiting:  # grows while it is walked
+        size += 16
+        if isinstance(item, str):
+            size += len(item) // (16 if item.isascii() else 4)
+        elif isinstance(item, (dict, list)):
+            inner = cast("dict[object, object] | list[object]", item)
+            size += 16 * len(inner)
+            if size > most:
+                return False
+            waiting.extend((*inner, *inner.values()) if isinstance(inner, dict) else inner)
+        elif text_size(item) > 32:  # a long integer, or of a type of its own
+            return False
+    return size <= most
+
+
 class _Opened(msgspec.Struct, eq=False):
     """An array or object that is being read: what comes next, and under which key it stands."""
 

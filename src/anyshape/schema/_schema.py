@@ -11,7 +11,7 @@ from anyshape.decoding import decode_json
 from anyshape.errors import AnyshapeError, LimitExceeded, Problem, ValidationError
 from anyshape.schema._bounds import Cost, Job, WouldWait, ask, leave_loop
 from anyshape.schema._compile import Core, Test, copy_json
-from anyshape.schema._instance import ENDLESS, json_test, read_json, text_size
+from anyshape.schema._instance import ENDLESS, is_light, json_test, read_json, text_size
 from anyshape.schema._limits import Limits
 
 _UNMEASURED = 500_000
@@ -74,7 +74,10 @@ class InProcess:
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask the engine, here or elsewhere."""
-        return self._choose(value, size).accepts(value)
+        chosen, cost = self._choose(value, size), self.cost
+        if chosen is self._confined and not cost.reads and is_light(value, cost.free_bytes):
+            chosen = self._core
+        return chosen.accepts(value)
 
     def problems(self, value: object, limit: int, size: int | None = None) -> list[Problem]:
         """Explain here or elsewhere."""

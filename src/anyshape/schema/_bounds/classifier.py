@@ -126,12 +126,14 @@ class Cost(msgspec.Struct, frozen=True):
     free_bytes: values whose JSON text is longer than this are, too; 0 if all are
     rate:       nanoseconds at most for each byte of the text, where a bound is known
     reason:     what keeps the schema from being judged in the process
+    reads:      whether texts are read, by patterns, formats and the like, or merely compared
     """
 
     confined: bool
     free_bytes: int
     rate: int | None = None
     reason: str = ""
+    reads: bool = True
 
     def __str__(self) -> str:
         """Return one line."""
@@ -221,13 +223,13 @@ def classify(
     bounds = _bound(graph, own, scalar)
     targets = {e.target.index for node in graph.nodes for e in node.edges if e.remembered}
     rate = bounds[graph.root.index] + sum(bounds[target] for target in targets)
-    return _cost(rate)
+    return _cost(rate, reads=weights.reads)
 
 
-def _cost(rate: float) -> Cost:
+def _cost(rate: float, *, reads: bool = True) -> Cost:
     if not rate < _BUDGET / _LEAST:
         raise NotCheap("one place of a value may be judged too many times")
-    return Cost(False, int(_BUDGET / rate), math.ceil(rate))
+    return Cost(False, int(_BUDGET / rate), math.ceil(rate), reads=reads)
 
 
 def _is_foreign(node: GraphNode) -> bool:
@@ -318,6 +320,7 @@ class _Weights:
     def __init__(self, patterns: Patterns, *, formats: bool) -> None:
         self._patterns = patterns
         self._formats = formats
+        self.reads = False
 
     def weigh(self, node: GraphNode) -> float:
         """Return nanoseconds for each byte of text, of the keywords that `node` has itself."""
@@ -325,12 +328,15 @@ class _Weights:
         if isinstance(schema, bool):
             return _BASE
         if _is_foreign(node):
+            self.reads = True
             return _METASCHEMA
         if _FREE.issuperset(schema):
             return _BASE + (_REQUIRED if "required" in schema else 0)
         if unknown := next((k for k in schema if k[:1] == "$" and k not in _FREE), None):
             raise NotCheap(f"it uses {unknown}")
-        rate = _BASE + self._texts(schema, node.spot.dialect)
+        read = self._texts(schema, node.spot.dialect)
+        self.reads = self.reads or read > 0
+        rate = _BASE + read
         for name in _BOUNDS:
             if name in schema:
                 rate += _bound_rate(schema[name])

@@ -23,10 +23,10 @@ _encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 Keywords: TypeAlias = "dict[str, object]"
 
-_DECISIVE = ("enum", "const", "type")
+DECISIVE = ("enum", "const", "type")
 """When one of these fails, what the others say is of no use."""
 _KEYWORDS = (
-    *_DECISIVE,
+    *DECISIVE,
     "multipleOf",
     "minimum",
     "exclusiveMinimum",
@@ -58,17 +58,6 @@ _NUMBERS = frozenset(("multipleOf", "minimum", "exclusiveMinimum", "maximum", "e
 
 class Leaves:
     """The keywords of one subschema that have no subschemas, and the engine's tests for them."""
-
-    __slots__ = (
-        "_engine",
-        "_keywords",
-        "_spot",
-        "_tests",
-        "_whole",
-        "compare",
-        "described",
-        "schema",
-    )
 
     def __init__(self, spot: Spot, schema: Keywords, engine: Engine) -> None:
         hidden = spot.dialect.hides_siblings_in(schema)
@@ -108,12 +97,8 @@ class Leaves:
                 continue  # draft-04: a part of `minimum` or `maximum`
             if not self._test(keyword)(value):
                 yield keyword
-                if keyword in _DECISIVE:
+                if keyword in DECISIVE:
                     return
-
-    def is_decisive(self, keyword: str) -> bool:
-        """Tell whether a failure of `keyword` makes all others uninteresting."""
-        return keyword in _DECISIVE
 
     def _test(self, keyword: str) -> Test:
         test = self._tests.get(keyword)

@@ -57,25 +57,6 @@ class Plan:
     place in the document; `route` the name by which the engine can be asked about it.
     """
 
-    __slots__ = (
-        "_expectations",
-        "_face",
-        "_plans",
-        "_properties",
-        "_targets",
-        "for_arrays",
-        "for_objects",
-        "groups",
-        "in_place",
-        "index",
-        "is_false",
-        "leaves",
-        "node",
-        "route",
-        "schema",
-        "where",
-    )
-
     def __init__(self, node: GraphNode, plans: Plans) -> None:
         self.node = node
         self.index = node.index

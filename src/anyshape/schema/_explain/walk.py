@@ -12,6 +12,7 @@ from anyshape.documents.json import is_array, is_object
 from anyshape.schema import _wording as wording
 from anyshape.schema._explain.alternatives import explain_none, explain_several
 from anyshape.schema._explain.knowledge import Knowledge, Steps
+from anyshape.schema._explain.leaves import DECISIVE
 from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import REFERENCES, Plan
 from anyshape.schema._explain.unevaluated import declared_in_place, evaluated
@@ -31,7 +32,7 @@ class Walk:
             return
         if plan.leaves and not self._knowledge.leaves_hold(plan, place.value):
             self._explain_leaves(plan, place, found)
-            if found.problems and plan.leaves.is_decisive(found.problems[0].keyword):
+            if found.problems and found.problems[0].keyword in DECISIVE:
                 return
         value = place.value
         if plan.for_objects and is_object(value):
