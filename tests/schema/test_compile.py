@@ -20,6 +20,7 @@ from anyshape.schema import (
     LimitExceeded,
     Limits,
     Schema,
+    UnresolvableReference,
     UnsupportedDialect,
     compile,
     compile_here,
@@ -366,6 +367,70 @@ class TestDocuments:
 
         flat = min(work(0) for _ in range(3))
         assert all(min(work(levels) for _ in range(3)) < 10 * flat for levels in range(20, 125, 3))
+
+    def test_a_document_of_many_arrays_is_read_where_it_is_compiled(self) -> None:
+        # To make them again took three times as long as all the rest.
+        inner: Any = [[[[[[[n]]]]]] for n in range(25_000)]
+        document = {"type": "integer", "$id": "urn:x", "default": inner, "minimum": 7}
+        work = [time.thread_time()]
+
+        admitted = admit_document(document, Limits())
+        work.append(time.thread_time())
+        json.dumps(json.loads(json.dumps(document)))
+        work.append(time.thread_time())
+        schema = compile(document, role="output")
+        document["minimum"] = 70
+
+        assert work[1] - work[0] < 10 * (work[2] - work[1])
+        assert admitted.document == {"type": "integer"}
+        assert admitted.whole() == {**document, "minimum": 7} == schema.document
+        assert [schema.accepts(value) for value in (7, 6, "x")] == [True, False, False]
+        assert [problem.keyword for problem in schema.problems(6)] == ["minimum"]
+        assert compile({**document, "minimum": 7}).accepts(8)
+        assert not compile({**document, "minimum": 9}).accepts(8)
+
+    @pytest.mark.parametrize(
+        ("change", "kind", "says"),
+        [
+            ({"$schema": "urn:unknown"}, UnsupportedDialect, "urn:unknown"),
+            ({"$schema": ["x"]}, UnsupportedDialect, r"\['x'\]"),
+            ({"type": "array"}, InvalidSchema, 'got "array"'),
+            ({"type": ["object", "null"]}, InvalidSchema, 'got \\["object","null"\\]'),
+            ({"minimum": "x"}, InvalidSchema, "minimum"),
+            ({"$ref": "#/$defs/none"}, UnresolvableReference, "none"),
+            ({"$ref": "urn:elsewhere"}, UnresolvableReference, "urn:elsewhere"),
+        ],
+    )
+    def test_what_is_wrong_with_a_long_document_is_said(
+        self, change: Any, kind: type[Exception], says: str
+    ) -> None:
+        long = {"type": "object", "examples": ["x" * 300_000]}
+
+        with pytest.raises(kind, match=says):
+            compile({**long, **change}, role="input")
+
+    def test_a_long_document_finds_its_dialect_and_what_is_supplied(self) -> None:
+        long = {"examples": ["x" * 300_000]}
+        draft7 = {"$schema": "http://json-schema.org/draft-07/schema#", **long}
+        supplied: dict[str, object] = {
+            "urn:integer": {"type": "integer", **long},
+            "urn:meta": {"$schema": "https://json-schema.org/draft/2020-12/schema", **long},
+        }
+
+        assert compile({**draft7, "prefixItems": [False]}).accepts([1])
+        assert not compile({**long, "prefixItems": [False]}).accepts([1])
+        schema = compile({**long, "$ref": "urn:integer"}, resources=supplied)
+        assert [schema.accepts(value) for value in (1, "x")] == [True, False]
+        own = compile({**long, "$schema": "urn:meta", "type": "null"}, resources=supplied)
+        assert own.document == {**long, "$schema": "urn:meta", "type": "null"}
+        assert [own.accepts(value) for value in (None, "x")] == [True, False]
+
+    @pytest.mark.parametrize("root", [[[[n]] for n in range(90_000)], "x" * 300_000, 10**1_000])
+    def test_what_is_long_and_no_schema_is_refused(self, root: Any) -> None:
+        with pytest.raises(InvalidSchema, match="an object, true or false") as raised:
+            compile(root)
+
+        assert len(str(raised.value)) < 200
 
     def test_a_huge_string_shared_often_exceeds_the_size(self) -> None:
         text = "x" * 100_000

@@ -40,7 +40,6 @@ from anyshape.schema._compile import (
     Analysis,
     Role,
     Sources,
-    Test,
     admit_document,
     analyse,
     build,
@@ -135,13 +134,10 @@ def compile_here(
     return Schema(_Recalled(text, again, schema.cost), text, schema.dialect, limits)
 
 
-class _Recalled:
+class _Recalled(Judge):
     """Judges with a schema that is compiled when it is needed, and kept by the cache alone."""
 
     def __init__(self, text: Any, again: Callable[[object], Schema], cost: Cost) -> None:
-        self.engine: Test | None = None
-        self.recursive = True
-        self.weight = 0
         self._text = text
         self._again = again
         self._last: Callable[[], Judge | None] = lambda: None
@@ -238,10 +234,10 @@ def _prepare(
     admitted = admit_document(document, limits, when_long=when_long)
     check_role(admitted.document, role)
     supplied = {
-        uri: admit_document(resource, limits, uri, when_long).document
+        uri: admit_document(resource, limits, uri, when_long).whole()
         for uri, resource in (resources or {}).items()
     }
-    sources = Sources.of(admitted.document, supplied)
+    sources = Sources.of(admitted.document, supplied, admitted.long)
     if remote is not None:
         sources = sources.fetch(remote, limits)
     own, text = sources, admitted.text

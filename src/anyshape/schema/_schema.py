@@ -24,11 +24,11 @@ class Judge(Protocol):
     """Where values are judged, chosen once, when the schema is compiled: values that are JSON."""
 
     cost: Cost
-    engine: Test | None
+    engine: Test | None = None
     """The engine itself, for values of at most `cost.free_bytes`; `None` if it is elsewhere."""
-    recursive: bool
+    recursive: bool = True
     """Whether a value that is too deep could make the engine go too deep."""
-    weight: int
+    weight: int = 0
     """About how many bytes it holds."""
 
     def accepts(self, value: object, size: int | None = None) -> bool:
@@ -40,15 +40,13 @@ class Judge(Protocol):
         ...
 
 
-class Confined:
+class Confined(Judge):
     """Judges in a process that can be stopped; see `_bounds.confinement`."""
 
     def __init__(self, job: Job, cost: Cost, weight: int) -> None:
         self._job = job
         self.weight = weight
         self.cost = cost
-        self.engine: Test | None = None
-        self.recursive = True
 
     def accepts(self, value: object, size: int | None = None) -> bool:
         """Ask a worker."""
@@ -60,7 +58,7 @@ class Confined:
         return ask(job).problems
 
 
-class InProcess:
+class InProcess(Judge):
     """Judges here what is small enough for the bound that was proved, and confines the rest."""
 
     def __init__(self, core: Core, confined: Confined, weight: int, *, recursive: bool) -> None:
@@ -68,7 +66,7 @@ class InProcess:
         self.weight = weight
         self._confined = confined
         self.cost = confined.cost
-        self.engine: Test | None = core.test
+        self.engine = core.test
         # Nothing but recursion makes the engine go deeper than the document is.
         self.recursive = recursive
 
@@ -128,19 +126,6 @@ class Schema:
 
     `accepts` is fast, `problems` is patient, and the two always agree.
     """
-
-    __slots__ = (
-        "_dialect",
-        "_engine",
-        "_free",
-        "_judge",
-        "_kept",
-        "_limits",
-        "_prove",
-        "_short",
-        "_unmeasured",
-        "accepts_parsed",
-    )
 
     def __init__(
         self, judge: Judge, kept: dict[str, Any] | bool | bytes, dialect: str, limits: Limits

@@ -30,6 +30,7 @@ from anyshape.documents.dialects import Dialect, Step
 from anyshape.documents.json import is_array, is_object
 from anyshape.documents.library import ROOT_URI
 from anyshape.schema._compile import (
+    DOCUMENT_BYTES,
     Document,
     Edge,
     Graph,
@@ -40,9 +41,8 @@ from anyshape.schema._compile import (
     patterns_of,
 )
 
-DOCUMENT_BYTES: Final = 256_000
 SUBSCHEMAS: Final = 4_000
-"""How large a document may be to be compiled in the process: 0.2 s and 50 MB at most."""
+"""How many a document may hold to be compiled in the process: 0.2 s and 50 MB at most."""
 
 _BUDGET: Final = 50_000_000
 """Nanoseconds that judging one value in the process may take by these bounds."""

@@ -18,7 +18,14 @@ from __future__ import annotations
 from anyshape.schema._compile.core import Analysis, Core, analyse, build
 from anyshape.schema._compile.engine import Engine, Test, copy_json
 from anyshape.schema._compile.graph import Edge, Graph, GraphNode, build_graph
-from anyshape.schema._compile.intake import Admitted, Document, Role, admit_document, check_role
+from anyshape.schema._compile.intake import (
+    DOCUMENT_BYTES,
+    Admitted,
+    Document,
+    Role,
+    admit_document,
+    check_role,
+)
 from anyshape.schema._compile.metaschemas import (
     find_metaschema,
     is_metaschema,
@@ -29,6 +36,7 @@ from anyshape.schema._compile.sources import Sources
 from anyshape.schema._compile.spelling import spell
 
 __all__ = [
+    "DOCUMENT_BYTES",
     "Admitted",
     "Analysis",
     "Core",

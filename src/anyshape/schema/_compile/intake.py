@@ -14,7 +14,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from anyshape.decoding import decode_json
-from anyshape.documents.json import is_object
 from anyshape.errors import InvalidSchema, LimitExceeded, NotJson
 from anyshape.schema._instance import read_json
 from anyshape.schema._limits import Limits
@@ -22,6 +21,8 @@ from anyshape.schema._limits import Limits
 Document: TypeAlias = "dict[str, Any] | bool"
 Role: TypeAlias = Literal["input", "output"]
 
+DOCUMENT_BYTES: Final = 256_000
+"""How long a document may be, its prose apart, to be compiled in the process."""
 _SMALL_DOCUMENT: Final = 16_000
 """Bytes of a document that is copied and analysed on an event loop without others noticing."""
 
@@ -29,23 +30,29 @@ canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
 """Writes equal documents equally, and `true`, `1` and `1.0` differently."""
 
 _ordered: Final = msgspec.json.Encoder()
+_read_root: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _PROSE: Final = re.compile(rb'"description":"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 """A description in canonical text, or a key that ends in `"description`, which is no keyword."""
 _BLANK: Final = b'"description":""'
+_AT_ROOT: Final = ("$schema", "type")
+"""What has to be known of a long document that is compiled elsewhere."""
+_CONSTANTS: Final = frozenset(("const", "enum"))
 _SCALARS: Final[frozenset[object]] = frozenset((bool, int, type(None)))
 
 
 class Admitted(msgspec.Struct, eq=False):
     """A private copy of a document, its canonical text, and what is known of it.
 
-    One that is `plain` can be read back from its text. Its descriptions are prose where no constant
-    of the document could hold one.
+    One that is plain JSON has a text in its own `order`, too, and can be read back from it. Of a
+    `long` one that is the only text, and the document its root alone. Descriptions are prose where
+    no constant of the document could hold one.
     """
 
     document: Document
     text: bytes
-    plain: bool
-    has_prose: bool
+    order: bytes | None = None
+    has_prose: bool = False
+    long: bytes | None = None
 
     def essence(self) -> bytes:
         """Return what is equal for documents that differ in their prose alone."""
@@ -53,12 +60,15 @@ class Admitted(msgspec.Struct, eq=False):
 
     def keep(self) -> Document | bytes:
         """Return the document or, smaller and quicker to copy, its text in the order it has."""
-        return _ordered.encode(self.document) if self.plain else self.document
+        return self.document if self.order is None else self.order
+
+    def whole(self) -> Document:
+        """Return all of the document."""
+        return self.document if self.long is None else decode_json(self.long)
 
     def without_prose(self) -> Document:
         """Return a copy with descriptions blank, in the order of the document."""
-        text = _PROSE.sub(_BLANK, _ordered.encode(self.document))
-        return cast("Document", decode_json(text))
+        return cast("Document", decode_json(_PROSE.sub(_BLANK, self.order or self.text)))
 
 
 def admit_document(
@@ -70,29 +80,38 @@ def admit_document(
     """
     most = limits.document_bytes
     short = most if when_long is None else min(most, _SMALL_DOCUMENT)
-    plain, has_constants = True, False
+    has_constants, copied = False, None
     try:
-        copied, has_constants = _copy_plain(document, limits.depth, short)
-        text = canonical.encode(copied)
+        has_constants = _check_plain(document, limits.depth, short)
+        text = _ordered.encode(document)
     except (_UnusualError, ValueError) as reason:
         if when_long is not None:
             when_long()
             return admit_document(document, limits, uri)
         if isinstance(reason, _TooLongError):
             raise _too_long(limits, None, uri) from None
-        plain = False
-        copied = _read_document(document, limits, uri)
+        copied = cast("Document", _read_document(document, limits, uri))
         text = canonical.encode(copied)
     if when_long is not None and len(text) > _SMALL_DOCUMENT:
         when_long()
     if len(text) > limits.document_bytes:
         raise _too_long(limits, len(text), uri)
-    if not isinstance(copied, bool) and not is_object(copied):
+    if text[:1] != b"{" and text not in (b"true", b"false"):
         raise InvalidSchema(
-            f"expected a schema{_at(uri)} (an object, true or false), got {_shown(copied)}"
+            f"expected a schema{_at(uri)} (an object, true or false), got {_shown(text)}"
         )
-    has_prose = plain and not has_constants and b'"description":"' in text
-    return Admitted(copied, text, plain, has_prose)
+    return _read_back(text, has_constants) if copied is None else Admitted(copied, text)
+
+
+def _read_back(order: bytes, has_constants: bool) -> Admitted:
+    """Return the document whose text is `order`: all that is known of it comes from that."""
+    has_prose = not has_constants and b'"description":"' in order
+    if len(_PROSE.sub(_BLANK, order) if has_prose else order) > DOCUMENT_BYTES:
+        # A hundred thousand arrays take longer to make than all that is done with them here.
+        root = {key: part for key, part in _read_root(order).items() if key in _AT_ROOT}
+        return Admitted(decode_json(_ordered.encode(root)), order, order, long=order)
+    document = decode_json(order)
+    return Admitted(document, canonical.encode(document), order, has_prose)
 
 
 class _UnusualError(Exception):
@@ -103,51 +122,43 @@ class _TooLongError(_UnusualError):
     """Its text is longer than allowed, for certain."""
 
 
-def _copy_plain(document: object, depth: int, most: int) -> tuple[Any, bool]:
-    """Return a copy of plain JSON, and whether `const` or `enum` has arrays or objects in it.
+def _check_plain(document: object, depth: int, most: int) -> bool:
+    """Raise for what is not plain JSON; tell if `const` or `enum` has arrays or objects in it.
 
     A member takes two bytes of text at least, so no more of them are looked at than there may be.
     Several times as fast as `read_json`, and as silent. Level by level, because recursion is many
-    times as slow at those depths at which every call makes the interpreter's stack grow; and what
-    is made is held in two plain lists, because the garbage collector looks through anything else.
+    times as slow at those depths at which every call makes the interpreter's stack grow.
     """
-    root: list[Any] = []
-    sources: Any = [[document]]
-    copies: Any = [root]
+    level: Any = [[document]]
     has_constants = False
     for _ in range(depth + 1):
         found: list[Any] = []
-        made: list[Any] = []
-        for source, copied in zip(sources, copies, strict=True):
+        for source in level:
             most -= 2 * len(source)
             if most < 0:
                 raise _TooLongError
-            has_keys = type(source) is dict
-            for key, item in cast("Any", source.items() if has_keys else enumerate(source)):
-                kept: Any = item
+            has_keys = cast("object", type(source)) is dict
+            for key in source:
+                item = key
+                if has_keys:
+                    if type(key) is not str:
+                        raise _UnusualError
+                    most -= len(key)
+                    item = source[key]
+                    if key in _CONSTANTS and _holds_containers(item):
+                        has_constants = True
                 kind = cast("object", type(item))
                 if kind is str:
                     most -= len(item)
                 elif kind is dict or kind is list:
-                    if key in ("const", "enum") and _holds_containers(item):
-                        has_constants = True
                     found.append(item)
-                    kept = {} if kind is dict else []
-                    made.append(kept)
                 elif kind not in _SCALARS and (kind is not float or item - item != 0.0):
                     raise _UnusualError  # NaN and the infinities, and what JSON does not have
-                if not has_keys:
-                    copied.append(kept)
-                elif type(key) is str:
-                    most -= len(key)
-                    copied[key] = kept
-                else:
-                    raise _UnusualError
             if most < 0:
                 raise _TooLongError
         if not found:
-            return root[0], has_constants
-        sources, copies = found, made
+            return has_constants
+        level = found
     raise _UnusualError
 
 
@@ -170,8 +181,8 @@ def _at(uri: str) -> str:
     return f" {uri}" if uri else ""
 
 
-def _shown(value: object) -> str:
-    text = canonical.encode(value).decode()
+def _shown(json: bytes) -> str:
+    text = json.decode()
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -195,7 +206,8 @@ def check_role(document: Document, role: Role | None) -> None:
             f"got {'true' if document else 'false'}"
         )
     if document.get("type") != "object":
-        got = f"got {_shown(document['type'])}" if "type" in document else "got none"
+        given = canonical.encode(document["type"]) if "type" in document else b"none"
         raise InvalidSchema(
-            f'expected "type": "object" at the root of an input schema, {got}', path="/type"
+            f'expected "type": "object" at the root of an input schema, got {_shown(given)}',
+            path="/type",
         )

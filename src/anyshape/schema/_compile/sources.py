@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from anyshape.decoding import decode_json
 from anyshape.documents.dialects import Dialect
 from anyshape.documents.json import is_object
 from anyshape.documents.library import ROOT_URI, Library, Spot, SpotKey, dialect_of, load
@@ -52,20 +53,24 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
     document: Document
     resources: Mapping[str, Document]
     dialect: Dialect
+    text: bytes | None = None
+    """All of a long document, of which only the root is here; it is read where it is compiled."""
 
     @classmethod
-    def of(cls, document: Document, resources: Mapping[str, Document]) -> Sources:
+    def of(
+        cls, document: Document, resources: Mapping[str, Document], text: bytes | None = None
+    ) -> Sources:
         """Return the sources; raise `UnsupportedDialect` for a dialect we do not speak."""
         supplied = {normalize(split_fragment(uri)[0]): each for uri, each in resources.items()}
-        return cls(document, supplied, _dialect(document, supplied))
+        return cls(document, supplied, _dialect(document, supplied), text)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to a worker as bytes, which are written many times as fast as objects are."""
         parts = (self.document, dict(self.resources))
         try:
-            return _unpack, (marshal.dumps(parts), self.dialect)
+            return _unpack, (marshal.dumps(parts), self.dialect, self.text)
         except ValueError:  # decimals
-            return Sources, (*parts, self.dialect)
+            return Sources, (*parts, self.dialect, self.text)
 
     def pack(self) -> bytes:
         """Return the same as bytes, a tenth of what the objects take."""
@@ -96,7 +101,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
 
         def references_of(referrer: Any, base: str) -> Iterable[str]:
             if base:
-                referrer = admitted[base] = admit_document(referrer, limits, base).document
+                referrer = admitted[base] = admit_document(referrer, limits, base).whole()
             before = {uri for uri, _ in library.spots}
             own = _base(referrer, self.resources, self.dialect)
             spot = library.add(own, base or ROOT_URI, dialect_of(own))
@@ -104,7 +109,8 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
             for uri in sorted({uri for uri, _ in library.spots} - before - {spot.document}):
                 yield from library.missing(library.spots[uri, ""])
 
-        fetch_references(self.document, remote, references_of)
+        document = self.document if self.text is None else decode_json(self.text)
+        fetch_references(document, remote, references_of)
         return replace(self, resources={**self.resources, **admitted})
 
     def reach(self, limits: Limits) -> Reached:
@@ -154,9 +160,9 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         return {"$schema": self.dialect.uri, **resource}
 
 
-def _unpack(parts: bytes, dialect: Dialect) -> Sources:
+def _unpack(parts: bytes, dialect: Dialect, text: bytes | None) -> Sources:
     document, resources = marshal.loads(parts)  # noqa: S302 - from our own parent
-    return Sources(document, resources, dialect)
+    return Sources(document if text is None else decode_json(text), resources, dialect)
 
 
 def _base(document: Document, resources: Mapping[str, Document], default: Dialect) -> Document:
