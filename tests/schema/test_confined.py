@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -207,6 +208,22 @@ class TestWorkers:
                 assert error.limit == "processes"
                 assert "can't start new thread" in str(error)
         assert schema.accepts("x")
+
+    async def test_where_no_thread_can_be_started_that_is_said_aside_too(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        schema = compile({**CONFINED, "title": "no thread aside"})
+
+        def start(thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as patched, ThreadPoolExecutor(1) as threads:
+            patched.setattr(threading.Thread, "start", start)
+            patched.setattr(confined._lines, "threads", threads)
+            with pytest.raises(LimitExceeded, match="can't start new thread") as raised:
+                await aside(schema.accepts, "x")
+        assert raised.value.limit == "processes"
+        assert await aside(schema.accepts, "x")
 
     def test_what_is_no_text_on_the_path_is_passed_over_as_python_does(
         self, monkeypatch: pytest.MonkeyPatch

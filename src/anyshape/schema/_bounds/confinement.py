@@ -349,7 +349,12 @@ def leave_loop() -> None:
 async def aside(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function that may wait for a worker on a thread, so that the event loop goes on."""
     call = partial(copy_context().run, function, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_lines.threads, call)
+    loop = asyncio.get_running_loop()
+    try:
+        answer: asyncio.Future[T] = loop.run_in_executor(_lines.threads, call)
+    except RuntimeError as error:  # there may be no more threads
+        raise _no_process(str(error)) from None
+    return await answer
 
 
 def _restore(reply: Reply) -> AnyshapeError:
