@@ -225,6 +225,17 @@ class TestWorkers:
         assert raised.value.limit == "processes"
         assert await aside(schema.accepts, "x")
 
+    @needs_posix
+    def test_what_the_thread_has_blocked_that_starts_a_worker_does_not_keep_it_running(
+        self,
+    ) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            schema = compile(BURNING, limits=BRIEF)
+            assert refusal(lambda: schema.accepts(1)).limit == "seconds"
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     def test_what_is_no_text_on_the_path_is_passed_over_as_python_does(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

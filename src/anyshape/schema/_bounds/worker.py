@@ -86,6 +86,8 @@ def _forget_signals() -> None:
     with suppress(ValueError, AttributeError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        # What the thread that started this process had blocked is blocked here too.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF,))
 
 
 def _limit_time(seconds: float) -> None:
