@@ -445,6 +445,19 @@ REPETITIONS: list[tuple[list[Any], tuple[int, int] | None]] = [
 ]
 
 
+@pytest.mark.parametrize("dialect", ["2019-09", "2020-12"])
+def test_items_that_contains_finds_are_not_told_as_unevaluated(dialect: str) -> None:
+    document = {
+        "$schema": f"https://json-schema.org/draft/{dialect}/schema",
+        "contains": {"type": "integer"},
+        "unevaluatedItems": {"type": "string"},
+    }
+
+    assert [str(problem) for problem in compile(document).problems([1, None, "x"])] == [
+        "/1: expected a string, got null"
+    ]
+
+
 @pytest.mark.parametrize(("items", "pair"), REPETITIONS)
 def test_equal_items_are_found_as_json_has_them(
     items: list[object], pair: tuple[int, int] | None

@@ -72,8 +72,6 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     """Formats of 2020-12 that mean nothing here."""
     asserts_content: bool = False
     """Whether `contentEncoding` and `contentMediaType` judge a value."""
-    contains_evaluates: bool = True
-    """Whether items that `contains` finds count as evaluated for `unevaluatedItems`."""
     integers_may_have_fractions: bool = True
     """Whether a number such as 1.0 is an integer."""
 
@@ -159,7 +157,6 @@ DIALECTS = (
         references=("$ref", "$recursiveRef"),
         anchors=("$anchor",),
         reference_hides_siblings=False,
-        contains_evaluates=False,
     ),
     Dialect(
         name="draft-07",

@@ -86,7 +86,7 @@ def _evaluated_here(plan: Plan, place: ValuePlace, knowledge: Knowledge, *, whol
             stop = start + 1 if edge.step is Step.ITEM else len(value)
             indices.update(range(start, min(stop, len(value))))
     target = plan.target("contains")
-    if target is not None and plan.node.spot.dialect.contains_evaluates:
+    if target is not None:  # in 2019-09 too: see docs/concepts/divergences.md
         for index, inner in enumerate(value):
             if (yield from knowledge.holds(target, place.child(index, inner))):
                 indices.add(index)
