@@ -17,7 +17,7 @@ from patience import PATIENCE
 from anyshape.documents.dialects import SUPPORTED
 from anyshape.errors import Problem
 from anyshape.schema import Schema, ValidationError, compile
-from anyshape.schema._explain.leaves import equal_items
+from anyshape.schema._explain.leaves import find_repetition
 from anyshape.schema._wording import LINE_WIDTH, nearest
 
 TABLE = Path(__file__).with_name("problems.txt")
@@ -462,7 +462,7 @@ def test_items_that_contains_finds_are_not_told_as_unevaluated(dialect: str) -> 
 def test_equal_items_are_found_as_json_has_them(
     items: list[object], pair: tuple[int, int] | None
 ) -> None:
-    assert equal_items(items) == pair
+    assert find_repetition(items) == pair
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-import msgspec
-
 from anyshape.documents.json import is_array, is_object
 from anyshape.errors import Problem
 from anyshape.schema import _wording as wording
 from anyshape.schema._explain.knowledge import Knowledge, Steps
+from anyshape.schema._explain.leaves import encode
 from anyshape.schema._explain.places import Findings, ValuePlace
 from anyshape.schema._explain.plans import Face, Plan
 
-_encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 _MOST_CAUSES = 40
 """How many problems may stand beneath one, at all depths together."""
 _MOST_CAUSES_TOLD = 3
@@ -233,7 +231,7 @@ def _expected_line(plans: Sequence[Plan], value: object) -> str | None:
     for plan in plans:
         choices = plan.face().choices
         if choices is not None:
-            listed.update((_encoder.encode(choice), choice) for choice in choices)
+            listed.update((encode(choice), choice) for choice in choices)
             continue
         phrase = plan.expectation()
         if not phrase:

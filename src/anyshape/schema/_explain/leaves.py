@@ -8,6 +8,7 @@ is written in one place. Only the words are ours.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
@@ -19,7 +20,7 @@ from anyshape.documents.library import ROOT_URI, Spot
 from anyshape.schema import _wording as wording
 from anyshape.schema._compile import Engine, Test, spell
 
-_encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
+encode = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
 
 Keywords: TypeAlias = "dict[str, object]"
 
@@ -232,7 +233,7 @@ def _missing_dependents(dependents: object, value: object) -> Iterator[str]:
 
 
 def _repetition(value: object) -> str:
-    pair = _find_repetition(value) if is_array(value) else None
+    pair = find_repetition(value) if is_array(value) else None
     if pair is None or not is_array(value):
         return "expected items that differ from each other, got equal ones"
     shown = wording.preview(value[pair[0]])
@@ -242,29 +243,18 @@ def _repetition(value: object) -> str:
     )
 
 
-def _find_repetition(items: list[object]) -> tuple[int, int] | None:
-    """Return the indices of two equal items; by their text first, which is quick."""
-    seen: dict[bytes, int] = {}
-    for index, item in enumerate(items):
-        text = _encoder.encode(item)
-        if text in seen:
-            return seen[text], index
-        seen[text] = index
-    return equal_items(items)
+def find_repetition(items: list[object]) -> tuple[int, int] | None:
+    """Return the indices of an item that repeats an earlier one, the earlier one first.
 
-
-def equal_items(items: list[object]) -> tuple[int, int] | None:
-    """Return the indices of the first item that repeats an earlier one, the earlier one first.
-
-    Every value gets a number, equal values the same one, from the inside out and without recursion.
+    By their text at first, which is quick. Then every value gets a number, equal values the same
+    one, from the inside out and without recursion.
     """
-    numbers: dict[object, int] = {}
-    seen: dict[int, int] = {}
-    for index, item in enumerate(items):
-        number = _number(item, numbers)
-        if number in seen:
-            return seen[number], index
-        seen[number] = index
+    for tell in (encode, partial(_number, numbers={})):
+        seen: dict[object, int] = {}
+        for index, item in enumerate(items):
+            earlier = seen.setdefault(tell(item), index)
+            if earlier < index:
+                return earlier, index
     return None
 
 
