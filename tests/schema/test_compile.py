@@ -698,6 +698,16 @@ class TestFormats:
     def test_formats_can_be_annotations(self) -> None:
         assert compile({"type": "string", "format": "uuid"}, formats=False).accepts("not a uuid")
 
+    @pytest.mark.parametrize("name", ["email", "idn-email"])
+    def test_an_address_stands_alone(self, name: str) -> None:
+        schema = compile({"format": name})
+
+        assert schema.accepts("joe@example.com")
+        assert schema.accepts('"joe x"@example.com')
+        for named in ("Joe <joe@example.com>", '"Joe" <joe@example.com>', "<joe@example.com>"):
+            assert not schema.accepts(named)
+            assert [problem.keyword for problem in schema.problems(named)] == ["format"]
+
     def test_unknown_formats_are_annotations(self) -> None:
         assert compile({"type": "string", "format": "binary"}).accepts("anything")
 

@@ -36,6 +36,8 @@ _MOST_RENAMED: Final = 1_000_000
 """Characters that references may have together which have to name keys as they are spelt now."""
 _NO_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 _CONTENT: Final = ("contentMediaType", "contentEncoding")
+_ADDRESSES: Final = jsonschema_rs.EmailOptions(allow_display_text=False)
+"""What RFC 5321 calls a mailbox: the address alone, nobody's name before it."""
 
 
 class Engine(msgspec.Struct, eq=False):
@@ -86,6 +88,7 @@ class Engine(msgspec.Struct, eq=False):
             base_uri=base_uri,
             validate_formats=self.formats,
             pattern_options=self.patterns.options(self.limits),
+            email_options=_ADDRESSES,
             keywords=cast("Any", dict.fromkeys(self.ignored, _Ignored)) or None,
             offline=True,
         )
