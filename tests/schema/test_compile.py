@@ -324,6 +324,15 @@ class TestDocuments:
         with pytest.raises(InvalidSchema, match="not JSON"):
             compile(document)
 
+    def test_a_document_with_integers_that_python_is_told_not_to_write_is_invalid(self) -> None:
+        before = sys.get_int_max_str_digits()
+        sys.set_int_max_str_digits(640)
+        try:
+            with pytest.raises(InvalidSchema, match="cannot be written as JSON"):
+                compile({"const": 10**1000})
+        finally:
+            sys.set_int_max_str_digits(before)
+
     def test_the_place_that_is_not_json_is_named(self) -> None:
         with pytest.raises(InvalidSchema) as raised:
             compile({"properties": {"a": {"enum": [1, {2, object()}]}}})

@@ -90,8 +90,7 @@ def admit_document(
             return admit_document(document, limits, uri)
         if isinstance(reason, _TooLongError):
             raise _too_long(limits, None, uri) from None
-        copied = cast("Document", _read_document(document, limits, uri))
-        text = canonical.encode(copied)
+        copied, text = _read_document(document, limits, uri)
     if when_long is not None and len(text) > _SMALL_DOCUMENT:
         when_long()
     if len(text) > limits.document_bytes:
@@ -168,13 +167,16 @@ def _holds_containers(value: Any) -> bool:
     )
 
 
-def _read_document(document: object, limits: Limits, uri: str) -> object:
+def _read_document(document: object, limits: Limits, uri: str) -> tuple[Any, bytes]:
     try:
-        return read_json(
+        copied = read_json(
             document, depth=limits.depth, most=limits.document_bytes, what=f"document{_at(uri)}"
         )
+        return copied, canonical.encode(copied)
     except NotJson as error:
         raise InvalidSchema(f"the schema{_at(uri)} is not JSON: {error}", path=error.path) from None
+    except ValueError as error:  # Python may be told to write no integers of so many digits.
+        raise InvalidSchema(f"the schema{_at(uri)} cannot be written as JSON: {error}") from None
 
 
 def _at(uri: str) -> str:
