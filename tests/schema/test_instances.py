@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import datetime
 import enum
+import itertools
 import sys
 import threading
 import types
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -44,6 +46,39 @@ class Level(enum.IntEnum):
 class Point(NamedTuple):
     x: int
     y: int
+
+
+class Unreadable(collections.abc.Mapping[str, int]):
+    """A mapping that fails when somebody looks into it, as one in a database may."""
+
+    def __getitem__(self, key: str) -> int:
+        raise ConnectionError
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("a",))
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Unvalued(enum.Enum):
+    NAME = "name"
+
+    @property
+    def value(self) -> str:
+        raise NotImplementedError
+
+
+class Odd(dict[str, int]):
+    """Tells others than the engine of something else than it holds."""
+
+    def items(self) -> Any:
+        return [("b", "x")]
+
+
+class Endless(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        return itertools.count()
 
 
 def cyclic() -> Any:
@@ -206,6 +241,9 @@ NOT_JSON: dict[str, Callable[[], Any]] = {
     "a complex number": lambda: 1j,
     "a generator": lambda: (n for n in range(3)),
     "a cycle": cyclic,
+    "a mapping that fails": Unreadable,
+    "a member whose value fails": lambda: [Unvalued.NAME],
+    "a key whose value fails": lambda: {Unvalued.NAME: 1},
 }
 
 
@@ -263,6 +301,10 @@ class TestReports:
             ({"a": {"\ud800": 2}}, "/a"),
             (["\ud800"], "/0"),
             (float("nan"), ""),
+            ({Colour.RED: [float("nan")]}, "/red/0"),
+            ([{"a": Unreadable()}], "/0/a"),
+            ([1, Unvalued.NAME], "/1"),
+            ({"a": {Unvalued.NAME: 1}}, "/a"),
         ],
     )
     def test_the_place_that_is_not_json_is_named(self, value: Any, path: str) -> None:
@@ -318,6 +360,18 @@ class TestReports:
 
 class TestStandIns:
     """What pydantic would emit is taken for what it would be emitted as."""
+
+    @pytest.mark.parametrize("value", [Odd(a=1), Endless([1])])
+    def test_subclasses_are_what_they_hold_wherever_they_are_read(self, value: Any) -> None:
+        schema = compile(
+            {"properties": {"a": {"type": "integer"}}, "maxItems": 1, "additionalProperties": False}
+        )
+        confined = compile({"allOf": [schema.document], "pattern": "(?=.)"})
+
+        assert schema.accepts(value)
+        assert confined.accepts(value)
+        assert schema.accepts([value]) is confined.accepts([value]) is True
+        assert schema.accepts({"a": value}) is confined.accepts({"a": value}) is False
 
     @pytest.mark.parametrize(
         "value",

@@ -19,14 +19,13 @@ import jsonschema_rs
 import msgspec
 
 from anyshape.documents.pointers import escape
-from anyshape.errors import LimitExceeded, NotJson
+from anyshape.errors import AnyshapeError, LimitExceeded, NotJson
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 ENDLESS: Final = 2**62
 """The size of a value that has integers of more than 64 bits."""
 _MAX_DIGITS = 4_300
-_SURELY_SHORT = 14_000
-"""Bits that no integer of more than 4,300 digits gets along with."""
+_TOO_LONG: Final = 10**_MAX_DIGITS
 _READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
 """What, when negated, makes the engine read a string, and so notice a lone surrogate in it.
 
@@ -115,20 +114,36 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
     Accepts what pydantic would emit as arrays, objects and scalars: tuples, sets, deques and other
     sequences, mappings, enumerations, subclasses of the plain types. Never recurses; gives up with
     `LimitExceeded` after `most` values, shared ones counted as often as they would be written;
-    `what` it is read as decides which limits are named.
+    `what` it is read as decides which limits are named. What types of their own raise when they
+    are read is `NotJson`.
     """
     result: list[object] = []
     frames = [_Opened(None, iter(((0, value),)), result)]
+    try:
+        _read(frames, depth, most, what)
+    except (AnyshapeError, MemoryError):
+        raise
+    except Exception as error:
+        raise NotJson(
+            f"expected a JSON value, got one that raises {_kind(error)} when it is read",
+            path=_path(frames),
+        ) from error
+    return result[0]
+
+
+def _read(frames: list[_Opened], depth: int, most: int, what: str) -> None:
     on_path: set[int] = set()
     count = 0
     while frames:
         frame = frames[-1]
+        frame.key = None
         pair = next(frame.todo, None)
         if pair is None:
             frames.pop()
             on_path.discard(id(frame.source))
             continue
-        frame.key, item = pair
+        key, item = pair
+        frame.key = key if isinstance(frame.into, list) else _read_key(key, frames)
         count += 1 if what == "value" or not isinstance(item, str) else len(item)
         if count > most:
             limit = "memory" if what == "value" else "document_bytes"
@@ -141,8 +156,12 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
         while isinstance(item, enum.Enum):
             item = item.value
         opened = _open(item)
+        read = _read_scalar(item, frames) if opened is None else opened.into
+        if isinstance(frame.into, list):
+            frame.into.append(read)
+        else:
+            frame.into[cast("str", frame.key)] = read
         if opened is None:
-            _put(frame, _read_scalar(item, frames), frames)
             continue
         if id(item) in on_path:
             raise NotJson("expected a JSON value, got one that contains itself", path=_path(frames))
@@ -155,52 +174,52 @@ def read_json(value: object, *, depth: int, most: int, what: str = "value") -> o
                 found=len(frames),
                 path=_path(frames),
             )
-        _put(frame, opened.into, frames)
         on_path.add(id(item))
         frames.append(opened)
-    return result[0]
 
 
 def _open(item: object) -> _Opened | None:
-    """Return a frame over the members of an array or object, `None` for anything else."""
+    """Return a frame over the members of an array or object, `None` for anything else.
+
+    Of what is a list or a dict to the engine, those members that the engine sees.
+    """
     if isinstance(item, (str, bytes, bytearray, memoryview)) or item is None:
         return None
     if isinstance(item, (dict, Mapping)):
         mapping = cast("Mapping[object, object]", item)
-        return _Opened(mapping, iter(mapping.items()), {})
+        kind: Any = dict if isinstance(item, dict) else type(mapping)
+        return _Opened(mapping, iter(kind.items(mapping)), {})
     if isinstance(item, (list, tuple, set, frozenset, deque, Sequence, AbstractSet)):
-        sequence = cast("Sequence[object]", item)
-        return _Opened(sequence, enumerate(sequence), [])
+        sequence = cast("Any", item)
+        plain = list[object].__iter__ if isinstance(item, list) else iter
+        return _Opened(sequence, enumerate(plain(sequence)), [])
     return None
 
 
-def _put(frame: _Opened, item: object, frames: list[_Opened]) -> None:
-    if isinstance(frame.into, list):
-        frame.into.append(item)
-        return
-    key = frame.key.value if isinstance(frame.key, enum.Enum) else frame.key
+def _read_key(key: object, frames: list[_Opened]) -> str:
+    while isinstance(key, enum.Enum):
+        key = key.value
     if not isinstance(key, str):
         raise NotJson(
-            f"expected keys that are strings, got {shorten(frame.key)} ({_kind(frame.key)})",
-            path=_path(frames[:-1]),
+            f"expected keys that are strings, got {shorten(key)} ({_kind(key)})",
+            path=_path(frames),
         )
-    _check_text(key, frames[:-1], "key")
-    frame.into[str.__str__(key)] = item
+    return _read_text(key, frames, "key")
 
 
 def _read_scalar(item: object, frames: list[_Opened]) -> object:
     if item is None or item is True or item is False:
         return item
     if isinstance(item, str):
-        _check_text(item, frames, "string")
-        return str.__str__(item)
+        return _read_text(item, frames, "string")
     if isinstance(item, int):
-        if item.bit_length() > _SURELY_SHORT and abs(item) >= _too_long():
+        number = int.__int__(item)
+        if abs(number) >= _TOO_LONG:
             raise NotJson(
                 f"expected a number, got an integer of more than {_MAX_DIGITS} digits",
                 path=_path(frames),
             )
-        return int.__int__(item)
+        return number
     if isinstance(item, float):
         if not math.isfinite(item):
             raise NotJson(
@@ -216,12 +235,8 @@ def _read_scalar(item: object, frames: list[_Opened]) -> object:
     )
 
 
-@functools.cache
-def _too_long() -> int:
-    return 10**_MAX_DIGITS
-
-
-def _check_text(text: str, frames: list[_Opened], what: str) -> None:
+def _read_text(given: str, frames: list[_Opened], what: str) -> str:
+    text = str.__str__(given)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -231,16 +246,12 @@ def _check_text(text: str, frames: list[_Opened], what: str) -> None:
             f"at position {error.start}",
             path=_path(frames),
         ) from None
+    return text
 
 
 def _path(frames: list[_Opened]) -> str:
     """Return a JSON Pointer to where reading stands, the outermost frame being no part of it."""
-    return "".join(f"/{escape(_readable(frame.key))}" for frame in frames[1:])
-
-
-def _readable(key: object) -> str:
-    text = key if isinstance(key, str) else str(key)
-    return text.encode(errors="backslashreplace").decode()
+    return "".join(f"/{escape(str(frame.key))}" for frame in frames[1:] if frame.key is not None)
 
 
 def _kind(item: Any) -> str:
