@@ -26,6 +26,8 @@ ENDLESS: Final = 2**62
 """The size of a value that has integers of more than 64 bits."""
 _MAX_DIGITS = 4_300
 _TOO_LONG: Final = 10**_MAX_DIGITS
+_SCALARS: Final = (int, str, float, type(None), Decimal, bytes, bytearray, memoryview)
+"""What is no array and no object; abstract classes take long to ask."""
 _READ_TEXT: Final[Mapping[str, object]] = {"enum": ["\0 no text but this one \0"]}
 """What, when negated, makes the engine read a string, and so notice a lone surrogate in it.
 
@@ -183,16 +185,16 @@ def _open(item: object) -> _Opened | None:
 
     Of what is a list or a dict to the engine, those members that the engine sees.
     """
-    if isinstance(item, (str, bytes, bytearray, memoryview)) or item is None:
+    if isinstance(item, _SCALARS):
         return None
-    if isinstance(item, (dict, Mapping)):
+    if not isinstance(item, list) and isinstance(item, (dict, Mapping)):
         mapping = cast("Mapping[object, object]", item)
         kind: Any = dict if isinstance(item, dict) else type(mapping)
         return _Opened(mapping, iter(kind.items(mapping)), {})
     if isinstance(item, (list, tuple, set, frozenset, deque, Sequence, AbstractSet)):
         sequence = cast("Any", item)
-        plain = list[object].__iter__ if isinstance(item, list) else iter
-        return _Opened(sequence, enumerate(plain(sequence)), [])
+        members = list[object].__iter__(sequence) if isinstance(item, list) else sequence
+        return _Opened(sequence, enumerate(members), [])
     return None
 
 
