@@ -576,6 +576,9 @@ class TestCache:
         assert compile({"$id": uri, "type": "integer"}).accepts(1)
         assert not compile({"$id": uri, "type": "integer"}).accepts("x")
 
+    def test_a_resource_may_have_a_name_that_is_no_text(self) -> None:
+        assert compile({"type": "string"}, resources={"\ud800": {}}).accepts("x")
+
     def test_limits_formats_and_resources_are_part_of_what_is_equal(self) -> None:
         document = {"$ref": "https://example.com/r", "format": "email"}
         resources = {"https://example.com/r": {"type": "string"}}

@@ -83,7 +83,7 @@ class Sources(msgspec.Struct, frozen=True, eq=False):
         return b"".join(
             hashlib.sha256(part).digest()
             for uri, resource in sorted(self.resources.items())
-            for part in (uri.encode(), canonical.encode(resource))
+            for part in (uri.encode(errors="surrogatepass"), canonical.encode(resource))
         )
 
     def metaschema(self, uri: str = ROOT_URI) -> str | None:
