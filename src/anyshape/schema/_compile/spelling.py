@@ -41,6 +41,7 @@ _CLASSES: Final = {
 _COMPLEMENTS: Final = {
     "D": r"\x00-/:-\u{10FFFF}",
     "W": r"\x00-/:-@\x5b-\x5e\x60\x7b-\u{10FFFF}",
+    "Wi": r"\x00-/:-@\x5b-\x5e\x60\x7b-\u017e\u0180-\u2129\u212b-\u{10FFFF}",
     "S": r"\x00-\x08\x0e-\x1f!-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e"
     r"\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\u{10FFFF}",
 }
@@ -58,12 +59,12 @@ def spell(text: str, *, backtracking: bool) -> str:
     position = 0
     in_class = False
     begun = 0  # of a range within a class: 1 with what it may begin with, 2 with the hyphen
-    dots = [_ANY]  # what a dot is spelt as, in each group that is open
+    flags = [frozenset[str]()]  # in each group that is open
     while position < len(text):
         character = text[position]
         if character == "\\":
             piece, position = _spell_escape(
-                text, position, in_class, names, backtracking=backtracking, classes=classes
+                text, position, in_class, names, flags[-1], backtracking, classes=classes
             )
             begun = 1 if begun < 2 else 0
         elif in_class and character == "-" and begun == 1:
@@ -76,26 +77,24 @@ def spell(text: str, *, backtracking: bool) -> str:
             piece, position = _open_class(text, position)
             in_class, begun = piece in ("[", "[^"), 0
         elif character == ".":
-            piece, position = dots[-1], position + 1
+            piece, position = "." if "s" in flags[-1] else _ANY, position + 1
         else:
             piece, end = character, position + 1
             if character == "(":
-                dots.append(_dot_within(text, position, dots[-1]))
+                flags.append(_flags_within(text, position, flags[-1]))
                 if names and (named := _NAMED_GROUP.match(text, position)) is not None:
                     end = named.end()
-            elif character == ")" and len(dots) > 1:
-                dots.pop()
+            elif character == ")" and len(flags) > 1:
+                flags.pop()
             position = end
         pieces.append(piece)
     return "".join(pieces)
 
 
-def _dot_within(text: str, position: int, around: str) -> str:
-    """Return what a dot is spelt as in the group that opens at `position`."""
+def _flags_within(text: str, position: int, around: frozenset[str]) -> frozenset[str]:
+    """Return the flags of the group that opens at `position`."""
     flags = _FLAGS.match(text, position)
-    if flags is None or not ("s" in flags[1] or "s" in (flags[2] or "")):
-        return around
-    return "." if "s" in flags[1] else _ANY
+    return around if flags is None else (around | set(flags[1])) - set(flags[2] or "")
 
 
 def _open_class(text: str, position: int) -> tuple[str, int]:
@@ -113,8 +112,9 @@ def _spell_escape(
     position: int,
     in_class: bool,
     names: dict[str, int],
-    *,
+    flags: frozenset[str],
     backtracking: bool,
+    *,
     classes: bool,
 ) -> tuple[str, int]:
     following = text[position + 1 : position + 2]
@@ -129,7 +129,7 @@ def _spell_escape(
     if classes and following in _CLASSES:
         return _CLASSES[following] if in_class else f"[{_CLASSES[following]}]", position + 2
     if classes and following in _COMPLEMENTS:
-        within = _COMPLEMENTS[following]
+        within = _COMPLEMENTS["Wi" if following == "W" and "i" in flags else following]
         return within if in_class else f"[{within}]", position + 2
     if following == "0" and text[position + 2 : position + 3] not in set(digits):
         return r"\x00", position + 2
