@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -61,7 +62,7 @@ SPREADING = doubling(60, unevaluatedProperties=False)
 @pytest.fixture(autouse=True)
 def _fresh_workers() -> Iterator[None]:
     """Begin each test without workers or known schemas, and leave no worker to the next."""
-    compiling._cache.clear()
+    compiling._cache._begin()
     confined._end()
     yield
     confined._end()
@@ -836,6 +837,22 @@ class TestEventLoop:
             assert not await aside(verb, [*value, -1], size)
         assert schema.waits(text_size(value))
         assert schema.accepts([10**100] * 2, 204)
+
+    async def test_what_is_long_and_too_deep_at_its_end_is_read_elsewhere(self) -> None:
+        schema = compile({"type": "object", "properties": {"a": {"type": "array"}}})
+        deep: Any = []
+        for _ in range(Limits().instance_depth + 1):
+            deep = [deep]
+
+        for small, waits in ((10, False), (40_000, True)):
+            value = [[1]] * small + deep
+            size = text_size(value)
+            assert not schema.waits(size)
+            for verb in (schema.accepts, schema.validate, partial(schema.problems, limit=1)):
+                with pytest.raises(WouldWait if waits else LimitExceeded):
+                    verb(value, size=size)
+                with pytest.raises(LimitExceeded, match="nested more than 200 levels"):
+                    await aside(verb, value, size=size)
 
     def test_where_no_loop_runs_waiting_is_fine(self) -> None:
         assert compile_here({**CONFINED, "minimum": 7}).accepts(8)

@@ -38,7 +38,7 @@ from anyshape.protocol.meta import PROGRESS_KEY, SERVER_INFO
 from anyshape.protocol.result import ABSENT, EncodedResult
 from anyshape.protocol.shapes.envelope import ENVELOPE_KEY, has_only_envelope_key
 from anyshape.protocol.shapes.result_reader import past_draft
-from anyshape.schema import WouldWait, aside, text_size
+from anyshape.schema import WouldWait, aside, leave_loop, text_size
 from anyshape.server.telemetry import Traced
 from anyshape.tools import failures
 from anyshape.tools.binding import bind_whole_object
@@ -219,8 +219,11 @@ class ForwardedTool(Tool):
         output, value = self._listed.output, result.raw.get("structuredContent", ABSENT)
         if result.is_error or output is None or value is ABSENT:
             return
+        size = text_size(value)
         try:
-            problems = output.problems(value)
+            if output.waits(size):
+                leave_loop()
+            problems = output.problems(value, size=size)
         except WouldWait:
             problems = await aside(output.problems, value)
         if problems:

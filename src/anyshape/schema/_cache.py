@@ -61,16 +61,6 @@ class Cache(Generic[T]):
                 self._shrink()
         return made
 
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-            self._size = 0
-
-    def __len__(self) -> int:
-        """Return how many things are kept."""
-        return len(self._kept)
-
     def _drop(self, key: Hashable, future: Future[T]) -> None:
         if self._kept.get(key, (None, 0))[0] is future:
             self._size -= self._kept.pop(key)[1]

@@ -16,6 +16,8 @@ from anyshape.schema._limits import Limits
 
 _UNMEASURED = 500_000
 """Values that may be this long are not measured: no message brings many times as much."""
+_READ_HERE = 64_000
+"""Bytes of a value that is no plain JSON, or too deep, that is read on an event loop: 50 ms."""
 _LONG_INTEGERS = 16
 """How many times its bound a value may take whose integers have thousands of digits."""
 
@@ -191,8 +193,8 @@ class Schema:
             raise
         except Exception:
             # The engine's errors are of several types and name no place; ours do.
-            return self._judge.accepts(self._read(value), size)
-        return self._judge.accepts(self._read(value), size)
+            return self._judge.accepts(self._read(value, size), size)
+        return self._judge.accepts(self._read(value, size), size)
 
     def problems(self, value: object, limit: int = 20, size: int | None = None) -> list[Problem]:
         """Return up to `limit` ways in which `value` breaks the schema, none when it does not.
@@ -202,7 +204,7 @@ class Schema:
         """
         if limit < 1:
             raise ValueError(f"limit must be a positive integer, got {limit!r}")
-        admitted = self._admit(value)
+        admitted = self._admit(value, size)
         try:
             return self._judge.problems(admitted, limit, size)
         except LimitExceeded as error:
@@ -222,14 +224,16 @@ class Schema:
         """
         return size > self._free
 
-    def _admit(self, value: object) -> object:
+    def _admit(self, value: object, size: int | None) -> object:
         with contextlib.suppress(Exception):
             if self._prove(value):
                 return value
-        return self._read(value)
+        return self._read(value, size)
 
-    def _read(self, value: object) -> object:
+    def _read(self, value: object, size: int | None) -> object:
         """Return `value` in the types that JSON has; raise `NotJson` or `LimitExceeded`."""
+        if size is not None and size > _READ_HERE:
+            leave_loop()
         return read_json(value, depth=self._limits.instance_depth, most=self._limits.memory // 64)
 
     def __repr__(self) -> str:

@@ -234,11 +234,8 @@ def expectation(schema: dict[str, object] | bool) -> str:
 def type_phrase(schema: dict[str, object]) -> str:
     """Return the types that `schema` admits, each with what else it asks of it."""
     types = declared_types(schema) or ()
-    return listed([_phrase(name, schema) for name in types if not _is_covered(name, types)], "or")
-
-
-def _is_covered(name: str, types: Sequence[str]) -> bool:
-    return name == "integer" and "number" in types
+    covered = "integer" if "number" in types else ""
+    return listed([_phrase(name, schema) for name in types if name != covered], "or")
 
 
 def _phrase(name: str, schema: dict[str, object]) -> str:
