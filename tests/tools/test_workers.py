@@ -6,10 +6,11 @@ import asyncio
 import subprocess
 import sys
 import threading
+import weakref
 from functools import partial
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape.tools.workers import CrowdedError, WorkerThreads
 
@@ -67,6 +68,33 @@ async def test_a_call_that_gets_no_thread_in_time_is_refused_and_never_started()
     await asyncio.wait_for(asyncio.gather(*blocked), PATIENCE)
     await asyncio.wait_for(workers.run(partial(started.append, "after")), PATIENCE)
     assert started == ["after"]
+
+
+@pytest.mark.parametrize("patience", [None, 0.05], ids=["cancelled", "refused"])
+async def test_a_call_given_up_while_it_waits_is_forgotten_before_any_thread_is_free(
+    patience: float | None,
+) -> None:
+    workers = WorkerThreads(limit=1, patience=patience)
+    release = threading.Event()
+
+    class Argument:
+        """Something that a call is given."""
+
+    def wait_for(argument: Argument) -> weakref.ref[Argument]:
+        refused = workers.run(partial(repr, argument))
+        if patience is None:
+            refused.cancel()
+        waiting.append(refused)
+        return weakref.ref(argument)
+
+    waiting: list[asyncio.Future[str]] = []
+    blocked = workers.run(partial(release.wait, PATIENCE))
+    arguments = [wait_for(Argument()) for _ in range(3)]
+    await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), PATIENCE)
+    waiting.clear()
+    await turn_until(lambda: not any(argument() for argument in arguments))
+    release.set()
+    assert await asyncio.wait_for(blocked, PATIENCE) is True
 
 
 async def test_a_call_that_has_begun_is_not_refused_however_long_it_takes() -> None:

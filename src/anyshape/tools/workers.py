@@ -2,8 +2,9 @@
 
 Unlike `concurrent.futures`, the threads are daemons: a tool that never returns cannot keep the
 process alive. There are at most `limit` of them; further calls wait their turn, and a call that is
-given up while it waits is never started. Calls that block hold their threads for as long as they
-please, so nobody waits for a turn longer than `patience`.
+given up while it waits is never started, and forgotten at once with all it was given. Calls that
+block hold their threads for as long as they please, so nobody waits for a turn longer than
+`patience`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
@@ -25,7 +27,7 @@ class CrowdedError(Exception):
 class _ThreadCall:
     """One call, from the moment it is asked for."""
 
-    __slots__ = ("function", "future", "is_taken", "loop", "run")
+    __slots__ = ("function", "future", "loop", "run")
 
     def __init__(
         self,
@@ -37,8 +39,6 @@ class _ThreadCall:
         self.future = future
         self.function = function
         self.run: Callable[..., Any] = copy_context().run
-        self.is_taken = False
-        """Whether a thread has begun it, or its caller was told that none will."""
 
 
 class WorkerThreads:
@@ -60,29 +60,35 @@ class WorkerThreads:
         """
         loop = asyncio.get_running_loop()
         job = _ThreadCall(loop, loop.create_future(), function)
-        self._jobs.put(job)
         with self._lock:
-            waits = False
-            if self._idle > 0:
+            if self._idle:
                 self._idle -= 1
             elif self._size < self._limit:
-                self._size += 1
                 threading.Thread(target=self._work, name="anyshape-tool", daemon=True).start()
+                self._size += 1
             else:
-                self._idle -= 1  # Below 0 it is how many calls wait for a thread.
-                waits = True
-        if waits and self._patience is not None:
-            timer = loop.call_later(self._patience, self._refuse, job)
-            job.future.add_done_callback(lambda _: timer.cancel())
+                self._waiting[job] = None
+                self._let_wait(job)
+                return job.future
+        self._jobs.put(job)
         return job.future
+
+    def _let_wait(self, job: _ThreadCall) -> None:
+        """See to it that a call waits for a thread no longer than it may, or than anybody wants."""
+        job.future.add_done_callback(lambda _: self._withdraw(job))
+        if self._patience is not None:
+            timer = job.loop.call_later(self._patience, self._refuse, job)
+            job.future.add_done_callback(lambda _: timer.cancel())
 
     def _work(self) -> None:
         jobs = self._jobs
+        following: _ThreadCall | None = None
         while True:
-            job = jobs.get()
+            job = jobs.get() if following is None else following
+            following = None
             value: Any = None
             error: BaseException | None = None
-            begins = self._take(job) and not job.future.cancelled()
+            begins = not job.future.cancelled()
             if begins:
                 try:
                     value = job.run(job.function)
@@ -90,7 +96,10 @@ class WorkerThreads:
                     error = caught
             # Before anyone hears of the outcome: their next call shall find this thread idle.
             with self._lock:
-                self._idle += 1
+                if self._waiting:
+                    following, _ = self._waiting.popitem(last=False)
+                else:
+                    self._idle += 1
             if begins:
                 # A closed loop has nobody left to tell.
                 with suppress(RuntimeError):
@@ -98,14 +107,13 @@ class WorkerThreads:
             # Kept across the wait, these would keep the last call's arguments alive.
             del job, value, error
 
-    def _take(self, job: _ThreadCall) -> bool:
-        """Claim a call; returns false if it was claimed before."""
+    def _withdraw(self, job: _ThreadCall) -> bool:
+        """Have a call wait no longer; tell whether it still did."""
         with self._lock:
-            taken, job.is_taken = job.is_taken, True
-        return not taken
+            return self._waiting.pop(job, job) is None
 
     def _refuse(self, job: _ThreadCall) -> None:
-        if self._take(job) and not job.future.done():
+        if self._withdraw(job) and not job.future.done():
             job.future.set_exception(
                 CrowdedError(
                     f"all {self._limit} threads for synchronous tools were busy for "
@@ -116,6 +124,9 @@ class WorkerThreads:
     def _forget(self) -> None:
         """Start afresh; in a forked child the parent's threads do not exist."""
         self._jobs: SimpleQueue[_ThreadCall] = SimpleQueue()
+        """Calls for threads that are there for them."""
+        self._waiting: OrderedDict[_ThreadCall, None] = OrderedDict()
+        """Calls that no thread is there for, those that came first in front."""
         self._lock = threading.Lock()
         self._idle = 0
         self._size = 0
