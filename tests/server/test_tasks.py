@@ -403,6 +403,22 @@ async def test_arguments_and_results_take_only_so_many_bytes() -> None:
     assert (await peer.end(await peer.begin("repeat", text="x")))["status"] == "completed"
 
 
+async def test_answers_that_a_task_begins_with_count_among_the_bytes_of_tasks() -> None:
+    server = Server("s", options=ServerOptions(tasks=TaskOptions(max_bytes=10_000)))
+
+    @server.tool(task=True)
+    async def greet(name: Annotated[str, Ask("Name?")]) -> int:
+        return len(name)
+
+    async def call(name: str) -> dict[str, Any]:
+        answers = {"name": {"action": "accept", "content": {"value": name}}}
+        return await peer.ask("tools/call", name="greet", arguments={}, inputResponses=answers)
+
+    peer = TaskAsker(server, {"elicitation": {}})
+    assert (await call("x" * 20_000))["error"]["code"] == 503
+    assert (await call("x"))["result"]["resultType"] == "task"
+
+
 async def test_a_task_can_be_cancelled_when_there_is_no_room_left() -> None:
     works = Works(TaskOptions(max_bytes=10_000))
 

@@ -46,7 +46,8 @@ class TaskCall(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep."""
-        return len(self.arguments or b"") + len(self.meta) + len(self.request_id) + 500
+        answers = sum(len(key) + len(answer) for key, answer in self.answers.items())
+        return len(self.arguments or b"") + len(self.meta) + len(self.request_id) + answers + 500
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
