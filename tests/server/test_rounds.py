@@ -19,6 +19,7 @@ from anyshape.server.middleware import Proceed
 
 from .asking import Asker
 from .test_asking_wire import Web, guarded
+from .visiting import META
 
 Json = dict[str, Any]
 ABLE: Json = {
@@ -188,6 +189,28 @@ async def test_arguments_are_compared_by_what_they_say() -> None:
     again: Json = {"inputResponses": yes("sure"), "requestState": state}
     done = await call(asker, arguments={"b": 2, "a": 1}, **again)
     assert done["result"]["structuredContent"] == "accept"
+
+
+async def test_arguments_that_cannot_be_read_are_refused_as_in_a_first_round() -> None:
+    server = Server("asking")
+
+    @server.tool
+    async def ask(context: Context, a: int = 0) -> str:
+        return (await context.elicit("Sure?", bool, key="sure")).action
+
+    async def call_with_too_large_a_number(**brought: Any) -> Json:
+        params: Json = {"name": "ask", "arguments": {"a": "1e999"}, **brought}
+        params["_meta"] = {**META, **ABLE}
+        body: Json = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        message = json.dumps(body).replace('"1e999"', "1e999").encode()
+        return json.loads(await asker.connection.handle(message) or b"")
+
+    asker = peer(server)
+    first = await call_with_too_large_a_number()
+    assert first["result"]["isError"] is True
+    assert await call_with_too_large_a_number(inputResponses=yes("sure")) == first
+    state = (await call(asker))["result"]["requestState"]
+    is_refused(await call_with_too_large_a_number(requestState=state))
 
 
 @pytest.mark.behaviour("asking.rounds")

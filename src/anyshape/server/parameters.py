@@ -79,8 +79,12 @@ class CallParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
     @property
     def identity(self) -> tuple[object, ...]:
         """Which tool is called, with which arguments."""
-        given = None if self.arguments is UNSET else decode_json(self.arguments)
-        return (TOOLS_CALL, self.name, given or {})
+        if self.arguments is UNSET:
+            return (TOOLS_CALL, self.name, {})
+        try:
+            return (TOOLS_CALL, self.name, decode_json(self.arguments) or {})
+        except msgspec.DecodeError:  # A number that is too large, say: for the tool to refuse.
+            return (TOOLS_CALL, self.name, bytes(self.arguments))
 
 
 class InitializeParameters(BareParameters, gc=False, frozen=True, kw_only=True):
