@@ -10,8 +10,10 @@ import pytest
 from patience import PATIENCE, turn_until
 
 from anyshape import Context, Server
-from anyshape.server import HttpOptions, Streams
+from anyshape.errors import AskError
+from anyshape.server import HttpOptions, MiddlewareAnswer, MiddlewareRequest, Streams
 from anyshape.server import response as responses
+from anyshape.server.middleware import Proceed
 
 from .browsing import LATEST, Browser, Response
 
@@ -415,3 +417,59 @@ async def test_a_question_reaches_a_client_that_is_far_behind_in_reading(
         *_, left_out, last = (await call.over()).messages
     assert "log messages were left out" in left_out["params"]["data"]
     assert last["result"]["content"][0]["text"] == "decline"
+
+
+@pytest.mark.parametrize("when", ["begun before", "begun behind"])
+async def test_what_is_asked_behind_the_answer_opens_no_stream(
+    stepping: Stepping, when: str
+) -> None:
+    asked: list[asyncio.Task[object]] = []
+
+    @stepping.server.tool
+    async def leave(context: Context) -> str:
+        async def ask() -> object:
+            await answered.wait()
+            return await context.elicit("Still there?", bool)
+
+        question = context.elicit("Still there?", bool) if when == "begun before" else ask()
+        asked.append(asyncio.create_task(question))
+        return "done"
+
+    answered = asyncio.Event()
+    async with Browser(stepping.application, capabilities={"elicitation": {}}) as browser:
+        left = await browser.post("tools/call", id=9, name="leave", arguments={}).over()
+        assert left.json["result"]["structuredContent"] == {"result": "done"}
+        answered.set()
+        with pytest.raises(AskError):
+            await asyncio.wait_for(asked[0], PATIENCE)
+        assert stepping.kept == 0
+
+
+async def test_what_a_middleware_has_done_behind_the_answer_opens_no_stream(
+    stepping: Stepping,
+) -> None:
+    late: list[asyncio.Task[object]] = []
+
+    @stepping.server.middleware
+    async def answer_early(
+        request: MiddlewareRequest, proceed: Proceed
+    ) -> MiddlewareAnswer | dict[str, Any]:
+        if request.method != "tools/call":
+            return await proceed(request)
+
+        async def go_on() -> object:
+            await answered.wait()
+            return await proceed(request)
+
+        late.append(asyncio.create_task(go_on()))
+        return {"content": [{"type": "text", "text": "early"}]}
+
+    answered = asyncio.Event()
+    async with stepping.browser() as browser:
+        early = await stepping.call(browser).over()
+        assert early.json["result"]["content"][0]["text"] == "early"
+        answered.set()
+        for step in ("one", "hang up", "done"):
+            stepping.steps.put_nowait(step)
+        await asyncio.wait_for(late[0], PATIENCE)
+        assert stepping.kept == 0

@@ -180,6 +180,7 @@ class HttpPeer(Peer):
         if not isinstance(answer, Answer):
             answer = await answer
         message = answer.message
+        self.takes_stream = False  # What comes behind the answer has no response to be said on.
         if self.stream is not None:
             await self.stream.finish(message)
         elif message is None:
@@ -205,6 +206,7 @@ class HttpPeer(Peer):
 
     def abandon(self) -> None:
         """Send nothing more."""
+        self.takes_stream = False
         if self.stream is not None:
             self.stream.abandon()
 

@@ -339,6 +339,8 @@ class Context(Generic[State]):
                 "only an async function can ask the client; make this one async, or take a "
                 "parameter that is asked for: Annotated[…, Ask('…')]"
             )
+        if self._ended:
+            raise AskError("the client cannot be asked: the call has ended")
         return self._found_asker()
 
     def _found_asker(self) -> Asker:
