@@ -183,3 +183,28 @@ async def test_no_call_begins_while_the_answers_before_it_pile_up(waits: bool) -
         answers = await reading
     os.close(ends.source)
     assert sorted(answer["id"] for answer in answers) == list(range(100))
+
+
+@pytest.mark.parametrize("count", [4, 40], ids=["answers wait", "lines wait, too"])
+async def test_a_client_that_reads_nothing_is_given_the_grace_time_once(count: int) -> None:
+    grace = 1.0
+    server = Server("s", options=ServerOptions(grace=grace))
+
+    @server.tool
+    async def fill() -> str:
+        return "x" * 400_000
+
+    assert server.tools.keys() == {"fill"}
+    ends = Ends()
+    session = StdioSession(server._service, ends.source, ends.sink)
+    serving = asyncio.create_task(session.serve())
+    for id in range(count):
+        params = {"name": "fill", "arguments": {}, "_meta": META}
+        ends.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    await turn_until(lambda: session._writer.is_full)
+    began = time.monotonic()
+    session.stop()
+    await asyncio.wait_for(serving, PATIENCE)
+    assert grace * 0.9 < time.monotonic() - began < grace * 1.9
+    for descriptor in (ends.requests, ends.source, ends.answers, ends.sink):
+        os.close(descriptor)

@@ -148,6 +148,8 @@ class PipeWriter:
         # Taken off at its front in place; a bytes object would be copied for every piece that the
         # pipe takes, and a long answer in thousands of them.
         self._backlog = bytearray()
+        self._read = 0.0
+        """When the other end was last seen to read, while something waits for it."""
         self._scheduled = False
         self._waiting = False
         self.is_full = False
@@ -164,6 +166,11 @@ class PipeWriter:
     def is_behind(self) -> bool:
         """Whether something waits for the other end to read."""
         return bool(self._backlog)
+
+    @property
+    def stalled(self) -> float:
+        """For how many seconds the other end has read nothing of what waits for it."""
+        return self._loop.time() - self._read if self._backlog else 0.0
 
     def write(self, message: bytes) -> None:
         """Queue one message, and its newline, for the end of the loop's turn at the latest."""
@@ -199,6 +206,7 @@ class PipeWriter:
             if written == len(data) or self._broken:
                 return
             self._backlog += memoryview(data)[written:]
+            self._read = self._loop.time()
             self._waiting = True
             self._loop.add_writer(self._descriptor, self._writable)
         self._mark_full()
@@ -239,6 +247,8 @@ class PipeWriter:
 
     def _writable(self) -> None:
         written = self._put(self._backlog)
+        if written:
+            self._read = self._loop.time()
         del self._backlog[:written]
         if not self._backlog and not self._broken:
             self._stop_waiting()

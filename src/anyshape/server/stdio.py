@@ -107,8 +107,10 @@ class StdioSession:
             runner.cancel()
         if self._runners:
             await asyncio.wait(self._runners, timeout=self._grace)
+        # Whoever has read nothing for all of the grace time is not given it again.
+        patience = max(0.0, self._grace - self._writer.stalled)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._grace):
+            async with asyncio.timeout(patience):
                 await self._writer.drain()
         self._writer.close()
 
