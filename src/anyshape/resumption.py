@@ -8,6 +8,7 @@ been awaited all along.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import Context
 from functools import partial
@@ -21,9 +22,11 @@ class Resumed(Awaitable[Returned]):
 
     With a `context` it goes on in that one. Nothing changes for the coroutine: it starts and ends
     in one task, so time-outs, task groups and cancel scopes inside it work as they always do.
+
+    With a `task`, the one that awaits it, it knows whether it has cancelled that task itself.
     """
 
-    __slots__ = ("_context", "_coroutine", "_waited")
+    __slots__ = ("_context", "_coroutine", "_waited", "has_cancelled_itself", "task")
 
     def __init__(
         self, coroutine: Coroutine[Any, Any, Returned], waited: Any, context: Context | None = None
@@ -31,9 +34,13 @@ class Resumed(Awaitable[Returned]):
         self._coroutine = coroutine
         self._waited = waited
         self._context = context
+        self.task: asyncio.Task[Any] | None = None
+        self.has_cancelled_itself = False
+        """Whether its task was last cancelled in a step of its own, and not while it waited."""
 
     def __await__(self) -> Generator[Any, Any, Returned]:
-        coroutine, waited = self._coroutine, self._waited
+        coroutine, waited, task = self._coroutine, self._waited, self.task
+        cancels = 0
         send: Callable[[Any], Any] = coroutine.send
         throw: Callable[[BaseException], Any] = coroutine.throw
         if self._context is not None:
@@ -41,12 +48,16 @@ class Resumed(Awaitable[Returned]):
             throw = partial(self._context.run, throw)
         try:
             while True:
+                if task is not None:
+                    cancels = task.cancelling()
                 try:
                     received = yield waited
                 except GeneratorExit:
                     coroutine.close()
                     raise
                 except BaseException as error:
+                    if task is not None:
+                        self.has_cancelled_itself = 0 < task.cancelling() <= cancels
                     waited = throw(error)
                 else:
                     waited = send(received)

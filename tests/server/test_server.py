@@ -324,6 +324,51 @@ async def test_a_call_that_takes_too_long_is_an_error_the_model_can_read(
     assert task.cancelling() == 0
 
 
+async def test_a_call_that_cancels_the_task_of_whoever_awaits_it_is_answered() -> None:
+    server = Server("s")
+
+    @server.tool
+    async def cancel(turns: int) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(PATIENCE)
+
+    peer = Peer(server)
+    for turns in range(3):
+        call: dict[str, Any] = {"name": "cancel", "arguments": {"turns": turns}}
+        assert (await peer.ask("tools/call", call))["error"]["code"] == -32603
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+
+
+async def test_whoever_awaits_a_call_can_give_it_up() -> None:
+    server = Server("s")
+    begun = asyncio.Event()
+
+    @server.tool
+    async def stubborn() -> str:
+        begun.set()
+        try:
+            await asyncio.sleep(PATIENCE)
+        except asyncio.CancelledError:
+            await asyncio.sleep(PATIENCE)
+        return "late"
+
+    peer = Peer(server)
+    asking = asyncio.create_task(peer.ask("tools/call", {"name": "stubborn"}))
+    await begun.wait()
+    for _ in range(2):
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
 @pytest.mark.behaviour("cancellation.stops-work")
 async def test_closing_a_connection_cancels_what_is_in_flight() -> None:
     server = Server("s")

@@ -21,7 +21,7 @@ from anyshape.errors import AskError, ProtocolError
 from anyshape.protocol.jsonrpc import encode_error, encode_response, request_key
 from anyshape.protocol.meta import CLIENT_INFO
 from anyshape.protocol.revision import LATEST, Revision
-from anyshape.resumption import start
+from anyshape.resumption import Resumed, start
 from anyshape.server.dispatch import dispatch
 from anyshape.server.failures import Failure, duplicate_id, stopping, translate
 from anyshape.server.lazy_object import LazyObject
@@ -151,18 +151,23 @@ class OpenRequest(msgspec.Struct, eq=False):
             return self._fail(translate(unwritable, method), method)
         return Answer(message, failure)
 
-    async def _wait(self, rest: Awaitable[bytes], method: str) -> Answer:
+    async def _wait(self, rest: Resumed[bytes], method: str) -> Answer:
         """Return the answer that the rest of a handler gives, or what stops it."""
         result = b""
         try:
             self._begin_waiting()
+            is_ours = self.peer.shares_task or self.batched
+            if not is_ours:
+                rest.task = self._task
             try:
                 result = await rest
             except asyncio.CancelledError as error:
                 if self.interruption is None:
-                    if not (self.peer.shares_task or self.batched):
-                        raise
-                    # The task is ours, and would be interrupted: whoever is called has done this.
+                    # A task of ours would be interrupted: whoever is called has cancelled it.
+                    if not is_ours:
+                        if self._task is None or not rest.has_cancelled_itself:
+                            raise
+                        self._task.uncancel()
                     raise RuntimeError("a request has cancelled its own task") from error
             finally:
                 self._end_waiting()
