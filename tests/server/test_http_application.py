@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, turn_until
 
 from anyshape import Context, Server
 from anyshape.server import AccessToken, Authorization, HttpOptions, ServerOptions
@@ -439,6 +439,43 @@ async def test_at_shutdown_calls_finish_and_subscriptions_end_gracefully(server:
     assert b"waited" in quick.reply.body
     assert (endless.reply.status, endless.reply.json["error"]["code"]) == (503, 503)
     assert endless.reply.headers["retry-after"] == "1"
+
+
+class Dripping(Visit):
+    """A visit whose body comes in two pieces, the second when the test says so."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.scope, self.reply = visit.scope, visit.reply
+        self._visit = visit
+        self.has_begun = asyncio.Event()
+        self.may_go_on = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        if not self.has_begun.is_set():
+            self.has_begun.set()
+            return {"type": "http.request", "body": b" ", "more_body": True}
+        await self.may_go_on.wait()
+        return await self._visit.receive()
+
+
+@pytest.mark.behaviour("transport.http.drain")
+@pytest.mark.parametrize(("arrives", "status"), [(False, 408), (True, 503)])
+async def test_at_shutdown_a_body_has_the_grace_time_to_arrive_and_to_be_answered(
+    server: Server, arrives: bool, status: int
+) -> None:
+    application = server.asgi()
+    incoming, outgoing, living = await _live(application)
+    incoming.put_nowait("lifespan.startup")
+    visit = Dripping(call("wait", {"seconds": 60}))
+    visiting = asyncio.create_task(visit.to(application))
+    await asyncio.wait_for(visit.has_begun.wait(), PATIENCE)
+    incoming.put_nowait("lifespan.shutdown")
+    await turn_until(lambda: application._draining is not None)
+    if arrives:
+        visit.may_go_on.set()
+    await asyncio.wait_for(living, PATIENCE)
+    assert (await visiting).status == status
+    assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 @pytest.mark.behaviour("transport.http.drain")

@@ -62,13 +62,23 @@ class Bodies:
         self._room = http.max_unfinished_bytes
         self._patience = http.request_timeout
         self._held = 0
+        self.arriving: set[asyncio.Timeout] = set()
+        """What bounds the time of each that is not whole yet."""
+
+    def give_up(self) -> None:
+        """Wait no longer for those that are still arriving."""
+        now = asyncio.get_running_loop().time()
+        for clock in self.arriving:
+            clock.reschedule(now)
 
     async def gather(self, event: Event | Awaitable[Event], receive: Receive) -> bytes | None:
         """Return a body, of which `event` is the first piece; `None` if its sender is gone."""
         parts: list[bytes] = []
         size = held = 0
+        clock = asyncio.timeout(self._patience)
         try:
-            async with asyncio.timeout(self._patience):
+            async with clock:
+                self.arriving.add(clock)
                 while True:
                     if not isinstance(event, MutableMapping):
                         event = await event
@@ -90,11 +100,10 @@ class Bodies:
                         )
                     event = receive()
         except TimeoutError:
-            raise BodyRefusedError(
-                TIMED_OUT, f"The body did not arrive within {self._patience:g} seconds"
-            ) from None
+            raise BodyRefusedError(TIMED_OUT, "The body did not arrive in time") from None
         finally:
             self._held -= held
+            self.arriving.discard(clock)
 
     def too_long(self) -> BodyRefusedError:
         """Return the refusal of a body that is longer than any may be."""

@@ -260,14 +260,20 @@ class HttpApplication:
 
     async def _drain(self) -> None:
         self.service.end_subscriptions()
-        if self.flights:
-            self._idle = asyncio.Event()
-            try:
-                async with asyncio.timeout(self.service.options.grace):
+        try:
+            async with asyncio.timeout(self.service.options.grace):
+                while self._is_busy:
+                    self._idle = asyncio.Event()
                     await self._idle.wait()
-            except TimeoutError:
-                for flight in tuple(self.flights):
-                    flight.interrupt(Interruption.STOPPED)
+        except TimeoutError:
+            for flight in tuple(self.flights):
+                flight.interrupt(Interruption.STOPPED)
+            self._bodies.give_up()
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a request waits, or is still arriving."""
+        return bool(self.flights or self._bodies.arriving)
 
     @property
     def answers(self) -> AnswerExchange:
@@ -295,7 +301,11 @@ class HttpApplication:
     def untrack(self, flight: OpenRequest) -> None:
         """Forget a request that no longer waits."""
         self.flights.discard(flight)
-        if not self.flights and self._idle is not None:
+        self._look_for_idleness()
+
+    def _look_for_idleness(self) -> None:
+        """Let whoever drains know if there is nothing to wait for any more."""
+        if self._idle is not None and not self._is_busy:
             self._idle.set()
 
     async def _gather(
@@ -307,6 +317,8 @@ class HttpApplication:
         except BodyRefusedError as refusal:
             await _refuse_body(send, refusal)
             return None
+        finally:
+            self._look_for_idleness()
         if body is None:
             await dismiss(send)
         return body
