@@ -19,10 +19,10 @@ class TaskOptions:
     `timeout` seconds end the work on a call of a tool that sets no time-out itself (`None`: never);
     a task is kept while it is worked on, and `keep` seconds after its end; clients are asked to
     look every `poll_interval` seconds, and sooner while a task is young. At most `max_tasks` are
-    kept, at most `max_tasks_per_caller` of them for one authenticated caller, and their arguments
-    and results take no more than `max_bytes`: further ones are told that the server is busy.
-    `store` is where they are kept: without one, in the memory of this process, where they end with
-    it.
+    kept, at most `max_tasks_per_caller` of them for one authenticated caller, and their arguments,
+    the answers given before them and their results take no more than `max_bytes`: further ones are
+    told that the server is busy. `store` is where they are kept: without one, in the memory of this
+    process, where they end with it.
     """
 
     timeout: float | None = 3600.0
