@@ -7,8 +7,9 @@ import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from fastmcp import FastMCP
@@ -18,8 +19,14 @@ from tests.client.fickle import Fickle, FickleConnection
 from anyshape import Client, Server
 from anyshape.errors import ProtocolError, TransportError
 from anyshape.gateway import Gateway, GatewayConfig, Upstream, adopt
+from anyshape.gateway import catalogue as catalogue_module
+from anyshape.gateway import suggestions as suggestions_module
 from anyshape.gateway import upstream as upstream_module
 from anyshape.gateway.foreign import ForeignServer
+from anyshape.gateway.prompts import ForwardedPrompt
+from anyshape.gateway.resources import ForwardedResource
+from anyshape.gateway.tools import ForwardedTool
+from anyshape.tools.completion import Complete, Completer
 
 SERVER = """
 import os
@@ -569,3 +576,65 @@ async def test_a_tool_that_cannot_be_offered_costs_nothing_but_itself(
             "steady_hello",
         ]
     assert "upstream careless: tool careless_bad is not offered: x-mcp-header" in caplog.text
+
+
+async def test_what_is_offered_is_made_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, bool] = {}
+
+    def recorded(kind: type) -> Any:
+        def make(*given: Any) -> Any:
+            thing = kind(*given)
+            made[thing.listing.name] = threading.current_thread() is threading.main_thread()
+            return thing
+
+        return make
+
+    for kind in (ForwardedTool, ForwardedPrompt, ForwardedResource):
+        monkeypatch.setattr(catalogue_module, kind.__name__, recorded(kind))
+    crowded, other = Server("crowded"), Server("other")
+    crowded.tool(name="tool")(lambda: "tool")
+    crowded.prompt(name="prompt")(lambda: "prompt")
+    crowded.resource("note://one", name="one")(lambda: "1")
+    other.tool(name="late")(lambda: "other")
+    upstream = Upstream(target=crowded, prefix="")
+    gateway = Gateway({"crowded": upstream})
+    async with Client(gateway):
+        crowded.resource("note://two", name="two")(lambda: "2")
+        await turn_until(lambda: "two" in made)
+        await gateway.reconfigure({"crowded": upstream, "other": other})
+    assert made == dict.fromkeys(("tool", "prompt", "one", "two", "other_late"), False)
+
+
+async def test_of_many_arguments_only_the_one_that_is_asked_for_gets_a_completer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+
+    class Recorded(Complete):
+        def completer(self, label: str) -> Completer:
+            made.append(label)
+            return super().completer(label)
+
+    library = Server("library")
+
+    @library.resource("book://{author}/{title}", name="book")
+    async def book(author: str, title: Annotated[str, Complete(["one", "two"])]) -> str:
+        return "a book"
+
+    @library.prompt
+    async def advise(a: Annotated[str, Complete(["red", "rose"])], b: str = "") -> str:
+        return a
+
+    monkeypatch.setattr(suggestions_module, "Complete", Recorded)
+    async with Client(Gateway({"library": library})) as client:
+        (template,) = await client.list_resource_templates()
+        assert made == []
+        found = await client.complete("a", "r", prompt="advise")
+        assert found.values == ("red", "rose")
+        assert (await client.complete("b", "r", prompt="advise")).values == ()
+        assert made == ["upstream library"] * 2
+        found = await client.complete("title", "o", resource=template.uri_template)
+        assert found.values == ("one",)
+        with pytest.raises(ProtocolError, match="no argument 'c'"):
+            await client.complete("c", "r", prompt="advise")
+    assert made == ["upstream library"] * 3

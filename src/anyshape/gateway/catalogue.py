@@ -11,12 +11,9 @@ import logging
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from anyshape.client.prompts import ListedPrompt
 from anyshape.client.quoting import shorten
-from anyshape.client.resources import ListedResource, ListedTemplate
-from anyshape.client.tools import ListedTool
 from anyshape.errors import AnyshapeError
 from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.naming import Collision, Naming, is_offered, without_collisions
@@ -25,7 +22,7 @@ from anyshape.gateway.prompts import ForwardedPrompt
 from anyshape.gateway.resources import ForwardedResource
 from anyshape.gateway.subscriptions import UpstreamSubscriptions, WatchedResources
 from anyshape.gateway.tools import ForwardedTool
-from anyshape.gateway.upstream import UpstreamLink
+from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.protocol.methods import TOOLS_CALL
 from anyshape.protocol.revision import Revision
 from anyshape.server.features.announcements import Topic
@@ -39,12 +36,14 @@ from anyshape.server.service import Service
 from anyshape.tools.tool import Tool
 
 _MOST_NAMED: Final = 3
+_NOUNS: Final = ("tool", "prompt", "resource", "resource template")
 
 _log = logging.getLogger("anyshape.gateway")
 
 Thing = TypeVar("Thing", bound=Listed)
 Source = TypeVar("Source")
-Named = TypeVar("Named", ListedTool, ListedPrompt)
+_Place: TypeAlias = tuple[str, str]
+"""What something is, in a word, and the name that it has here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,11 @@ class Catalogue:
         self._links: Mapping[str, UpstreamLink] = {}
         self.namings: dict[str, Naming] = {}
         """What the things of each upstream are called."""
-        self._collisions: dict[str, tuple[Collision, ...]] = {}
-        self._offered: dict[tuple[str, str], tuple[_Mark, Listed]] = {}
-        self._refused: dict[tuple[str, str], tuple[_Mark, str]] = {}
+        self._collisions: dict[str, dict[Collision, None]] = {}
+        self._prepared: dict[UpstreamLink, dict[_Place, tuple[_Mark, Listed | str]]] = {}
+        """What was made ahead of its adoption, or why it could not be."""
+        self._offered: dict[_Place, tuple[_Mark, Listed]] = {}
+        self._refused: dict[_Place, tuple[_Mark, str]] = {}
 
     @property
     def collisions(self) -> tuple[Collision, ...]:
@@ -106,6 +107,21 @@ class Catalogue:
         alone = len(upstreams) == 1
         self.namings = {name: Naming(each, name, alone=alone) for name, each in upstreams.items()}
 
+    def prepare(self, link: UpstreamLink, offer: Offer) -> None:
+        """Make what adopting that offer of an upstream takes; runs in a thread.
+
+        A stranger may list so much that the event loop would be held for minutes.
+        """
+        if link.name not in self.namings:  # on its way out
+            return
+        prepared: dict[_Place, tuple[_Mark, Listed | str]] = {}
+        for noun, things in self._named(link, offer).items():
+            for name, source in things:
+                mark, known = _Mark.of(source, link), self._offered.get((noun, name))
+                if known is None or known[0] != mark:
+                    prepared[noun, name] = (mark, self._make(noun, name, source, link))
+        self._prepared[link] = prepared
+
     def adopt(
         self, links: Mapping[str, UpstreamLink], imitating: Collection[tuple[str, str]] = ()
     ) -> None:
@@ -116,52 +132,27 @@ class Catalogue:
         self._links = links
         away = [link.name for link in links.values() if not link.is_up]
         self._service.absence = _told_away(away)
-        listed = [link for link in links.values() if link.is_listed]
-        self._replace(
-            "tool",
-            self._tools,
-            {
-                link.name: self._named(
-                    link,
-                    (each for each in link.offer.tools if (link.name, each.name) not in imitating),
-                )
-                for link in listed
-            },
-            lambda name, source, link: OfferedTool(
-                ForwardedTool(name, source, link), None, self._service
-            ),
-        )
+        offers: dict[str, dict[str, list[tuple[str, Any]]]] = {noun: {} for noun in _NOUNS}
+        for link in links.values():
+            if link.is_listed:
+                for noun, things in self._named(link, link.offer).items():
+                    offers[noun][link.name] = things
+        if imitating:
+            offers["tool"] = {
+                upstream: [each for each in tools if (upstream, each[1].name) not in imitating]
+                for upstream, tools in offers["tool"].items()
+            }
+        self._replace("tool", self._tools, offers["tool"])
         if self._disclosed is not None:
             tools = self._tools.things.items()
             self._disclosed.replace(
                 {name: cast("ForwardedTool", each.tool) for name, each in tools}
             )
-        self._replace(
-            "prompt",
-            self._prompts.roster,
-            {link.name: self._named(link, link.offer.prompts) for link in listed},
-            lambda name, source, link: OfferedPrompt(ForwardedPrompt(name, source, link)),
-        )
-        self._replace(
-            "resource",
-            self._resources.roster,
-            {
-                link.name: _allowed(link, ((each.uri, each) for each in link.offer.resources))
-                for link in listed
-            },
-            _offered_resource,
-        )
-        self._replace(
-            "resource template",
-            self._resources.templates,
-            {
-                link.name: _allowed(
-                    link, ((each.uri_template, each) for each in link.offer.templates)
-                )
-                for link in listed
-            },
-            _offered_resource,
-        )
+        self._replace("prompt", self._prompts.roster, offers["prompt"])
+        self._replace("resource", self._resources.roster, offers["resource"])
+        self._replace("resource template", self._resources.templates, offers["resource template"])
+        for link in self._prepared.keys() - links.values():
+            del self._prepared[link]
         self._watched.move()
 
     @property
@@ -210,24 +201,39 @@ class Catalogue:
         offered = self._resources.roster.things.get(name)
         return "" if offered is None else getattr(offered.resource, "upstream", "")
 
-    def _named(self, link: UpstreamLink, things: Iterable[Named]) -> list[tuple[str, Named]]:
-        """Return the things of an upstream that are offered, with what they are called here."""
-        here = self.namings[link.name].here
-        return [(here(each.name), each) for each in things if is_offered(link.upstream, each.name)]
+    def _named(self, link: UpstreamLink, offer: Offer) -> dict[str, list[tuple[str, Any]]]:
+        """Return what an upstream offers, of each kind, with what it is called here."""
+        here, upstream = self.namings[link.name].here, link.upstream
+        return {
+            "tool": _allowed(upstream, ((each.name, each) for each in offer.tools), here),
+            "prompt": _allowed(upstream, ((each.name, each) for each in offer.prompts), here),
+            "resource": _allowed(upstream, ((each.uri, each) for each in offer.resources)),
+            "resource template": _allowed(
+                upstream, ((each.uri_template, each) for each in offer.templates)
+            ),
+        }
+
+    def _make(self, noun: str, name: str, source: Any, link: UpstreamLink) -> Listed | str:
+        """Return something as it is offered here, or why it cannot be, which costs only itself."""
+        try:
+            if noun == "tool":
+                return OfferedTool(ForwardedTool(name, source, link), None, self._service)
+            if noun == "prompt":
+                return OfferedPrompt(ForwardedPrompt(name, source, link))
+            return OfferedResource(ForwardedResource(source, link))
+        except (AnyshapeError, ValueError) as error:
+            return shorten(str(error), 300)
 
     def _replace(
-        self,
-        noun: str,
-        roster: Roster[Thing],
-        offers: Mapping[str, Iterable[tuple[str, Source]]],
-        make: Callable[[str, Source, UpstreamLink], Thing],
+        self, noun: str, roster: Roster[Thing], offers: Mapping[str, Iterable[tuple[str, Any]]]
     ) -> None:
         """Have a roster hold what is offered; what did not change stays as it is."""
         holders, collisions = without_collisions(noun, offers)
+        told = self._collisions.get(noun, {})
         for collision in collisions:
-            if collision not in self._collisions.get(noun, ()):
+            if collision not in told:
                 _log.warning("%s", collision)
-        self._collisions[noun] = tuple(collisions)
+        self._collisions[noun] = dict.fromkeys(collisions)
         before = dict(roster.things)
         after: dict[str, Thing] = {}
         for name, (upstream, source) in holders.items():
@@ -239,17 +245,19 @@ class Catalogue:
                 continue
             if (noun, name) in self._refused and self._refused[noun, name][0] == mark:
                 continue
-            try:
-                after[name] = make(name, source, link)
-            except (AnyshapeError, ValueError) as error:  # which costs nothing but itself
-                why = shorten(str(error), 300)
-                self._refused[noun, name] = (mark, why)
+            prepared = self._prepared.get(link, {}).pop((noun, name), None)
+            if prepared is None or prepared[0] != mark:
+                prepared = (mark, self._make(noun, name, source, link))
+            made = prepared[1]
+            if isinstance(made, str):
+                self._refused[noun, name] = (mark, made)
                 _log.warning(
                     "upstream %s: %s %s is not offered: %s",
-                    *(upstream, noun, shorten(name, 100), why),
+                    *(upstream, noun, shorten(name, 100), made),
                 )
                 continue
-            self._offered[noun, name] = (mark, after[name])
+            after[name] = cast("Thing", made)
+            self._offered[noun, name] = (mark, made)
         for name in before.keys() - after.keys():
             self._offered.pop((noun, name), None)
         for kind, name in [*self._refused]:
@@ -267,11 +275,10 @@ def _told_away(names: Sequence[str]) -> str:
     return f"perhaps of {shown}, which cannot be reached now"
 
 
-def _allowed(link: UpstreamLink, found: Iterable[tuple[str, Source]]) -> list[tuple[str, Source]]:
-    return [(uri, source) for uri, source in found if is_offered(link.upstream, uri)]
-
-
-def _offered_resource(
-    _uri: str, source: ListedResource | ListedTemplate, link: UpstreamLink
-) -> OfferedResource:
-    return OfferedResource(ForwardedResource(source, link))
+def _allowed(
+    upstream: Upstream,
+    found: Iterable[tuple[str, Source]],
+    here: Callable[[str], str] = lambda name: name,
+) -> list[tuple[str, Source]]:
+    """Return what is offered, with what it is called here, of what an upstream calls so."""
+    return [(here(name), source) for name, source in found if is_offered(upstream, name)]

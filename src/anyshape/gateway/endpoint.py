@@ -5,6 +5,7 @@ What is offered is put together, and resources are watched, only while somebody 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from anyshape.gateway.disclosure import DisclosedTools
 from anyshape.gateway.fleet import Fleet
 from anyshape.gateway.metrics import GatewayMetrics
 from anyshape.gateway.telemetry import ServerDurations
-from anyshape.gateway.upstream import UpstreamLink
+from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.gateway.watching import Watching
 from anyshape.schema import Limits
 from anyshape.server.authorization import Authorization
@@ -92,6 +93,15 @@ class Endpoint:
             upstreams = {own: replace(upstreams[own], prefix="")}
         self.catalogue.name_for(upstreams)
 
+    def prepare(self, link: UpstreamLink, offer: Offer) -> None:
+        """Make what adopting that offer takes; runs in a thread."""
+        if self._is_open and self._upstream in (None, link.name):
+            self.catalogue.prepare(link, offer)
+
+    def _prepare_all(self) -> None:
+        for link in self._links().values():
+            self.prepare(link, link.offer)
+
     def adopt(self) -> None:
         """Offer what the upstreams offer now."""
         if self._is_open:
@@ -107,6 +117,7 @@ class Endpoint:
         async with self._fleet.running.held():
             self._is_open = True
             try:
+                await asyncio.to_thread(self._prepare_all)
                 self.adopt()
                 with self.catalogue.heeding_interest():
                     yield self._links()

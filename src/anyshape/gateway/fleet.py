@@ -24,7 +24,7 @@ class Fleet:
     """The links to all upstreams, held while somebody uses `running`.
 
     `on_offer` is called when there is something else to offer, `on_change` when a resource has
-    changed.
+    changed; `prepare`, in a thread, before an upstream offers something else.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Fleet:
         shared_pins: SharedPins | None,
         on_offer: Callable[[], None],
         on_change: Callable[[str], None],
+        prepare: Callable[[UpstreamLink, Offer], None],
     ) -> None:
         self.upstreams = _as_upstreams(upstreams)
         self.vetting = vetting
@@ -51,6 +52,7 @@ class Fleet:
         self._taken: Pins | None = None
         self._on_offer = on_offer
         self._on_change = on_change
+        self._prepare = prepare
         self._holding: dict[UpstreamLink, asyncio.Task[None]] = {}
 
     def vet_with(self, vetting: Vetting | None) -> None:
@@ -136,6 +138,7 @@ class Fleet:
             self._limits,
             on_offer=self._adopt,
             on_change=self._on_change,
+            prepare=self._prepare,
             vet=None if self.vetting is None else self._vet,
         )
         self._holding[link] = asyncio.create_task(link.run())

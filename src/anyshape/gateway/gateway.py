@@ -29,7 +29,7 @@ from anyshape.gateway.health import GatewayHealth
 from anyshape.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from anyshape.gateway.naming import Collision
 from anyshape.gateway.options import Upstream
-from anyshape.gateway.upstream import UpstreamLink
+from anyshape.gateway.upstream import Offer, UpstreamLink
 from anyshape.gateway.vetting import Vetting
 from anyshape.protocol.clients import NOTHING
 from anyshape.protocol.encoding import encode_data
@@ -103,6 +103,7 @@ class Gateway:
             shared_pins=shared_pins,
             on_offer=self._adopt,
             on_change=self._tell_change,
+            prepare=self._prepare,
         )
         self._fleet.running.add(self._heeding_signals)
         self._terms = EndpointTerms(
@@ -376,6 +377,10 @@ class Gateway:
     def _adopt(self) -> None:
         for endpoint in (self._all, *self._own.values()):
             endpoint.adopt()
+
+    def _prepare(self, link: UpstreamLink, offer: Offer) -> None:
+        for endpoint in (self._all, *self._own.copy().values()):
+            endpoint.prepare(link, offer)
 
     def _tell_change(self, uri: str) -> None:
         for endpoint in (self._all, *self._own.values()):

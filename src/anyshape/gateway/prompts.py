@@ -7,7 +7,7 @@ from typing import Any
 
 from anyshape.client.prompts import ListedPrompt
 from anyshape.gateway.requests import ask_upstream
-from anyshape.gateway.suggestions import forwarded_completer
+from anyshape.gateway.suggestions import ForwardedCompleters
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.description import ArgumentDescription, PromptDescription
 from anyshape.protocol.encoding import encode_data
@@ -41,10 +41,9 @@ class ForwardedPrompt(Prompt):
                 meta=listed.meta or None,
                 icons=listed.icons or None,
             ),
-            completers={
-                each.name: forwarded_completer(link, each.name, prompt=listed.name)
-                for each in listed.arguments
-            },
+            completers=ForwardedCompleters(
+                link, [each.name for each in listed.arguments], prompt=listed.name
+            ),
             _link=link,
             _listed=listed,
         )

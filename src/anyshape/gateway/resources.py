@@ -10,7 +10,7 @@ from anyshape.errors import ProtocolError, ResourceNotFound
 from anyshape.gateway.naming import is_denied
 from anyshape.gateway.requests import ask_upstream
 from anyshape.gateway.subscriptions import UpstreamSubscriptions
-from anyshape.gateway.suggestions import forwarded_completer
+from anyshape.gateway.suggestions import ForwardedCompleters
 from anyshape.gateway.upstream import UpstreamLink
 from anyshape.protocol.completed import Caching
 from anyshape.protocol.description import ResourceDescription
@@ -54,10 +54,9 @@ class ForwardedResource(Resource):
                 meta=listed.meta or None,
                 icons=listed.icons or None,
             ),
-            completers={
-                name: forwarded_completer(link, name, resource=uri)
-                for name in (() if template is None else template.names)
-            },
+            completers=ForwardedCompleters(
+                link, () if template is None else template.names, resource=uri
+            ),
             _link=link,
         )
 

@@ -73,6 +73,7 @@ class UpstreamLink:
         limits: Limits,
         on_offer: Callable[[UpstreamLink], None],
         on_change: Callable[[str], None],
+        prepare: Callable[[UpstreamLink, Offer], None],
         vet: Callable[[str, Offer], Offer] | None = None,
     ) -> None:
         self.name = name
@@ -93,6 +94,7 @@ class UpstreamLink:
         )
         """A room for each caller, if each has one."""
         self._vet = vet
+        self._prepare = prepare
         self._since = time.monotonic()
         self.telemetry = UpstreamTelemetry(name, upstream.target)
         self.held = HeldCalls(name, self.room)
@@ -166,11 +168,11 @@ class UpstreamLink:
                 self.relay.start_over()
                 async with self._connect() as client:
                     await self._ask_for_logs(client)
+                    self.revision = client.revision
+                    self.asks_in_results = client.revision.asks_in_results
                     await self._read_offer(client)
                     self._client, self.reason = client, None
                     self._doubted.clear()
-                    self.revision = client.revision
-                    self.asks_in_results = client.revision.asks_in_results
                     was_up = True
                     self._tell()
                     try:
@@ -302,14 +304,20 @@ class UpstreamLink:
                 "templates", client.list_resource_templates, last.templates
             ),
         )
-        vet = self._vet
-        self.offer = offer if vet is None else await asyncio.to_thread(vet, self.name, offer)
+        self.offer = await asyncio.to_thread(self._make_ready, offer)
         told = self.rejected
         self.rejected = {name: str(why) for name, why in client.rejected.items()}
         for name, why in self.rejected.items() - told.items():
             _log.warning(
                 "upstream %s: tool %s is not offered: %s", self.name, shorten(name, 100), why
             )
+
+    def _make_ready(self, offer: Offer) -> Offer:
+        """Return what of an offer is not withheld, ready to be adopted; runs in a thread."""
+        if self._vet is not None:
+            offer = self._vet(self.name, offer)
+        self._prepare(self, offer)
+        return offer
 
     async def _listed(
         self, what: str, listing: Callable[[], Awaitable[list[Entry]]], last: tuple[Entry, ...]

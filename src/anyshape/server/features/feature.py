@@ -7,9 +7,10 @@ A server knows its features by what is here alone. A new one is a module that de
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -113,6 +114,17 @@ class Feature(ABC):
         `kind` is the `type` of a reference, and `name` what it names.
         """
         return None
+
+
+def completers_of(
+    arguments: Iterable[str], known: Mapping[str, Completer]
+) -> Mapping[str, Completer | None]:
+    """Return what completes each of these arguments, which may be nothing.
+
+    `known` is asked only for the one that somebody looks up: it may have to be made for that.
+    """
+    made = cast("dict[str, Completer | None]", known)
+    return ChainMap(made, dict.fromkeys(arguments))
 
 
 def read_member(

@@ -23,7 +23,7 @@ from anyshape.server.features.calls import (
     make_context,
 )
 from anyshape.server.features.completion import Completion
-from anyshape.server.features.feature import Feature, Method
+from anyshape.server.features.feature import Feature, Method, completers_of
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
@@ -34,6 +34,8 @@ from anyshape.tools.prompt import Prompt
 from anyshape.tools.types import ArgumentsError
 
 _SHOWN: Final = 128
+_MANY: Final = 1_000
+"""Arguments of one prompt that take too long to write on an event loop."""
 
 
 class GetPromptParameters(RoundParameters, gc=False, frozen=True, kw_only=True):
@@ -58,6 +60,11 @@ class OfferedPrompt(Listed):
     def describe(self, revision: Revision, needs: Needs) -> Mapping[str, Any]:
         """Return the `prompts/list` entry."""
         return prompt_entry(self.prompt.listing, revision)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it has very many arguments."""
+        return len(self.prompt.listing.arguments) > _MANY
 
 
 class Prompts(Feature):
@@ -85,7 +92,8 @@ class Prompts(Feature):
         if offered is None:
             return None
         prompt = offered.prompt
-        return {each.name: prompt.completers.get(each.name) for each in prompt.listing.arguments}
+        names = (each.name for each in prompt.listing.arguments)
+        return completers_of(names, prompt.completers)
 
     def add(self, prompt: Prompt) -> None:
         """Offer a prompt under a name that is free."""

@@ -37,7 +37,13 @@ from anyshape.server.features.calls import (
     make_context,
 )
 from anyshape.server.features.completion import Completion
-from anyshape.server.features.feature import Feature, Grant, Method, read_member
+from anyshape.server.features.feature import (
+    Feature,
+    Grant,
+    Method,
+    completers_of,
+    read_member,
+)
 from anyshape.server.features.roster import Listed, Roster
 from anyshape.server.parameters import ListParameters, RoundParameters
 from anyshape.server.request import OpenRequest
@@ -155,7 +161,7 @@ class Resources(Feature):
         template = None if offered is None else offered.resource.template
         if offered is None or template is None:
             return {} if name in self.roster.things else None
-        return {each: offered.resource.completers.get(each) for each in template.names}
+        return completers_of(template.names, offered.resource.completers)
 
     def add(self, resource: Resource) -> None:
         """Offer a resource, or a template, whose URI is free."""
