@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,29 @@ def test_an_event_that_grows_without_end_is_refused(text: bytes) -> None:
 def test_many_small_events_are_not_one_large_one() -> None:
     reader = EventReader("the server", 100)
     assert len(reader.feed(b"data: x\n\n" * 1000)) == 1000
+
+
+@pytest.mark.parametrize("lines", [4095, 4096, 4097, 4098, 10_000])
+def test_an_event_of_many_lines_is_whole(lines: int) -> None:
+    reader = EventReader("the server", 100_000)
+    texts = [b"%d" % number for number in range(lines)]
+    for last in (b"", b"x"):
+        said = b"\n".join([*texts, last])
+        written = b"".join(b"data: %b\n" % text for text in said.split(b"\n"))
+        for start in range(0, len(written), 1000):
+            assert reader.feed(written[start : start + 1000]) == []
+        assert reader.feed(b"\n") == [ReceivedEvent(said)]
+
+
+def test_an_event_of_many_short_lines_takes_little_more_than_its_length() -> None:
+    reader = EventReader("the server", 1_000_000)
+    tracemalloc.start()
+    try:
+        for _ in range(300):
+            reader.feed(b"data: xy\n" * 1000)
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def nested(levels: int) -> bytes:

@@ -7,8 +7,12 @@ comments are ignored and lines may end in LF, CR or CRLF.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from anyshape.errors import TransportError
+
+_LINES_APART: Final = 4096
+"""Lines of one event that are kept as they came: short ones take twenty times their room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class EventReader:
         self._partial: list[bytes] = []
         self._partial_size = 0
         self._data: list[bytes] = []
+        self._joined = bytearray()
         self._data_size = 0
         self._name = b""
         self._after_return = False
@@ -82,6 +87,8 @@ class EventReader:
         value = value.removeprefix(b" ")
         if name == b"data":
             self._data.append(value)
+            if len(self._data) > _LINES_APART:
+                self._join_data()
             self._data_size += len(value) + 1
             self._check_size(self._data_size)
         elif name == b"event":
@@ -99,7 +106,17 @@ class EventReader:
             return None
         self._data = []
         self._data_size = 0
-        return ReceivedEvent(b"\n".join(data), name or b"message")
+        whole = b"\n".join(data)
+        if self._joined:
+            whole = bytes(self._joined + whole)
+            self._joined = bytearray()
+        return ReceivedEvent(whole, name or b"message")
+
+    def _join_data(self) -> None:
+        """Make one text of all lines but the last, by which an event shows that it has data."""
+        last = self._data.pop()
+        self._joined += b"\n".join(self._data) + b"\n"
+        self._data = [last]
 
     def _check_size(self, size: int) -> None:
         if size > self._max_event_bytes:
