@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -191,6 +192,18 @@ def test_json_that_is_no_message_is_an_invalid_request_with_its_id(
     message = decode(text)
     assert isinstance(message, Malformed)
     assert (message.code, message.id) == (INVALID_REQUEST, id)
+
+
+def test_members_that_nobody_knows_are_skipped_to_say_what_is_wrong() -> None:
+    many = b"".join(b',"%d":1' % number for number in range(100_000))
+    text = b'{"id":7%b,"method":"tools/list"}' % many
+    tracemalloc.start()
+    try:
+        message = decode(text)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+    assert message == Malformed(INVALID_REQUEST, 'Invalid Request: expected "jsonrpc": "2.0"', b"7")
 
 
 def test_of_a_key_given_twice_the_last_counts() -> None:

@@ -85,6 +85,14 @@ AnyMessage: TypeAlias = Request | Notification | Response | Malformed | Batch
 """What one frame can be."""
 
 
+class _AnyMembers(msgspec.Struct, gc=False):
+    """The members by which to say what is wrong with an object; of any others there may be many."""
+
+    jsonrpc: msgspec.Raw = _NOTHING
+    method: msgspec.Raw = _NOTHING
+    id: msgspec.Raw = _NOTHING
+
+
 class _RawMessage(msgspec.Struct, gc=False):
     """The members that any message may have."""
 
@@ -98,7 +106,7 @@ class _RawMessage(msgspec.Struct, gc=False):
 
 _decode_message: Final = msgspec.json.Decoder(_RawMessage).decode
 _decode_raw: Final = msgspec.json.Decoder(msgspec.Raw).decode
-_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_members: Final = msgspec.json.Decoder(_AnyMembers).decode
 _decode_string: Final = msgspec.json.Decoder(str).decode
 _decode_any: Final = msgspec.json.Decoder(Any).decode
 
@@ -238,11 +246,11 @@ def _diagnose(
         members = _decode_members(frame)
     except msgspec.DecodeError as flaw:
         return Malformed(PARSE_ERROR, f"Parse error: {flaw}")
-    id = bytes(members.get("id", _NOTHING))
+    id = bytes(members.id)
     known = id if _is_usable_id(id) else None
-    if bytes(members.get("jsonrpc", _NOTHING)) != b'"2.0"':
+    if bytes(members.jsonrpc) != b'"2.0"':
         reason = 'expected "jsonrpc": "2.0"'
-    elif "method" in members:
+    elif members.method:
         reason = "method must be a string"
     else:
         reason = str(error)
