@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from patience import PATIENCE
 
 from anyshape import Client, Server, Text
 from anyshape.client import Bounds, PromptArgument, Suggestions
+from anyshape.client import features as features_module
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.content import UnknownContent
 
@@ -347,3 +349,30 @@ async def test_our_own_server_is_used_whole_at_every_revision(revision: str) -> 
         await client.subscribe("demo://users/Ada", heard.put_nowait)
         server.resource_changed("demo://users/Ada")
         assert await asyncio.wait_for(heard.get(), PATIENCE) == "demo://users/Ada"
+
+
+@pytest.mark.parametrize("length", [10, 1_000_000])
+async def test_what_is_long_is_not_read_on_the_event_loop(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: dict[str, bool] = {}
+
+    def recorded(name: str) -> None:
+        read = getattr(features_module, name)
+
+        def record(*given: Any) -> Any:
+            on_loop[name] = threading.current_thread() is threading.main_thread()
+            return read(*given)
+
+        monkeypatch.setattr(features_module, name, record)
+
+    server = Server("long")
+    server.prompt(name="long")(lambda: "x" * length)
+    server.resource("note://long", name="long")(lambda: "x" * length)
+    for name in ("read_prompt", "read_contents"):
+        recorded(name)
+    async with Client(server) as client:
+        assert (await client.get_prompt("long")).text == "x" * length
+        assert (await client.read_resource("note://long")).text == "x" * length
+    is_short = length < 1000
+    assert on_loop == {"read_prompt": is_short, "read_contents": is_short}

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
+from anyshape.client.answers import make_of
 from anyshape.client.elicitation import OnElicit, read_elicitation, write_elicited
 from anyshape.client.quoting import shorten
 from anyshape.client.roots import Roots, check_roots, list_roots
@@ -70,7 +72,8 @@ class Answering:
         return await aside(write_elicited, asked, answer, self._limits)
 
     async def _sample(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        asked = read_sampling(params, self._server, tools=self._sampling.tools)
+        tools = self._sampling.tools
+        asked = await make_of(params, partial(read_sampling, server=self._server, tools=tools))
         sampled = self._sampling.callback(asked)
         return write_sampled(await sampled if inspect.isawaitable(sampled) else sampled)
 

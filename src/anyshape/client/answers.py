@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -12,7 +12,9 @@ from anyshape.client.transports.frames import LONE_SURROGATE
 from anyshape.decoding import decode_json
 from anyshape.errors import LimitExceeded, ProtocolError
 from anyshape.protocol.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
-from anyshape.schema import aside
+from anyshape.schema import aside, text_size
+
+MadeT = TypeVar("MadeT")
 
 LONG: Final = 1_000_000
 """Bytes of JSON that is not read on the event loop."""
@@ -24,6 +26,11 @@ async def read_value(raw: msgspec.Raw, max_depth: int) -> Any:
     if memoryview(raw).nbytes > LONG:
         return await aside(decode_value, raw, max_depth)
     return decode_value(raw, max_depth)
+
+
+async def make_of(value: Any, make: Callable[[Any], MadeT]) -> MadeT:
+    """Return what a function makes of a JSON value; what is long is not made on the event loop."""
+    return await aside(make, value) if text_size(value) > LONG else make(value)
 
 
 def decode_value(raw: msgspec.Raw | bytes, max_depth: int) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 import msgspec
 
-from anyshape.client.answers import as_object, decode_value
+from anyshape.client.answers import as_object, make_of, read_value
 from anyshape.client.channel import Channel
 from anyshape.client.completion import Suggestions, ask_completion, read_completion
 from anyshape.client.connection import ServerConnection
@@ -58,9 +59,8 @@ class ReadsFeatures:
     ) -> PromptResult:
         """Return the messages of a prompt."""
         request = ask_prompt(name, arguments, meta)
-        return read_prompt(
-            name, await self._connection.ask(request, self._limit(timeout), "prompt")
-        )
+        result = await self._connection.ask(request, self._limit(timeout), "prompt")
+        return await make_of(result, partial(read_prompt, name))
 
     async def list_resources(self, *, timeout: float | None = None) -> list[ListedResource]:
         """Return every usable resource; `rejected_resources` has the others."""
@@ -77,9 +77,8 @@ class ReadsFeatures:
     ) -> ReadResource:
         """Return the contents of a resource, which need not be listed."""
         request = ask_resource(uri, meta)
-        return read_contents(
-            uri, await self._connection.ask(request, self._limit(timeout), "resource")
-        )
+        result = await self._connection.ask(request, self._limit(timeout), "resource")
+        return await make_of(result, partial(read_contents, uri))
 
     async def subscribe(
         self, uri: str, on_change: OnChange, *, timeout: float | None = None
@@ -117,7 +116,8 @@ class ReadsFeatures:
         """
         request = ask_completion(argument, value, prompt, resource, context)
         raw = await self._channel.request(request, self._limit(timeout))
-        return read_completion(decode_value(cast("msgspec.Raw", raw), self._bounds.max_depth))
+        found = await read_value(cast("msgspec.Raw", raw), self._bounds.max_depth)
+        return read_completion(found)
 
     async def set_log_level(self, level: LogLevel, *, timeout: float | None = None) -> None:
         """Have the server log what is of this level or above; `on_log` is told of it.
