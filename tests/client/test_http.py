@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import ssl
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import monotonic
@@ -20,6 +21,7 @@ from anyshape import Client
 from anyshape.client import Bounds, Http
 from anyshape.client.transports.direct_requests import DirectResponse
 from anyshape.client.transports.gathering import GatheringRoom
+from anyshape.client.transports.routes import Route
 from anyshape.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -331,6 +333,29 @@ async def test_a_session_is_kept_and_ended(serve_http: ServeHttp) -> None:
         assert request.headers["MCP-Protocol-Version"] == "2025-11-25"
         assert "Mcp-Method" not in request.headers
         assert "_meta" not in message.get("params", {})
+
+
+@pytest.mark.parametrize("session", ["x" * 8193, "a b"])
+async def test_a_session_id_that_no_header_can_carry_is_refused(
+    session: str, serve_http: ServeHttp
+) -> None:
+    endpoint = Endpoint(modern=False)
+    endpoint.session = session
+    async with serve_http(endpoint) as url:
+        with pytest.raises(ProtocolError, match="no header can carry"):
+            async with Client(url):
+                pass
+
+
+async def test_headers_that_are_long_are_not_remembered() -> None:
+    route = Route("http://127.0.0.1/mcp", {})
+    tracemalloc.start()
+    try:
+        for number in range(50):
+            assert route.write("POST", {"Mcp-Name": f"{number}{'x' * 100_000}"}, b"{}")
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 async def test_a_lost_session_is_opened_anew(serve_http: ServeHttp) -> None:

@@ -45,6 +45,13 @@ def test_every_line_counts_of_a_stream_that_comes_byte_by_byte() -> None:
     assert [event.data for piece in pieces for event in reader.feed(piece)] == [b"x", b"y"]
 
 
+def test_an_id_that_no_header_can_carry_is_as_good_as_none() -> None:
+    reader = EventReader("the server", 100_000)
+    for length, is_kept in ((8192, True), (8193, False), (1, True), (50_000, False)):
+        reader.feed(b"id: %b\n\n" % (b"x" * length))
+        assert reader.last_id == ("x" * length if is_kept else None)
+
+
 @pytest.mark.parametrize("text", [b"data: " + b"x" * 200, b"data: xxxxxxxxx\n" * 20])
 def test_an_event_that_grows_without_end_is_refused(text: bytes) -> None:
     reader = EventReader("the server", 100)

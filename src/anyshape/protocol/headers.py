@@ -29,6 +29,8 @@ PARAMETER_PREFIX: Final = "Mcp-Param-"
 
 _ANNOTATION: Final = "x-mcp-header"
 _LARGEST_INTEGER: Final = 2**53 - 1
+LONGEST_ECHO: Final = 8_192
+"""Bytes of what one side sends for the other to repeat in a header; servers take no longer ones."""
 HEADER_WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 """The expression for what may be the name of a header, and other words in one."""
 _TOKEN: Final = re.compile(HEADER_WORD)

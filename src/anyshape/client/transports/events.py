@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from anyshape.errors import TransportError
+from anyshape.protocol.headers import LONGEST_ECHO
 
 _LINES_APART: Final = 4096
 """Lines of one event that are kept as they came: short ones take twenty times their room."""
@@ -94,7 +95,9 @@ class EventReader:
         elif name == b"event":
             self._name = value
         elif name == b"id" and b"\0" not in value:
-            self.last_id = value.decode("utf-8", "replace")
+            # Behind an event with a longer one no stream can be resumed, as behind one with none.
+            is_short = len(value) <= LONGEST_ECHO
+            self.last_id = value.decode("utf-8", "replace") if is_short else None
         elif name == b"retry" and value.isdigit() and len(value) < 10:
             self.retry = int(value) / 1000
         return None

@@ -40,7 +40,12 @@ from anyshape.client.transports.transport import (
     too_long,
 )
 from anyshape.errors import ProtocolError, TransportError
-from anyshape.protocol.headers import LAST_EVENT_HEADER, SESSION_HEADER, VERSION_HEADER
+from anyshape.protocol.headers import (
+    LAST_EVENT_HEADER,
+    LONGEST_ECHO,
+    SESSION_HEADER,
+    VERSION_HEADER,
+)
 from anyshape.protocol.jsonrpc import Notification, Request, Response
 from anyshape.protocol.methods import INITIALIZE
 
@@ -289,7 +294,8 @@ class HttpTransport(Transport):
         session = response.header(SESSION_HEADER.lower())
         if session is None or response.status >= 400:
             return
-        if not session.isascii() or not session.isprintable() or " " in session:
+        is_word = session.isascii() and session.isprintable() and " " not in session
+        if not is_word or len(session) > LONGEST_ECHO:
             raise ProtocolError(f"{self.place} gave a session id that no header can carry")
         self._session = session
 

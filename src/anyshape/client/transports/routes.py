@@ -18,6 +18,8 @@ from anyshape.protocol.headers import HEADER_WORD
 
 _REMEMBERED: Final = 256
 """Heads that are kept."""
+_LONGEST_KEPT: Final = 16_384
+"""Bytes of one: what a header repeats may be as long as an argument, and never come again."""
 _LEFT_TO_AIOHTTP: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "expect", "transfer-encoding"}
 )
@@ -47,7 +49,7 @@ class Route:
         self._common = {
             name: said[name] for name in ("Host", "User-Agent", "Accept-Encoding") if name in said
         }
-        self._heads: dict[tuple[object, ...], bytes | None] = {}
+        self._heads: dict[tuple[object, ...], bytes] = {}
         """Heads that were written already: the calls of a tool all have the same."""
 
     def write(self, method: str, headers: Mapping[str, str], body: bytes | None) -> bytes | None:
@@ -60,9 +62,11 @@ class Route:
         if head is None:
             if len(self._heads) >= _REMEMBERED:
                 self._heads.clear()
-            head = self._heads[key] = self._head(method, {**self.fixed, **headers})
+            head = self._head(method, {**self.fixed, **headers})
             if head is None:
                 return None
+            if len(head) <= _LONGEST_KEPT:
+                self._heads[key] = head
         if body is None:
             return head + b"\r\n"
         return b"".join((head, b"Content-Length: %d\r\n\r\n" % len(body), body))
