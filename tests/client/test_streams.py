@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyshape.client.answers import decode_value
-from anyshape.client.transports.events import EventReader, ReceivedEvent
+from anyshape.client.transports.events import EventReader, ReceivedEvent, pieces_of
 from anyshape.client.transports.frames import read_frame
 from anyshape.errors import AnyshapeError, LimitExceeded, ProtocolError, TransportError
 from anyshape.protocol.jsonrpc import Malformed, Notification, Response
@@ -43,6 +43,15 @@ def test_every_line_counts_of_a_stream_that_comes_byte_by_byte() -> None:
     reader = EventReader("the server", 100)
     pieces = [b"data: x", b"\r", b"\n", b"\n", b"data: y", b"\r", b"\n", b"\r", b"\n"]
     assert [event.data for piece in pieces for event in reader.feed(piece)] == [b"x", b"y"]
+
+
+def test_a_chunk_of_many_lines_is_read_in_pieces_and_any_other_at_once() -> None:
+    for chunk in (b"", b":\n" * 4096, b"data: x\n\n" * 500 + b"x" * 300_000):
+        assert [*pieces_of(chunk)] == [chunk]
+    for lines in (b":\n", b"\r", b"\n", b"data: xy\r\n"):
+        pieces = [*pieces_of(lines * 30_000)]
+        assert b"".join(pieces) == lines * 30_000
+        assert max(map(len, pieces)) == 8192
 
 
 def test_an_id_that_no_header_can_carry_is_as_good_as_none() -> None:

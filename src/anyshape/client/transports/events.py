@@ -6,6 +6,7 @@ comments are ignored and lines may end in LF, CR or CRLF.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,18 @@ from anyshape.protocol.headers import LONGEST_ECHO
 
 _LINES_APART: Final = 4096
 """Lines of one event that are kept as they came: short ones take twenty times their room."""
+
+
+_PIECE: Final = 8 * 1024
+"""Bytes of short lines that are read at a time: a hundred streams may have as many at once."""
+_FEW_LINES: Final = 1_000
+
+
+def pieces_of(chunk: bytes) -> Iterable[bytes]:
+    """Return a chunk in pieces, between which others are to have a turn; nearly all are one."""
+    if len(chunk) <= _PIECE or chunk.count(b"\n") + chunk.count(b"\r") <= _FEW_LINES:
+        return (chunk,)
+    return (chunk[start : start + _PIECE] for start in range(0, len(chunk), _PIECE))
 
 
 @dataclass(frozen=True, slots=True)

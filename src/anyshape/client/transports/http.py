@@ -18,7 +18,7 @@ import aiohttp
 
 from anyshape.client.quoting import shorten
 from anyshape.client.request import Outgoing
-from anyshape.client.transports.events import EventReader
+from anyshape.client.transports.events import EventReader, pieces_of
 from anyshape.client.transports.frames import read_frame, read_ordinary
 from anyshape.client.transports.gathering import SHORT, GatheredAnswer
 from anyshape.client.transports.http_failures import (
@@ -135,10 +135,13 @@ class HttpTransport(Transport):
                     opened()
                     taken = 0
                     while chunk := await response.next_chunk():
-                        for event in reader.feed(chunk):
-                            self._find_answer(event.data, None)
-                            taken += 1
-                            if taken % _EVENTS_AT_ONCE == 0:
+                        for piece in pieces_of(chunk):
+                            for event in reader.feed(piece):
+                                self._find_answer(event.data, None)
+                                taken += 1
+                                if taken % _EVENTS_AT_ONCE == 0:
+                                    await asyncio.sleep(0)
+                            if piece is not chunk:
                                 await asyncio.sleep(0)
             finally:
                 response.close()
@@ -228,13 +231,16 @@ class HttpTransport(Transport):
                     size += len(chunk)
                     if size > limit and not outgoing.endless:
                         raise too_long(self.place, limit)
-                    for event in reader.feed(chunk):
-                        answer = self._find_answer(event.data, outgoing)
-                        if answer is not None:
-                            self._finish(response)
-                            return answer
-                        taken += 1
-                        if taken % _EVENTS_AT_ONCE == 0:
+                    for piece in pieces_of(chunk):
+                        for event in reader.feed(piece):
+                            answer = self._find_answer(event.data, outgoing)
+                            if answer is not None:
+                                self._finish(response)
+                                return answer
+                            taken += 1
+                            if taken % _EVENTS_AT_ONCE == 0:
+                                await asyncio.sleep(0)
+                        if piece is not chunk:
                             await asyncio.sleep(0)
                     if reader.gathered > SHORT:
                         await gathered.hold(limit)

@@ -18,7 +18,7 @@ import aiohttp
 from anyshape.client.quoting import shorten, without_secrets
 from anyshape.client.request import Outgoing
 from anyshape.client.transports.conversation import Conversation
-from anyshape.client.transports.events import EventReader, ReceivedEvent
+from anyshape.client.transports.events import EventReader, ReceivedEvent, pieces_of
 from anyshape.client.transports.http_failures import EVENTS, explain_loss, media_type_of
 from anyshape.client.transports.origins import follow
 from anyshape.client.transports.responses import HttpResponse
@@ -250,10 +250,13 @@ class _EventStream:
                 if seen > _MOST_BEFORE and not self.endpoint.done():
                     raise self._flood(_MOST_BEFORE, "an endpoint event")
                 self._conversation.count(len(chunk))
-                for event in reader.feed(chunk):
-                    self._take(event)
-                    taken += 1
-                    if taken % _EVENTS_AT_ONCE == 0:
+                for piece in pieces_of(chunk):
+                    for event in reader.feed(piece):
+                        self._take(event)
+                        taken += 1
+                        if taken % _EVENTS_AT_ONCE == 0:
+                            await asyncio.sleep(0)
+                    if piece is not chunk:
                         await asyncio.sleep(0)
                 if self._conversation.is_endless:
                     raise self._flood(self._conversation.most_unanswered, "an answer")
