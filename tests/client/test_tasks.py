@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from anyshape import Client, Context, Server, ToolError
 from anyshape.client import Bounds, TaskStatus
+from anyshape.client import tasks as tasks_module
 from anyshape.errors import (
     AnyshapeError,
     OutputMismatch,
@@ -397,6 +398,25 @@ async def test_a_long_interval_keeps_nobody_past_their_time(
     async with Client(server) as client:
         with pytest.raises(TransportError, match="did not end within"):
             await client.call_tool("t", timeout=0.05)
+
+
+async def test_a_server_that_is_told_that_nobody_waits_for_a_task_holds_nobody_up(
+    scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks_module, "_PARTING", 2 * PATIENCE)
+    server = Foreign(scripted, stands("working"))
+    silence = asyncio.Event()
+    server.script.answers["tasks/cancel"] = lambda params: silence.wait()
+    async with Client(server, timeout=2 * PATIENCE) as client:
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(TransportError, match="did not end within"):
+                await client.call_tool("t", timeout=0.05)
+            calling = asyncio.create_task(client.call_tool("t"))
+            await turn_until(lambda: len(server.script.asked("tools/call")) == 2)
+            calling.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await calling
+        await turn_until(lambda: len(server.script.asked("tasks/cancel")) == 2)
 
 
 async def test_a_task_that_never_ends_is_given_up_in_time(scripted: type[Scripted]) -> None:

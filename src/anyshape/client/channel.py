@@ -11,7 +11,7 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -41,6 +41,9 @@ from anyshape.protocol.shapes.ordinary_result import OrdinaryResult
 from anyshape.schema import aside
 
 logger = logging.getLogger(__name__)
+
+_MOMENT: Final = 0.5
+"""Seconds of closing for what the server is told last."""
 
 Result: TypeAlias = msgspec.Raw | OrdinaryResult
 """The `result` member of an answer: as text, or read already where a call has an ordinary one."""
@@ -78,6 +81,7 @@ class Channel:
         self._relays: dict[int | str, Relay[Progress]] = {}
         self._context = copy_context()
         self._recovery: asyncio.Task[None] | None = None
+        self._partings: set[asyncio.Task[None]] = set()
         self._is_agreed = True
         """Whether what was agreed on holds; not while a server that knows nothing of it is told."""
         self._generation = 0
@@ -103,6 +107,19 @@ class Channel:
         one call, the questions of all others would be taken for its own.
         """
         return asyncio.get_running_loop().create_task(work, context=self._context.copy())
+
+    def part(self, work: Coroutine[Any, Any, None]) -> None:
+        """Tell the server something that nobody waits for any more, until the client closes."""
+        parting = self.spawn(work)
+        self._partings.add(parting)
+        parting.add_done_callback(self._partings.discard)
+
+    async def end_partings(self) -> None:
+        """Give what is being told a moment to arrive, and let the rest be."""
+        if self._partings:
+            _, late = await asyncio.wait(self._partings, timeout=_MOMENT)
+            for parting in late:
+                parting.cancel()
 
     def on(self, method: str, hear: Callable[[msgspec.Raw | None], None]) -> None:
         """Have a function called with the parameters of every such notification."""

@@ -81,11 +81,13 @@ class ServerConnection:
 
     async def close(self) -> None:
         """Stop listening, end what is in flight, and close."""
-        self._channel.lifecycle = None
         try:
+            await self._channel.end_partings()
+            self._channel.lifecycle = None
             await self._channel.give_up_recovery()
             await self.listening.stop()
         finally:  # Whoever is cancelled here still leaves no process and no connection behind.
+            self._channel.lifecycle = None
             if self._logs is not None:
                 self._logs.abandon()
             await self._channel.close()

@@ -202,7 +202,7 @@ async def finish_call(
     try:
         return await task.end(patience)
     except (Exception, asyncio.CancelledError):
-        await asyncio.shield(task.give_up())
+        channel.part(task.give_up())  # whose answer may never come
         raise
 
 
