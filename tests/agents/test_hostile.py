@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import threading
 from base64 import b64encode
 from typing import Any
 
@@ -11,7 +13,8 @@ import pytest
 from scripted import Scripted
 
 from anyshape import Client
-from anyshape.agents import offering
+from anyshape.agents import Toolbox, offering
+from anyshape.agents.outcome import Outcome, outcome_of
 from anyshape.providers import PROFILES
 
 Json = dict[str, Any]
@@ -229,3 +232,23 @@ async def test_text_that_cannot_be_sent_is_made_to() -> None:
         tools = await client.toolbox("openai")
         for name in ("half", "ha\udcfflf"):
             assert (await tools.call(name, {}))["content"].encode()
+
+
+@pytest.mark.parametrize("length", [10, 1_000_000])
+async def test_a_long_result_is_not_put_into_words_on_the_event_loop(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: list[bool] = []
+
+    def recorded(result: Any) -> Outcome:
+        on_loop.append(threading.current_thread() is threading.main_thread())
+        return outcome_of(result)
+
+    async def call(params: Json) -> Json:
+        return {"content": [{"type": "text", "text": "x" * length}]}
+
+    monkeypatch.setattr(sys.modules[Toolbox.__module__], "outcome_of", recorded)
+    async with Client(Scripted([{"name": "long", "inputSchema": OBJECT}], call)) as client:
+        tools = await client.toolbox("openai", format="plain", result_tokens=2)
+        assert (await tools.call("long", {}))["content"]
+    assert on_loop == [length < 1000]

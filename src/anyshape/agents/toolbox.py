@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from anyshape.agents.budget import compact, estimate_tokens
 from anyshape.agents.calls import ToolCall, calls_in, read_arguments, read_call
@@ -22,11 +22,14 @@ from anyshape.agents.formats import Definition, Format, FormatName, format_for
 from anyshape.agents.offering import Note, ToolboxTool, offer
 from anyshape.agents.outcome import Outcome, outcome_of, within
 from anyshape.agents.ranking import CALL, FIND
-from anyshape.agents.sources import SourceTool, ToolSource
+from anyshape.agents.sources import SourceResult, SourceTool, ToolSource
 from anyshape.errors import AnyshapeError
 from anyshape.providers import Lowered, Profile
 from anyshape.providers.profiles import find_profile
 from anyshape.schema import aside, text_size
+
+_LONG: Final = 1_000_000
+"""About how many bytes a result has that is not put into words on the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +258,17 @@ class Toolbox:
             result = await source.call_tool(
                 offered.tool.name, arguments, timeout=limit, check_arguments=True
             )
-            outcome = outcome_of(result)
-            most = self._result_tokens
-            return outcome if most is None else within(outcome, most)
+            if text_size(result.raw) > _LONG:
+                return await aside(_told, result, self._result_tokens)
+            return _told(result, self._result_tokens)
         except Exception as error:
             return failed(call.name, error)
+
+
+def _told(result: SourceResult, most: int | None) -> Outcome:
+    """Return what to tell a model of a result, in as many tokens at most."""
+    outcome = outcome_of(result)
+    return outcome if most is None else within(outcome, most)
 
 
 async def _restored(lowered: Lowered, arguments: dict[str, Any]) -> Any:
