@@ -299,7 +299,7 @@ def test_what_is_kept_of_lowered_schemas_is_bounded_in_bytes(
     monkeypatch.setattr(lowering, "_cache", small)
     for number in range(40):
         lower(tool({"type": "string", "description": f"{number}" * 1_000}), "openai-strict")
-    assert 0 < len(small) < 40
+    assert 0 < len(small._kept) < 40
 
 
 def test_a_refusal_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,4 +311,4 @@ def test_a_refusal_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(CannotLower) as refused:
             lower(impossible, "openai")
         refusals.append(str(refused.value))
-    assert len(set(refusals)) == len(kept) == 1
+    assert len(set(refusals)) == len(kept._kept) == 1
