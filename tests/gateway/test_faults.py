@@ -331,7 +331,7 @@ async def test_who_asks_for_what_is_not_there_is_told_which_upstreams_are_missin
     steady: Server,
 ) -> None:
     gone = Upstream(target=[sys.executable, "-c", "import time; time.sleep(600)"])
-    gateway = Gateway({"steady": steady, "slow": gone}, patience=0.01)
+    gateway = Gateway({"steady": steady, "slow": gone}, patience=1)
     why = "perhaps of 'slow', which cannot be reached now"
     connection = gateway.server.connect(lambda _message: None)
     meta: dict[str, Any] = {
