@@ -67,6 +67,35 @@ async def test_the_operator_says_what_becomes_of_a_value_that_breaks_its_schema(
         assert ("breaks" in caplog.text) is (check != "off")
 
 
+async def test_a_value_is_not_judged_on_the_event_loop_if_that_would_have_to_wait(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aside: list[Any] = []
+
+    async def note(function: Any, *given: Any) -> Any:
+        aside.append(given)
+        return await judge_aside(function, *given)
+
+    class Liar(Server):
+        def connect(self, send: Any) -> Any:
+            return _Lying(super().connect(send))
+
+    server = Liar("liar")
+
+    @server.tool(output_schema={"type": "integer", "pattern": "^(?=no)"})
+    async def count() -> int:
+        return 12345
+
+    judge_aside = tools.aside
+    monkeypatch.setattr(tools, "aside", note)
+    caplog.set_level(logging.WARNING)
+    gateway = Gateway({"up": Upstream(target=server, check="warn")})
+    async with Client(gateway, check_results=False) as client:
+        assert (await client.call_tool("count")).value == "12345"
+    assert ("12345",) in aside
+    assert "breaks its schema" in caplog.text
+
+
 class _Lying:
     """A connection whose numbers are strings, whatever was listed."""
 

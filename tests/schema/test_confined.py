@@ -39,6 +39,7 @@ from anyshape.schema import (
 from anyshape.schema import _pipeline as compiling
 from anyshape.schema._bounds import confinement as confined
 from anyshape.schema._compile import intake as admission
+from anyshape.schema._instance import is_light
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="limits processes as POSIX does")
 
@@ -913,6 +914,15 @@ def test_a_value_that_is_said_to_be_long_is_judged_elsewhere() -> None:
     assert not schema.waits(schema.cost.free_bytes)
 
     assert schema.accepts_parsed([1] * 9_000, schema.cost.free_bytes + 1)
+    assert len(workers()) == 1
+
+
+def test_a_long_text_is_judged_elsewhere_if_it_is_read_there() -> None:
+    schema = compile({"pattern": "^x*$", "title": "read elsewhere"})
+    text = "x" * (schema.cost.free_bytes + 1)
+    assert is_light(text, schema.cost.free_bytes)
+
+    assert schema.accepts(text, len(text) + 2)
     assert len(workers()) == 1
 
 

@@ -15,8 +15,6 @@ from anyshape.protocol.headers import LONGEST_ECHO
 
 _LINES_APART: Final = 4096
 """Lines of one event that are kept as they came: short ones take twenty times their room."""
-
-
 _PIECE: Final = 8 * 1024
 """Bytes of short lines that are read at a time: a hundred streams may have as many at once."""
 _FEW_LINES: Final = 1_000
